@@ -1,0 +1,1 @@
+//! Serves a product to every client of the Agent Client Protocol.

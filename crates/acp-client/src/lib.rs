@@ -1,0 +1,1 @@
+//! Drives any agent of the Agent Client Protocol.

@@ -1,0 +1,1 @@
+//! What a product implements to become an agent of the Agent Client Protocol.

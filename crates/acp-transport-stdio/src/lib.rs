@@ -1,0 +1,1 @@
+//! Drives an Agent Client Protocol connection over byte streams, stdio and child processes.

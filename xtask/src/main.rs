@@ -1,0 +1,3 @@
+//! Everything the workspace automates.
+
+fn main() {}
