@@ -1,3 +1,40 @@
-//! Everything the workspace automates.
+//! Everything the workspace automates: `cargo xtask COMMAND`.
+//!
+//! One module a command; what several of them need is in `workspace` and `steps`.
+//! No crate of the workspace is used here, so generated files can always be rebuilt.
 
-fn main() {}
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for people: it prints what it does"
+)]
+
+mod ci;
+mod steps;
+mod test;
+mod workspace;
+
+use clap::{Parser, Subcommand};
+
+/// Everything the workspace automates.
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask", disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run every check and test that needs nothing but Rust.
+    Test(test::Args),
+    /// Run what CI runs: `test`, and format, lints, documentation, licences, packages.
+    Ci(ci::Args),
+}
+
+fn main() -> anyhow::Result<()> {
+    match Cli::parse().command {
+        Command::Test(args) => test::run(&args),
+        Command::Ci(args) => ci::run(&args),
+    }
+}

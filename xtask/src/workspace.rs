@@ -1,0 +1,32 @@
+//! Where the workspace lies, and how its `cargo` is called.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Returns the folder of the root manifest.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("xtask lies in a folder of the workspace")
+        .to_path_buf()
+}
+
+/// Starts a `cargo` command line in the root of the workspace.
+///
+/// It is the cargo that runs this program, so a toolchain chosen by the caller stays chosen.
+pub(crate) fn cargo<const N: usize>(args: [&str; N]) -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(args).current_dir(root());
+    command
+}
+
+/// Tells whether `cargo NAME` is installed.
+pub(crate) fn has_cargo_command(name: &str) -> bool {
+    cargo([name, "--version"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
