@@ -10,6 +10,7 @@
 )]
 
 mod ci;
+mod layers;
 mod steps;
 mod test;
 mod workspace;
@@ -26,6 +27,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Compare the dependency table of the root manifest with the real graph.
+    Layers(layers::Args),
     /// Run every check and test that needs nothing but Rust.
     Test(test::Args),
     /// Run what CI runs: `test`, and format, lints, documentation, licences, packages.
@@ -34,6 +37,7 @@ enum Command {
 
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
+        Command::Layers(args) => layers::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Ci(args) => ci::run(&args),
     }

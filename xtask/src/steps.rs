@@ -34,6 +34,20 @@ impl Steps {
         })
     }
 
+    /// Runs a function of our own as the next step; `hint` says how to run it alone.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the function does.
+    pub(crate) fn task(
+        &mut self,
+        title: &str,
+        hint: &str,
+        task: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        self.step(title, hint, task)
+    }
+
     /// Prints what was done and how long each step took.
     pub(crate) fn finish(self) {
         let width = self.done.iter().map(|(title, _)| title.len()).max();
@@ -110,6 +124,12 @@ mod tests {
         assert!(
             text.starts_with("step `void` failed; repeat it with `void`"),
             "{text}"
+        );
+        let error = steps.task("own", "cargo xtask own", || bail!("no luck"));
+        let text = format!("{:#}", error.expect_err("the task fails"));
+        assert_eq!(
+            text,
+            "step `own` failed; repeat it with `cargo xtask own`: no luck"
         );
     }
 }

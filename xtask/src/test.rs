@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 
+use crate::layers;
 use crate::steps::Steps;
 use crate::workspace::{cargo, has_cargo_command};
 
@@ -23,6 +24,7 @@ pub(crate) fn run(_args: &Args) -> Result<()> {
 
 /// Runs the tests as steps of a longer run.
 pub(crate) fn test(steps: &mut Steps) -> Result<()> {
+    steps.task("layers", "cargo xtask layers", layers::verify)?;
     if has_cargo_command("nextest") {
         steps.run(
             "tests",
