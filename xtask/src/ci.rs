@@ -1,23 +1,28 @@
 //! `cargo xtask ci`: what CI runs.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::steps::Steps;
 use crate::test;
-use crate::workspace::cargo;
+use crate::workspace::{cargo, has_cargo_command};
 
 /// What `cargo xtask ci` can be told.
 #[derive(clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// Leave out what `cargo xtask test` runs, when that ran just before.
+    #[arg(long)]
+    without_tests: bool,
+}
 
 /// Runs the steps of `cargo xtask ci` and prints how long each took.
 ///
 /// # Errors
 ///
 /// Fails with the first step that does.
-pub(crate) fn run(_args: &Args) -> Result<()> {
+pub(crate) fn run(args: &Args) -> Result<()> {
     let mut steps = Steps::new();
     steps.run("format", &mut cargo(["fmt", "--all", "--check"]))?;
+    // Warnings are errors here, missing documentation among them.
     steps.run(
         "lints",
         &mut cargo([
@@ -30,7 +35,44 @@ pub(crate) fn run(_args: &Args) -> Result<()> {
             "warnings",
         ]),
     )?;
-    test::test(&mut steps)?;
+    if !args.without_tests {
+        test::test(&mut steps)?;
+    }
+    steps.run(
+        "documentation",
+        cargo(["doc", "--workspace", "--no-deps", "--all-features"])
+            .env("RUSTDOCFLAGS", "-D warnings"),
+    )?;
+    steps.task("tools", "cargo deny --version", || {
+        has_cargo_command("deny")
+            .then_some(())
+            .context("cargo-deny is missing; get it with `cargo install --locked cargo-deny`")
+    })?;
+    steps.run(
+        "licences",
+        &mut cargo([
+            "deny",
+            "--workspace",
+            "check",
+            "--hide-inclusion-graph",
+            "bans",
+            "licenses",
+            "sources",
+        ]),
+    )?;
+    // Builds each crate from its package alone, in the order in which they would be published.
+    steps.run(
+        "packages",
+        &mut cargo([
+            "package",
+            "--workspace",
+            "--exclude",
+            "xtask",
+            "--all-features",
+            "--allow-dirty",
+            "--quiet",
+        ]),
+    )?;
     steps.finish();
     Ok(())
 }
