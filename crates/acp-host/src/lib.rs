@@ -1,1 +1,100 @@
 //! What a product implements to become an agent of the Agent Client Protocol.
+//!
+//! The crate promises to know nothing of the wire and nothing of a runtime: it
+//! holds traits, the values they exchange, and one small signal
+//! ([`Cancel`]). `acp-agent` serves what implements them.
+//!
+//! | you have | implement |
+//! |---|---|
+//! | sessions | [`SessionHost`], and [`LiveSession`] for what it makes |
+//! | events: text, tools, plans, ends of turns | call [`ClientLink::emit`] |
+//! | decisions to leave to the user | emit a [`Gate`], take [`respond_gate`](LiveSession::respond_gate) |
+//! | errors that the client may read | [`HostError::public`] |
+//!
+//! If what you have is "a function that answers a prompt", take the kit of
+//! `acp-agent` instead: it implements these traits for you.
+//!
+//! ```
+//! use std::sync::{Arc, OnceLock};
+//! use acp_host::*;
+//!
+//! struct EchoHost;
+//! struct EchoSession { id: SessionId, link: OnceLock<ClientLink> }
+//!
+//! impl SessionHost for EchoHost {
+//!     type Session = EchoSession;
+//!
+//!     async fn new_session(&self, _setup: Setup) -> Result<EchoSession, HostError> {
+//!         let id = SessionId::new("echo-1").map_err(HostError::internal)?;
+//!         Ok(EchoSession { id, link: OnceLock::new() })
+//!     }
+//! }
+//!
+//! impl LiveSession for EchoSession {
+//!     fn id(&self) -> &SessionId { &self.id }
+//!
+//!     async fn attach(&self, link: ClientLink) -> Result<(), HostError> {
+//!         self.link.set(link).map_err(|_| HostError::public("attached twice"))
+//!     }
+//!
+//!     async fn submit(&self, submission: Submission) -> Result<(), HostError> {
+//!         let link = self.link.get().ok_or_else(|| HostError::public("not attached"))?;
+//!         let turn = Arc::new(Origin::new("main", submission.command.as_str()));
+//!         let text = submission.content.iter().filter_map(Block::as_text).collect::<String>();
+//!         let said = [
+//!             EventBody::TurnStarted { command: Some(submission.command), index: 0 },
+//!             EventBody::Delta(Delta::Text(text)),
+//!             EventBody::TurnDone,
+//!         ];
+//!         for (number, body) in (0..).zip(said) {
+//!             let event = Event::new(Arc::clone(&turn), number, body);
+//!             link.emit(event).await.map_err(HostError::internal)?;
+//!         }
+//!         Ok(())
+//!     }
+//!
+//!     async fn respond_gate(&self, _response: GateResponse) -> Result<(), HostError> {
+//!         Err(HostError::public("no gate is open"))
+//!     }
+//!
+//!     async fn interrupt(&self) -> bool { false }
+//! }
+//! ```
+
+mod cancel;
+mod content;
+pub mod dynamic;
+mod error;
+mod event;
+mod gate;
+mod id;
+mod json;
+mod link;
+mod session;
+mod setup;
+mod tool;
+
+pub use cancel::{Cancel, Cancelled};
+pub use content::{Block, Media, PromptContent, Resource, ResourceBody, ResourceLink};
+pub use error::{HostError, HostErrorKind};
+pub use event::{
+    ContextUse, Delta, Event, EventBody, InputCancelReason, Origin, TurnFailure, TurnRejectReason,
+    Visibility,
+};
+pub use gate::{
+    Control, DecisionSource, Gate, GateAnswer, GateKind, GateResponse, PermissionAction,
+};
+pub use id::{CommandId, GateId, LoopId, SessionId, SessionIdError, ToolId, TurnId};
+pub use json::Json;
+pub use link::{
+    BoxFuture, ClientError, ClientLink, EmitError, Offer, Port, ReadTextFile, WriteTextFile,
+};
+pub use session::{LiveSession, SessionHost, Submission};
+pub use setup::{
+    ClientFeatures, DirectoryError, McpAcceptance, McpRemote, McpServer, McpStdio, Secret, Setup,
+    check_directory,
+};
+pub use tool::{
+    Diff, PlanEntry, PlanPriority, PlanStatus, ToolCall, ToolContent, ToolEnd, ToolKind,
+    ToolLocation, ToolProgress,
+};

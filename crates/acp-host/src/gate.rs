@@ -1,0 +1,192 @@
+//! Decisions for which a turn waits.
+
+use crate::{GateId, ToolCall};
+
+/// A decision for which a turn waits.
+///
+/// A gate is opened by an [event](crate::EventBody::GateOpened) and answered by
+/// [`respond_gate`](crate::LiveSession::respond_gate). Meanwhile the turn waits;
+/// nothing else in the session or in other sessions does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Gate {
+    /// Names the gate.
+    pub id: GateId,
+    /// What is to be decided.
+    pub kind: GateKind,
+    /// A line that says what is to be decided; the tool's own title if absent.
+    pub title: Option<String>,
+    /// What should be known to decide it.
+    pub body: Option<String>,
+}
+
+impl Gate {
+    /// Asks whether a tool may run, with the usual [controls](Control::usual).
+    pub fn permission(id: impl Into<GateId>, tool: ToolCall) -> Self {
+        Self::permission_with(id, tool, Control::usual())
+    }
+
+    /// Asks whether a tool may run, with these controls.
+    pub fn permission_with(id: impl Into<GateId>, tool: ToolCall, controls: Vec<Control>) -> Self {
+        let kind = GateKind::Permission { tool, controls };
+        Self {
+            id: id.into(),
+            kind,
+            title: None,
+            body: None,
+        }
+    }
+
+    /// Sets the line that says what is to be decided.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Adds what should be known to decide it.
+    #[must_use]
+    pub fn with_body(mut self, body: impl Into<String>) -> Self {
+        self.body = Some(body.into());
+        self
+    }
+}
+
+/// What is to be decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GateKind {
+    /// Whether a tool may run.
+    Permission {
+        /// The tool call that waits.
+        tool: ToolCall,
+        /// What the user may choose, in this order. Never empty.
+        controls: Vec<Control>,
+    },
+}
+
+/// One choice of a permission gate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Control {
+    /// What choosing it means.
+    pub action: PermissionAction,
+    /// What the user reads.
+    pub label: String,
+}
+
+impl Control {
+    /// Offers an action under a label.
+    pub fn new(action: PermissionAction, label: impl Into<String>) -> Self {
+        Self {
+            action,
+            label: label.into(),
+        }
+    }
+
+    /// Allow once, always allow, reject.
+    pub fn usual() -> Vec<Self> {
+        vec![
+            Self::new(PermissionAction::Approve, "Allow"),
+            Self::new(PermissionAction::ApproveAlways, "Always allow here"),
+            Self::new(PermissionAction::Deny, "Reject"),
+        ]
+    }
+}
+
+/// What may be decided about a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PermissionAction {
+    /// Run it this time.
+    Approve,
+    /// Run it, and its like in this workspace from now on.
+    ApproveAlways,
+    /// Do not run it.
+    Deny,
+}
+
+impl PermissionAction {
+    /// The stable word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Approve => "approve",
+            Self::ApproveAlways => "approve_always_workspace",
+            Self::Deny => "deny",
+        }
+    }
+
+    /// Reads the stable word, exactly.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Approve, Self::ApproveAlways, Self::Deny]
+            .into_iter()
+            .find(|a| a.as_str() == word)
+    }
+
+    /// Whether the tool may run.
+    pub fn is_approval(self) -> bool {
+        self != Self::Deny
+    }
+}
+
+/// The answer to a gate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GateResponse {
+    /// The gate.
+    pub gate: GateId,
+    /// What was decided.
+    pub answer: GateAnswer,
+    /// Who decided.
+    pub source: DecisionSource,
+}
+
+impl GateResponse {
+    /// Answers a gate.
+    pub fn new(gate: GateId, answer: GateAnswer, source: DecisionSource) -> Self {
+        Self {
+            gate,
+            answer,
+            source,
+        }
+    }
+}
+
+/// What was decided at a gate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GateAnswer {
+    /// The answer to a permission gate.
+    Permission(PermissionAction),
+}
+
+/// Who decided at a gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DecisionSource {
+    /// The user, through the client.
+    User,
+    /// A rule of the facade: the client was cancelled, gone, or answered
+    /// something that was not offered. Such a decision never approves.
+    Policy {
+        /// The rule.
+        reason: &'static str,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read_exactly() {
+        for action in [PermissionAction::Approve, PermissionAction::ApproveAlways] {
+            assert_eq!(PermissionAction::from_word(action.as_str()), Some(action));
+            assert!(action.is_approval());
+        }
+        assert!(!PermissionAction::Deny.is_approval());
+        for word in ["", "Approve", "approve ", "allow"] {
+            assert_eq!(PermissionAction::from_word(word), None, "{word:?}");
+        }
+    }
+}
