@@ -1,0 +1,297 @@
+//! Calls of ours: ids, who waits for which answer, and answers that come late.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    task::{Poll, Waker},
+    time::Instant,
+};
+
+use super::{
+    CallError, CallFacts, CloseCause, Limits, ReceiveSeq,
+    inbound::Answer,
+    mailbox::MailboxId,
+    wake::{Wakes, register},
+};
+
+/// First id of a call. Far above what a person would write by hand, and below
+/// 2^53, so that every JavaScript peer echoes it exactly.
+const FIRST_ID: i64 = 1 << 32;
+/// First id of an extension call.
+const FIRST_EXTENSION_ID: i64 = 1;
+
+/// Names a call of this connection. Never used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CallId(pub(super) i64);
+
+/// Which ids a call takes. The two ranges never meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdSpace {
+    /// Methods of the protocol, from 2^32.
+    Protocol,
+    /// Methods of extensions, from 1.
+    Extension,
+}
+
+/// What happens to the answer of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerTo {
+    /// Its caller takes it. While such a call is open, reading never pauses.
+    Caller,
+    /// It ends a stream: it goes into a mailbox, behind the updates before it.
+    Mailbox(MailboxId),
+}
+
+/// What happens when the caller stops waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnDrop {
+    /// The peer is told by `$/cancel_request`.
+    Cancel,
+    /// The answer is ignored.
+    Forget,
+    /// The answer is handed to the handler when it comes: it names something
+    /// that has to be undone, as a session that nobody will use.
+    Report,
+}
+
+/// The answer to a call, not decoded yet.
+pub type Answered = Result<Answer, CallError>;
+
+/// A finished call.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What is known of the call.
+    pub facts: CallFacts,
+    /// Its answer.
+    pub result: Answered,
+}
+
+#[derive(Debug)]
+enum State {
+    Waiting(Option<Waker>),
+    Streamed(MailboxId),
+    Done(Box<Outcome>),
+    Abandoned { report: bool },
+}
+
+/// The table of open calls.
+#[derive(Debug)]
+pub(super) struct Calls {
+    next: i64,
+    next_extension: i64,
+    table: HashMap<i64, State>,
+    /// Calls that wait for an answer and are not streamed.
+    open_plain: usize,
+    open: usize,
+    /// Abandoned calls, oldest first, with the instant they are forgotten.
+    zombies: VecDeque<(Instant, i64)>,
+}
+
+/// What a response turned out to be.
+#[derive(Debug)]
+pub(super) enum Resolved {
+    /// The answer of a call somebody waits for.
+    Caller,
+    /// The end of a stream.
+    Streamed(MailboxId, CallId, CallFacts, Answered),
+    /// The late answer of a call that was given up; to be reported or not.
+    Late(Option<Answered>),
+    /// No such call.
+    Unmatched,
+}
+
+impl Default for Calls {
+    fn default() -> Self {
+        Self {
+            next: FIRST_ID,
+            next_extension: FIRST_EXTENSION_ID,
+            table: HashMap::new(),
+            open_plain: 0,
+            open: 0,
+            zombies: VecDeque::new(),
+        }
+    }
+}
+
+impl Calls {
+    /// Opens a call and gives its id.
+    pub(super) fn open(
+        &mut self,
+        space: IdSpace,
+        to: AnswerTo,
+        limits: &Limits,
+    ) -> Result<CallId, CallError> {
+        if self.open >= limits.open_calls {
+            return Err(CallError::TooManyCalls {
+                limit: limits.open_calls,
+            });
+        }
+        let counter = match space {
+            IdSpace::Protocol => &mut self.next,
+            IdSpace::Extension => &mut self.next_extension,
+        };
+        let id = *counter;
+        *counter += 1;
+        let state = match to {
+            AnswerTo::Caller => {
+                self.open_plain += 1;
+                State::Waiting(None)
+            }
+            AnswerTo::Mailbox(mailbox) => State::Streamed(mailbox),
+        };
+        self.open += 1;
+        self.table.insert(id, state);
+        Ok(CallId(id))
+    }
+
+    /// Tells whether a call is open that is not streamed.
+    pub(super) fn any_plain(&self) -> bool {
+        self.open_plain > 0
+    }
+
+    /// Tells whether `id` waits for an answer.
+    pub(super) fn is_open(&self, id: i64) -> bool {
+        matches!(
+            self.table.get(&id),
+            Some(State::Waiting(_) | State::Streamed(_))
+        )
+    }
+
+    /// Ends a call with its answer.
+    pub(super) fn resolve(
+        &mut self,
+        id: i64,
+        seq: ReceiveSeq,
+        result: Answered,
+        wakes: &mut Wakes,
+    ) -> Resolved {
+        let facts = CallFacts {
+            write_admitted: true,
+            response_seq: seq,
+        };
+        match self.table.get_mut(&id) {
+            Some(state @ State::Waiting(_)) => {
+                if let State::Waiting(waker) = state {
+                    wakes.take_from(waker);
+                }
+                *state = State::Done(Box::new(Outcome { facts, result }));
+                self.open_plain -= 1;
+                self.open -= 1;
+                Resolved::Caller
+            }
+            Some(State::Streamed(mailbox)) => {
+                let mailbox = *mailbox;
+                self.table.remove(&id);
+                self.open -= 1;
+                Resolved::Streamed(mailbox, CallId(id), facts, result)
+            }
+            Some(State::Abandoned { report }) => {
+                let report = *report;
+                self.table.remove(&id);
+                Resolved::Late(report.then_some(result))
+            }
+            Some(State::Done(_)) | None => Resolved::Unmatched,
+        }
+    }
+
+    /// Takes the outcome of a call, once.
+    pub(super) fn poll(&mut self, id: CallId, waker: &Waker) -> Poll<Outcome> {
+        match self.table.get_mut(&id.0) {
+            Some(State::Waiting(known)) => {
+                register(known, waker);
+                Poll::Pending
+            }
+            Some(State::Done(_)) => match self.table.remove(&id.0) {
+                Some(State::Done(outcome)) => Poll::Ready(*outcome),
+                _ => Poll::Pending,
+            },
+            _ => Poll::Ready(Outcome {
+                facts: CallFacts::default(),
+                result: Err(CallError::Cancelled),
+            }),
+        }
+    }
+
+    /// Gives a call up. True when the peer has not answered it yet.
+    pub(super) fn abandon(
+        &mut self,
+        id: CallId,
+        report: bool,
+        now: Instant,
+        limits: &Limits,
+    ) -> bool {
+        self.forget_expired(now);
+        match self.table.get_mut(&id.0) {
+            Some(State::Done(_)) => {
+                self.table.remove(&id.0);
+                false
+            }
+            Some(state @ (State::Waiting(_) | State::Streamed(_))) => {
+                self.open_plain -= usize::from(matches!(state, State::Waiting(_)));
+                self.open -= 1;
+                *state = State::Abandoned { report };
+                self.zombies.push_back((now + limits.zombie_life, id.0));
+                if self.zombies.len() > limits.zombie_calls {
+                    self.forget_oldest();
+                }
+                true
+            }
+            Some(State::Abandoned { .. }) | None => false,
+        }
+    }
+
+    /// Fails every open call, and gives the streamed ones.
+    pub(super) fn fail_all(
+        &mut self,
+        cause: &CloseCause,
+        wakes: &mut Wakes,
+    ) -> Vec<(MailboxId, CallId)> {
+        self.fail(|_| CallError::Closed(cause.clone()), wakes)
+    }
+
+    /// Fails every open call because an answer was lost, and gives the streamed
+    /// ones with the error.
+    pub(super) fn fail(
+        &mut self,
+        error: impl Fn(i64) -> CallError,
+        wakes: &mut Wakes,
+    ) -> Vec<(MailboxId, CallId)> {
+        let facts = CallFacts {
+            write_admitted: true,
+            response_seq: ReceiveSeq::default(),
+        };
+        let mut streamed = Vec::new();
+        for (id, state) in &mut self.table {
+            match state {
+                State::Waiting(waker) => {
+                    wakes.take_from(waker);
+                    *state = State::Done(Box::new(Outcome {
+                        facts,
+                        result: Err(error(*id)),
+                    }));
+                }
+                State::Streamed(mailbox) => streamed.push((*mailbox, CallId(*id))),
+                State::Done(_) | State::Abandoned { .. } => {}
+            }
+        }
+        for (_, call) in &streamed {
+            self.table.remove(&call.0);
+        }
+        self.open = 0;
+        self.open_plain = 0;
+        streamed
+    }
+
+    fn forget_expired(&mut self, now: Instant) {
+        while self.zombies.front().is_some_and(|(until, _)| *until <= now) {
+            self.forget_oldest();
+        }
+    }
+
+    fn forget_oldest(&mut self) {
+        if let Some((_, id)) = self.zombies.pop_front() {
+            if matches!(self.table.get(&id), Some(State::Abandoned { .. })) {
+                self.table.remove(&id);
+            }
+        }
+    }
+}

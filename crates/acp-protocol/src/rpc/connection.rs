@@ -1,0 +1,407 @@
+//! The connection: what both sides owe each other, as a state machine.
+//!
+//! It is fed with what arrived ([`Connection::accept`]), with what this side
+//! wants to say, and with instants. It gives events, bytes to write, and the
+//! wakers to wake. Nothing in it waits, and no user code runs under it.
+
+mod incoming;
+mod outgoing;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::VecDeque,
+    task::{Poll, Waker},
+    time::Instant,
+};
+
+use super::{
+    CloseCause, Limits, ReceiveSeq, Stats,
+    calls::Calls,
+    credit::Credit,
+    inbound::{Answer, Incoming},
+    mailbox::{Entry, MailboxId, Mailboxes, Progress, Reading},
+    serving::Serving,
+    wake::{Wakes, register},
+};
+
+/// Which side of the protocol a connection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Serves the methods of an agent.
+    Agent,
+    /// Serves the methods of a client, and has mailboxes for updates.
+    Client,
+}
+
+/// What the owner of the connection has to act on, in wire order.
+#[derive(Debug)]
+pub enum Event {
+    /// A request starts; answer it once with [`Connection::respond`].
+    Request(Incoming, ReceiveSeq),
+    /// A notification arrived.
+    Notification(Incoming, ReceiveSeq),
+    /// A call that was given up with [`OnDrop::Report`](super::OnDrop::Report)
+    /// was answered after all.
+    LateAnswer(Answer),
+}
+
+/// One end of a connection.
+#[derive(Debug)]
+pub struct Connection {
+    role: Role,
+    limits: Limits,
+    /// Lines to write, whole.
+    out: Vec<u8>,
+    /// Bytes the driver has taken and not written yet.
+    in_flight: usize,
+    credit: Credit,
+    calls: Calls,
+    serving: Serving,
+    mailboxes: Mailboxes,
+    seq: ReceiveSeq,
+    events: VecDeque<Event>,
+    stats: Stats,
+    closed: Option<CloseCause>,
+    close_waiters: Vec<Waker>,
+    driver: DriverState,
+    /// Reading is paused, and until when at the longest.
+    pause: Option<Option<Instant>>,
+    parse_error_told: Option<Instant>,
+    wakes: Wakes,
+}
+
+/// What the connection knows of the task that reads and writes.
+#[derive(Debug, Default)]
+struct DriverState {
+    waker: Option<Waker>,
+    /// It sleeps, and new output has to wake it.
+    asleep: bool,
+    /// It does not read, and the end of the pause has to wake it.
+    paused: bool,
+}
+
+impl Connection {
+    /// Creates one end of a connection.
+    #[must_use]
+    pub fn new(role: Role, limits: Limits) -> Self {
+        Self {
+            role,
+            limits,
+            out: Vec::new(),
+            in_flight: 0,
+            credit: Credit::default(),
+            calls: Calls::default(),
+            serving: Serving::default(),
+            mailboxes: Mailboxes::default(),
+            seq: ReceiveSeq::default(),
+            events: VecDeque::new(),
+            stats: Stats::default(),
+            closed: None,
+            close_waiters: Vec::new(),
+            driver: DriverState::default(),
+            pause: None,
+            parse_error_told: None,
+            wakes: Wakes::default(),
+        }
+    }
+
+    /// Its bounds.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Its side.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Its counters.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.stats
+    }
+
+    /// Updates that are queued, or held for sessions not known yet.
+    #[must_use]
+    pub fn queued_updates(&self) -> u64 {
+        self.mailboxes.queued_updates()
+    }
+
+    /// Requests of the peer that were not answered yet.
+    #[must_use]
+    pub fn open_requests(&self) -> usize {
+        self.serving.len()
+    }
+
+    /// Bytes that were queued and are not written yet.
+    #[must_use]
+    pub fn unwritten(&self) -> usize {
+        self.out.len() + self.in_flight
+    }
+
+    /// Newest place of the receive clock.
+    #[must_use]
+    pub fn received(&self) -> ReceiveSeq {
+        self.seq
+    }
+
+    /// Why the connection is closed, if it is.
+    #[must_use]
+    pub fn closed(&self) -> Option<&CloseCause> {
+        self.closed.as_ref()
+    }
+
+    /// The wakers to wake, after the lock around the connection was let go.
+    pub fn take_wakes(&mut self) -> Wakes {
+        std::mem::take(&mut self.wakes)
+    }
+
+    /// Counts a handler that panicked.
+    pub fn count_panic(&mut self) {
+        self.stats.handler_panics += 1;
+    }
+
+    /// Waits for the end of the connection.
+    pub fn poll_closed(&mut self, waker: &Waker) -> Poll<CloseCause> {
+        if let Some(cause) = &self.closed {
+            return Poll::Ready(cause.clone());
+        }
+        self.close_waiters.retain(|known| !known.will_wake(waker));
+        self.close_waiters.push(waker.clone());
+        Poll::Pending
+    }
+
+    /// Ends the connection: every call fails with the cause, every request is
+    /// cancelled, every waiting sender and consumer is told. Only the first
+    /// cause counts.
+    pub fn close(&mut self, cause: CloseCause) {
+        if self.closed.is_some() {
+            return;
+        }
+        for (mailbox, call) in self.calls.fail_all(&cause, &mut self.wakes) {
+            self.end_stream(mailbox, call, Err(super::CallError::Closed(cause.clone())));
+        }
+        self.mailboxes.close_all(&mut self.wakes);
+        self.serving.cancel_all(&mut self.wakes);
+        self.credit.wake_all(&mut self.wakes);
+        for waker in self.close_waiters.drain(..) {
+            self.wakes.push(waker);
+        }
+        self.closed = Some(cause);
+        self.pause = None;
+        self.driver.paused = false;
+        self.driver.asleep = false;
+        if let Some(waker) = &self.driver.waker {
+            self.wakes.push(waker.clone());
+        }
+    }
+}
+
+/// The side of the driver: the task that reads and writes.
+impl Connection {
+    /// Tells that the driver is awake; call it first.
+    pub fn wake_up(&mut self) {
+        self.driver.asleep = false;
+        self.driver.paused = false;
+    }
+
+    /// Lets the driver sleep until there is something to do. `blocked` says
+    /// that it waits for the writer, so output need not wake it.
+    ///
+    /// Gives false when there is something to do already.
+    pub fn park(&mut self, waker: &Waker, blocked: bool, was_reading: bool, now: Instant) -> bool {
+        if self.closed.is_some() || (!blocked && !self.out.is_empty()) || !self.events.is_empty() {
+            return false;
+        }
+        let may_read = self.may_read(now);
+        if may_read && !was_reading {
+            return false;
+        }
+        self.driver.asleep = !blocked;
+        self.driver.paused = !may_read;
+        register(&mut self.driver.waker, waker);
+        true
+    }
+
+    /// Tells whether the driver may read. It stops while a consumer is full,
+    /// unless this side waits for something that only reading can bring.
+    pub fn may_read(&mut self, now: Instant) -> bool {
+        let rules = self.limits.rules;
+        let paused = self.mailboxes.any_over()
+            && self.closed.is_none()
+            && !(rules.read_while_calling && self.calls.any_plain())
+            && !(rules.read_while_sending && self.credit.anyone_waits());
+        match (paused, &self.pause) {
+            (true, None) => {
+                self.stats.pauses += 1;
+                self.mailboxes.mark_progress();
+                self.pause = Some(self.limits.patience.map(|patience| now + patience));
+            }
+            (false, Some(_)) => self.pause = None,
+            _ => {}
+        }
+        !paused
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    #[must_use]
+    pub fn next_timeout(&self) -> Option<Instant> {
+        self.pause.flatten()
+    }
+
+    /// Exempts consumers that have not moved since the pause began.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        let (Some(Some(until)), Some(patience)) = (self.pause, self.limits.patience) else {
+            return;
+        };
+        if until <= now {
+            self.stats.exemptions += self.mailboxes.exempt_idle(&self.limits);
+            self.pause = Some(Some(now + patience));
+        }
+    }
+
+    /// Takes all bytes that wait to be written, in exchange for an empty
+    /// buffer. False when there are none.
+    pub fn take_output(&mut self, buffer: &mut Vec<u8>) -> bool {
+        debug_assert!(buffer.is_empty(), "only an empty buffer is taken");
+        self.credit.yielded = false;
+        if self.out.is_empty() {
+            return false;
+        }
+        std::mem::swap(&mut self.out, buffer);
+        self.in_flight = buffer.len();
+        true
+    }
+
+    /// Bytes that wait to be taken.
+    #[must_use]
+    pub fn queued(&self) -> usize {
+        self.out.len()
+    }
+
+    /// Tells how many of the taken bytes are still to be written.
+    pub fn wrote(&mut self, left: usize) {
+        self.in_flight = left;
+        if self.unwritten() < self.limits.outgoing_credit {
+            self.credit.wake_next(&mut self.wakes);
+        }
+    }
+
+    /// The next thing to act on.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// Wakes the driver if it sleeps: there is output.
+    fn kick(&mut self) {
+        if std::mem::take(&mut self.driver.asleep) {
+            if let Some(waker) = &self.driver.waker {
+                self.wakes.push(waker.clone());
+            }
+        }
+    }
+
+    /// Wakes the driver if it does not read: a pause may have ended.
+    fn kick_paused(&mut self) {
+        if std::mem::take(&mut self.driver.paused) {
+            self.driver.asleep = false;
+            if let Some(waker) = &self.driver.waker {
+                self.wakes.push(waker.clone());
+            }
+        }
+    }
+}
+
+/// The side of the consumers of updates.
+impl Connection {
+    /// Opens the mailbox of a session, with the updates that came before it was
+    /// known. `None` when it has one.
+    pub fn open_mailbox(&mut self, session: &str) -> Option<(MailboxId, Progress)> {
+        self.mailboxes.open(session, &self.limits, &mut self.stats)
+    }
+
+    /// Closes a mailbox; what is queued is dropped.
+    pub fn close_mailbox(&mut self, mailbox: MailboxId) {
+        self.mailboxes.close(mailbox, &mut self.stats);
+        self.kick_paused();
+    }
+
+    /// Starts to keep updates of sessions that are not known yet. Each call
+    /// needs its [`release`](Self::release).
+    pub fn hold(&mut self) {
+        self.mailboxes.hold();
+    }
+
+    /// Ends a [`hold`](Self::hold).
+    pub fn release(&mut self) {
+        self.mailboxes.release(&mut self.stats);
+    }
+
+    /// Takes a batch from a mailbox. What was taken before counts as consumed.
+    pub fn poll_take(
+        &mut self,
+        mailbox: MailboxId,
+        batch: &mut VecDeque<Entry>,
+        waker: &Waker,
+    ) -> Poll<()> {
+        self.take_batch(mailbox, batch, Some(waker))
+    }
+
+    /// Takes what is there, and does not wait.
+    pub fn take_now(&mut self, mailbox: MailboxId, batch: &mut VecDeque<Entry>) {
+        let _ = self.take_batch(mailbox, batch, None);
+    }
+
+    fn take_batch(
+        &mut self,
+        mailbox: MailboxId,
+        batch: &mut VecDeque<Entry>,
+        waker: Option<&Waker>,
+    ) -> Poll<()> {
+        let (taken, freed) = self.mailboxes.poll_take(
+            mailbox,
+            batch,
+            &self.limits,
+            &mut self.stats,
+            waker,
+            &mut self.wakes,
+        );
+        if freed {
+            self.kick_paused();
+        }
+        taken
+    }
+
+    /// Waits until everything that arrived for a mailbox up to `seq` was
+    /// consumed.
+    pub fn poll_handed(&mut self, mailbox: MailboxId, seq: ReceiveSeq, waker: &Waker) -> Poll<()> {
+        self.mailboxes.poll_handed(mailbox, seq, waker)
+    }
+
+    /// Tells how a mailbox is read from now on.
+    pub fn set_reading(&mut self, mailbox: MailboxId, reading: Reading) {
+        let reading = match reading {
+            Reading::Discard if !self.limits.rules.drop_when_left => Reading::Live,
+            reading => reading,
+        };
+        if self
+            .mailboxes
+            .set_reading(mailbox, reading, &self.limits, &mut self.stats)
+        {
+            self.kick_paused();
+        }
+    }
+
+    /// Tells that the turn of a mailbox was cancelled: until its end it never
+    /// pauses reading.
+    pub fn set_cancelled(&mut self, mailbox: MailboxId) {
+        if self.limits.rules.read_when_cancelled
+            && self.mailboxes.set_cancelled(mailbox, &self.limits)
+        {
+            self.kick_paused();
+        }
+    }
+}

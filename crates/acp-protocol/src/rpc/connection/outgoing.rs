@@ -1,0 +1,254 @@
+//! What this side says: notifications, calls, answers.
+
+use std::{
+    task::{Poll, Waker},
+    time::Instant,
+};
+
+use super::Connection;
+use crate::rpc::{
+    CallError, CloseCause, ErrorCode, RequestId, SendError, WireError,
+    calls::{AnswerTo, Answered, CallId, IdSpace, OnDrop, Outcome},
+    credit::{Lane, Ticket},
+    frame,
+    mailbox::MailboxId,
+};
+
+impl Connection {
+    /// Queues a notification once there is room. `frame` is what
+    /// [`frame::notification`] wrote; it may be exchanged for another buffer.
+    ///
+    /// Keep `ticket` between polls, and give it back with
+    /// [`stop_waiting`](Self::stop_waiting) when the wait is given up.
+    pub fn poll_notify(
+        &mut self,
+        lane: Lane,
+        ticket: &mut Option<Ticket>,
+        frame: &mut Vec<u8>,
+        waker: &Waker,
+    ) -> Poll<Result<(), SendError>> {
+        if let Err(error) = self.check_send(frame) {
+            self.stop_waiting(ticket.take());
+            return Poll::Ready(Err(error));
+        }
+        let room = self.unwritten() < self.limits.outgoing_credit;
+        if !room || !self.credit.is_next(ticket.as_ref()) {
+            if self.credit.is_cancelled(lane) {
+                self.stop_waiting(ticket.take());
+                return Poll::Ready(Err(SendError::Cancelled));
+            }
+            self.credit.wait(lane, ticket, waker);
+            // Whoever waits to send may be what a paused peer waits for.
+            self.kick_paused();
+            return Poll::Pending;
+        }
+        if ticket.is_none() && self.out.len() >= self.limits.outgoing_yield && !self.credit.yielded
+        {
+            // Lets the driver run where everything shares one thread.
+            self.credit.yielded = true;
+            self.kick();
+            self.wakes.push(waker.clone());
+            return Poll::Pending;
+        }
+        if let Some(ticket) = ticket.take() {
+            self.credit.leave(ticket, true);
+        }
+        self.append(frame);
+        if self.unwritten() < self.limits.outgoing_credit {
+            self.credit.wake_next(&mut self.wakes);
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Gives up a place in the line for room.
+    pub fn stop_waiting(&mut self, ticket: Option<Ticket>) {
+        if let Some(ticket) = ticket {
+            self.credit.leave(ticket, false);
+            if self.unwritten() < self.limits.outgoing_credit {
+                self.credit.wake_next(&mut self.wakes);
+            }
+        }
+    }
+
+    /// Queues a notification at once. For what must not wait, as a cancel.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Closed`] and [`SendError::TooLarge`].
+    pub fn notify_now(&mut self, frame: &mut Vec<u8>) -> Result<(), SendError> {
+        self.check_send(frame)?;
+        self.append(frame);
+        self.check_flood();
+        Ok(())
+    }
+
+    /// Opens a lane: senders that belong together.
+    pub fn open_lane(&mut self) -> Lane {
+        self.credit.open_lane()
+    }
+
+    /// Cancels a lane: who waits in it, or would have to, gets
+    /// [`SendError::Cancelled`].
+    pub fn cancel_lane(&mut self, lane: Lane) {
+        self.credit.cancel_lane(lane, &mut self.wakes);
+    }
+
+    /// Closes a lane.
+    pub fn close_lane(&mut self, lane: Lane) {
+        self.credit.close_lane(lane);
+    }
+
+    /// Queues a call. `tail` is what [`frame::call_tail`] wrote.
+    ///
+    /// From here on the call is open until its outcome was taken with
+    /// [`poll_outcome`](Self::poll_outcome), came out of a mailbox, or was
+    /// [abandoned](Self::abandon).
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Closed`], [`CallError::TooLarge`],
+    /// [`CallError::TooManyCalls`]; nothing was queued then.
+    pub fn call(&mut self, space: IdSpace, to: AnswerTo, tail: &[u8]) -> Result<CallId, CallError> {
+        if let Some(cause) = &self.closed {
+            return Err(CallError::Closed(cause.clone()));
+        }
+        // 20 digits, and the terminator does not count.
+        if frame::CALL_HEAD.len() + 20 + tail.len() - 1 > self.limits.max_message {
+            return Err(CallError::TooLarge {
+                limit: self.limits.max_message,
+            });
+        }
+        let call = self.calls.open(space, to, &self.limits)?;
+        self.out.extend_from_slice(frame::CALL_HEAD);
+        frame::integer(&mut self.out, call.0);
+        self.out.extend_from_slice(tail);
+        self.kick();
+        if matches!(to, AnswerTo::Caller) {
+            // The answer can only come if the driver reads.
+            self.kick_paused();
+        }
+        self.check_flood();
+        Ok(call)
+    }
+
+    /// Waits for the outcome of a call and takes it.
+    pub fn poll_outcome(&mut self, call: CallId, waker: &Waker) -> Poll<Outcome> {
+        self.calls.poll(call, waker)
+    }
+
+    /// Stops waiting for a call. Its late answer is recognised for
+    /// [`Limits::zombie_life`](crate::rpc::Limits::zombie_life).
+    pub fn abandon(&mut self, call: CallId, on_drop: OnDrop, now: Instant) {
+        let unanswered = self
+            .calls
+            .abandon(call, on_drop == OnDrop::Report, now, &self.limits);
+        if unanswered && on_drop == OnDrop::Cancel && self.closed.is_none() {
+            let mut frame = Vec::with_capacity(80);
+            let params = CancelParams { request_id: call.0 };
+            if frame::notification(&mut frame, "$/cancel_request", &params).is_ok() {
+                self.append(&mut frame);
+            }
+        }
+    }
+
+    /// Answers a request. `frame` is what [`frame::result`] or
+    /// [`frame::error`] wrote; one that is too long becomes an error.
+    ///
+    /// A second answer to the same request is ignored.
+    pub fn respond(&mut self, id: &RequestId, frame: &mut Vec<u8>) {
+        if !self.serving.is_open(id) {
+            return;
+        }
+        if self.closed.is_none() {
+            if frame.len() > self.limits.max_message + 1 {
+                self.answer_error(id, ErrorCode::INTERNAL, "response too large");
+            } else {
+                self.append(frame);
+            }
+            self.check_flood();
+        }
+        self.finish(id);
+    }
+
+    /// Answers a request with a fixed error.
+    pub fn respond_error(&mut self, id: &RequestId, error: &WireError) {
+        let mut buffer = Vec::with_capacity(128);
+        frame::error(&mut buffer, id, error);
+        self.respond(id, &mut buffer);
+    }
+
+    /// Waits until a request was cancelled, or is no longer open.
+    pub fn poll_cancelled(&mut self, id: &RequestId, waker: &Waker) -> Poll<()> {
+        self.serving.poll_cancelled(id, waker)
+    }
+
+    /// Tells whether a request was cancelled, or is no longer open.
+    #[must_use]
+    pub fn is_cancelled(&self, id: &RequestId) -> bool {
+        self.serving.is_cancelled(id)
+    }
+
+    fn finish(&mut self, id: &RequestId) {
+        if let Some(next) = self.serving.finish(id, &self.limits) {
+            self.events.push_back(super::Event::Request(next, self.seq));
+            self.kick();
+            self.kick_paused();
+        }
+    }
+
+    pub(super) fn end_stream(&mut self, mailbox: MailboxId, call: CallId, result: Answered) {
+        let facts = crate::rpc::CallFacts {
+            write_admitted: true,
+            response_seq: self.seq,
+        };
+        if self
+            .mailboxes
+            .end(mailbox, call, facts, result, &self.limits, &mut self.wakes)
+        {
+            self.kick_paused();
+        }
+    }
+
+    /// Queues an error answer outside the table of open requests.
+    pub(super) fn answer_error(&mut self, id: &RequestId, code: ErrorCode, message: &str) {
+        let mut buffer = Vec::with_capacity(128);
+        frame::error(&mut buffer, id, &WireError::new(code, message));
+        self.append(&mut buffer);
+    }
+
+    fn check_send(&self, frame: &[u8]) -> Result<(), SendError> {
+        if let Some(cause) = &self.closed {
+            return Err(SendError::Closed(cause.clone()));
+        }
+        if frame.len() > self.limits.max_message + 1 {
+            return Err(SendError::TooLarge {
+                limit: self.limits.max_message,
+            });
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, frame: &mut Vec<u8>) {
+        if self.out.is_empty() && frame.len() >= self.limits.outgoing_yield {
+            // A large message is handed over, not copied.
+            std::mem::swap(&mut self.out, frame);
+        } else {
+            self.out.extend_from_slice(frame);
+        }
+        self.kick();
+    }
+
+    /// Cuts off a peer that makes this side queue without end.
+    fn check_flood(&mut self) {
+        let limit = self.limits.outgoing_hard.max(self.limits.max_message);
+        if self.unwritten() > limit + self.limits.outgoing_credit {
+            self.close(CloseCause::Flooded);
+        }
+    }
+}
+
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CancelParams {
+    request_id: i64,
+}

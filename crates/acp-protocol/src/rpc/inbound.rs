@@ -1,0 +1,467 @@
+//! From bytes to what arrived: runs of updates, messages, faults.
+//!
+//! The [`Intake`] belongs to whoever reads. It works without the connection's
+//! lock; only what it gives is handed to the [`Connection`](super::Connection).
+
+use std::{borrow::Cow, sync::Arc};
+
+use bytes::{Bytes, BytesMut};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
+
+use super::{
+    Fault, Issue, Limits, RequestId, Role,
+    head::{self, Attempt, Body, Head, Method, Refused, Shape},
+    lines::{Block, Found, LineDecoder, LineFault},
+};
+
+/// Method of the notifications that go to mailboxes.
+const SESSION_UPDATE: &str = "session/update";
+
+/// Bytes a queued run costs besides its own.
+const RUN_OVERHEAD: usize = 64;
+
+/// What arrived.
+#[derive(Debug)]
+pub enum Inbound {
+    /// Adjacent updates of one session.
+    Updates(Run),
+    /// A request, response or other notification.
+    Message(Incoming),
+    /// A line that is no message.
+    Refused(Refused),
+    /// A line that was lost.
+    Lost(LineFault),
+}
+
+/// Adjacent `session/update` lines of one session, kept raw until they are
+/// consumed.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The session.
+    pub session: Arc<str>,
+    /// The lines, with their terminators.
+    pub bytes: Bytes,
+    /// How many lines, blank ones not counted.
+    pub lines: u32,
+    /// Bytes of memory the run keeps alive.
+    pub charge: usize,
+}
+
+/// One message and the line it came in.
+#[derive(Clone, Debug)]
+pub struct Incoming {
+    line: Bytes,
+    head: Head,
+}
+
+/// Turns a byte stream into what arrived.
+#[derive(Debug)]
+pub struct Intake {
+    decoder: LineDecoder,
+    limits: Limits,
+    /// Whether updates go to mailboxes: only a client has any.
+    routes_updates: bool,
+    block: Option<Block>,
+    /// The run being gathered.
+    run: Option<Gathering>,
+    /// What came right behind the run.
+    next: Option<Inbound>,
+    session: Arc<str>,
+    ended: bool,
+}
+
+#[derive(Debug)]
+struct Gathering {
+    start: usize,
+    end: usize,
+    lines: u32,
+}
+
+impl Intake {
+    /// Creates an intake at the start of a stream.
+    #[must_use]
+    pub fn new(role: Role, limits: &Limits) -> Self {
+        Self {
+            decoder: LineDecoder::new(limits),
+            limits: limits.clone(),
+            routes_updates: role == Role::Client,
+            block: None,
+            run: None,
+            next: None,
+            session: Arc::from(""),
+            ended: false,
+        }
+    }
+
+    /// The buffer to read into; it has room for a chunk.
+    pub fn buffer(&mut self) -> &mut BytesMut {
+        self.decoder.buffer()
+    }
+
+    /// Appends bytes that were read elsewhere.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.decoder.push(bytes);
+    }
+
+    /// Tells that the stream ended. Call [`next`](Self::next) until it has no more.
+    pub fn finish(&mut self) {
+        self.ended = true;
+    }
+
+    /// Takes the next thing that arrived, or `None` until more bytes come.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "more may follow after `None`"
+    )]
+    pub fn next(&mut self) -> Option<Inbound> {
+        if let Some(next) = self.next.take() {
+            return Some(next);
+        }
+        loop {
+            if self.block.is_none() {
+                match self.decoder.next_block() {
+                    Some(Found::Block(block)) => self.block = Some(block),
+                    Some(Found::Fault(fault)) => return Some(Inbound::Lost(fault)),
+                    None if self.ended => return self.last(),
+                    None => return None,
+                }
+            }
+            if let Some(found) = self.next_in_block() {
+                return Some(found);
+            }
+        }
+    }
+
+    /// Reads on in the current block, and drops it at its end.
+    fn next_in_block(&mut self) -> Option<Inbound> {
+        let mut block = self.block.take()?;
+        while let Some(line) = block.next_line() {
+            let line = match line {
+                Ok(line) => line,
+                Err(fault) => return Some(self.interrupt(block, Inbound::Lost(fault))),
+            };
+            let bytes = block.bytes(line.start, line.end);
+            let head = match head::read(bytes, &self.limits) {
+                Ok(head) => head,
+                Err(refused) => return Some(self.interrupt(block, Inbound::Refused(refused))),
+            };
+            if !(self.routes_updates
+                && head.shape == Shape::Notification
+                && is_update(&head, bytes))
+            {
+                let line = block.share(line.start, line.end);
+                return Some(self.interrupt(block, Inbound::Message(Incoming { line, head })));
+            }
+            let Some(session) = session_of(bytes, &head.body) else {
+                let issues = Issue::UndecodableUpdate.into();
+                let refused = Refused {
+                    issues,
+                    id: None,
+                    attempt: Attempt::Unknown,
+                };
+                return Some(self.interrupt(block, Inbound::Refused(refused)));
+            };
+            match &mut self.run {
+                Some(run) if *session == *self.session => {
+                    run.end = line.next;
+                    run.lines += 1;
+                }
+                run => {
+                    let before = run.replace(Gathering {
+                        start: line.start,
+                        end: line.next,
+                        lines: 1,
+                    });
+                    let done =
+                        before.map(|run| Inbound::Updates(seal(&block, &run, &self.session)));
+                    if *session != *self.session {
+                        self.session = Arc::from(&*session);
+                    }
+                    if done.is_some() {
+                        self.block = Some(block);
+                        return done;
+                    }
+                }
+            }
+        }
+        let run = self.run.take()?;
+        Some(Inbound::Updates(seal(&block, &run, &self.session)))
+    }
+
+    /// Gives the run before `found` first, if there is one.
+    fn interrupt(&mut self, block: Block, found: Inbound) -> Inbound {
+        let run = self
+            .run
+            .take()
+            .map(|run| Inbound::Updates(seal(&block, &run, &self.session)));
+        self.block = Some(block);
+        match run {
+            Some(run) => {
+                self.next = Some(found);
+                run
+            }
+            None => found,
+        }
+    }
+
+    /// What stands behind the last line feed: a whole message, or the rest of one.
+    fn last(&mut self) -> Option<Inbound> {
+        let mut block = self.decoder.finish()?;
+        let line = block.next_line()?.ok()?;
+        let read = line.end - line.start;
+        let whole =
+            serde_json::from_slice::<serde::de::IgnoredAny>(block.bytes(line.start, line.end))
+                .is_ok();
+        if !whole {
+            return Some(Inbound::Lost(LineFault::Truncated { read }));
+        }
+        let bytes = block.share(line.start, line.end);
+        self.block = Some(Block::single(bytes, &self.limits));
+        self.next_in_block()
+    }
+}
+
+impl Incoming {
+    /// Its shape.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.head.shape
+    }
+
+    /// The id of a request or response.
+    #[must_use]
+    pub fn id(&self) -> Option<&RequestId> {
+        self.head.id.as_ref()
+    }
+
+    /// The method of a request or notification; empty for a response.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        match &self.head.method {
+            Some(Method::Span(span)) => text(&self.line[span.clone()]),
+            Some(Method::Text(method)) => method,
+            None => "",
+        }
+    }
+
+    /// The line as it arrived, without its terminator.
+    #[must_use]
+    pub fn line(&self) -> &str {
+        text(&self.line)
+    }
+
+    /// The parameters as they arrived; `None` when they are absent.
+    #[must_use]
+    pub fn raw_params(&self) -> Option<&RawValue> {
+        match &self.head.body {
+            Body::Exact(span) => serde_json::from_slice(&self.line[span.clone()]).ok(),
+            Body::Absent | Body::From(_) => None,
+        }
+    }
+
+    /// Decodes the parameters; absent ones are read as null, then as `{}`.
+    ///
+    /// # Errors
+    ///
+    /// A [`Fault`] with -32602 that names the method, and no value of the peer.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, Fault> {
+        let decoded = match &self.head.body {
+            Body::Exact(span) => serde_json::from_slice(&self.line[span.clone()]),
+            Body::From(start) => decode_member(&self.line, *start),
+            Body::Absent => serde_json::from_str("null").or_else(|_| serde_json::from_str("{}")),
+        };
+        decoded.map_err(|source| {
+            let method = self
+                .method()
+                .chars()
+                .filter(|c| !c.is_control())
+                .take(64)
+                .collect::<String>();
+            Fault::invalid_params(format!("the parameters do not fit {method}")).with_source(source)
+        })
+    }
+
+    /// The result or error of a response, to be kept: small ones are copied, so
+    /// that they do not keep a whole chunk alive.
+    pub(super) fn into_answer(self) -> Answer {
+        let Self { line, head } = self;
+        let line = if line.len() < 16 << 10 {
+            Bytes::copy_from_slice(&line)
+        } else {
+            line
+        };
+        Answer {
+            line,
+            body: head.body,
+            is_error: head.shape == Shape::Error,
+        }
+    }
+
+    /// Copies a short line out of its chunk, for a message that has to wait.
+    pub(super) fn detach(&mut self) {
+        if self.line.len() < 16 << 10 {
+            self.line = Bytes::copy_from_slice(&self.line);
+        }
+    }
+}
+
+/// A response, not decoded yet.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    line: Bytes,
+    body: Body,
+    is_error: bool,
+}
+
+/// Why an [`Answer`] could not be decoded.
+#[derive(Debug)]
+pub enum AnswerError {
+    /// It is no response.
+    Malformed(super::Issues),
+    /// It is one, of another type.
+    Decode(serde_json::Error),
+}
+
+impl Answer {
+    /// Tells whether the peer answered with an error.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.is_error
+    }
+
+    /// Decodes the result or error.
+    ///
+    /// `null` is also read as `{}`: the protocol shows null for results
+    /// without members.
+    ///
+    /// # Errors
+    ///
+    /// [`AnswerError::Malformed`] when the line turns out to be no response,
+    /// [`AnswerError::Decode`] when the result is of another type.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, AnswerError> {
+        if let Body::From(start) = self.body {
+            if let Ok(value) = decode_member(&self.line, start) {
+                return Ok(value);
+            }
+        }
+        let body = self
+            .exact()
+            .map_err(|refused| AnswerError::Malformed(refused.issues))?;
+        let decoded = serde_json::from_slice(body);
+        match decoded {
+            Err(_) if body == b"null" => serde_json::from_str("{}").map_err(AnswerError::Decode),
+            decoded => decoded.map_err(AnswerError::Decode),
+        }
+    }
+
+    /// The bytes of the body alone.
+    fn exact(&self) -> Result<&[u8], Refused> {
+        let span = match &self.body {
+            Body::Exact(span) => span.clone(),
+            _ => match head::parse(&self.line)?.body {
+                Body::Exact(span) => span,
+                _ => 0..0,
+            },
+        };
+        Ok(&self.line[span])
+    }
+}
+
+/// Decodes the parameters of one raw `session/update` line.
+///
+/// # Errors
+///
+/// What `serde_json` says of the parameters, or of the line.
+pub fn decode_update<T: DeserializeOwned>(line: &[u8]) -> Result<T, serde_json::Error> {
+    if let Some(Head {
+        body: Body::From(start),
+        ..
+    }) = head::scan(line)
+    {
+        if let Ok(value) = decode_member(line, start) {
+            return Ok(value);
+        }
+    }
+    #[derive(Deserialize)]
+    struct Line<'a> {
+        #[serde(borrow)]
+        params: &'a RawValue,
+    }
+    let line: Line<'_> = serde_json::from_slice(line)?;
+    serde_json::from_str(line.params.get())
+}
+
+/// Decodes the value at `start`, which has to be the last member of the line's
+/// object.
+fn decode_member<T: DeserializeOwned>(line: &[u8], start: usize) -> Result<T, serde_json::Error> {
+    let mut values = serde_json::Deserializer::from_slice(&line[start..]).into_iter();
+    let value = values.next().unwrap_or_else(|| serde_json::from_str(""))?;
+    let rest = line[start + values.byte_offset()..].trim_ascii();
+    if rest == b"}" {
+        Ok(value)
+    } else {
+        Err(serde::de::Error::custom("members behind the body"))
+    }
+}
+
+fn is_update(head: &Head, line: &[u8]) -> bool {
+    match &head.method {
+        Some(Method::Span(span)) => &line[span.clone()] == SESSION_UPDATE.as_bytes(),
+        Some(Method::Text(method)) => &**method == SESSION_UPDATE,
+        None => false,
+    }
+}
+
+/// The session of an update, without decoding the rest of it.
+fn session_of<'a>(line: &'a [u8], body: &Body) -> Option<Cow<'a, str>> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Session<'a> {
+        #[serde(borrow)]
+        session_id: Cow<'a, str>,
+    }
+    const FIRST: &[u8] = b"{\"sessionId\":\"";
+    let (start, end) = match body {
+        Body::From(start) => (*start, line.len()),
+        Body::Exact(span) => (span.start, span.end),
+        Body::Absent => return None,
+    };
+    let params = &line[start..end];
+    if let Some(rest) = params.strip_prefix(FIRST) {
+        let id = &rest[..memchr::memchr2(b'"', b'\\', rest)?];
+        if rest.get(id.len()) == Some(&b'"') {
+            return Some(Cow::Borrowed(text(id)));
+        }
+    }
+    let mut values = serde_json::Deserializer::from_slice(params).into_iter::<Session<'a>>();
+    Some(values.next()?.ok()?.session_id)
+}
+
+/// Cuts a run out of its block: a large one shares the block's memory, a small
+/// one is copied, so that a queued update never keeps a whole chunk alive.
+fn seal(block: &Block, run: &Gathering, session: &Arc<str>) -> Run {
+    let length = run.end - run.start;
+    let shares = length >= block.capacity / 4;
+    let bytes = if shares {
+        block.share(run.start, run.end)
+    } else {
+        Bytes::copy_from_slice(block.bytes(run.start, run.end))
+    };
+    let charge = if shares {
+        block.capacity.max(length)
+    } else {
+        length
+    } + RUN_OVERHEAD;
+    Run {
+        session: Arc::clone(session),
+        bytes,
+        lines: run.lines,
+        charge,
+    }
+}
+
+/// Lines were checked to be UTF-8 when they were read.
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap_or_default()
+}

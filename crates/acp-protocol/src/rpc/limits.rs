@@ -1,0 +1,211 @@
+//! Every bound of a connection, with its default and the reason for it.
+
+use std::time::Duration;
+
+/// Bounds of one connection.
+///
+/// The defaults suit a coding agent and its editor: messages with images and
+/// large diffs pass, and no peer can make the process grow without end.
+///
+/// ```
+/// let limits = acp_protocol::rpc::Limits::default().with_max_message(4 << 20);
+/// assert_eq!(limits.max_message, 4 << 20);
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Longest line in bytes, without its terminator, in both directions.
+    ///
+    /// 32 MiB: images and large diffs pass 4 MiB in practice, and other
+    /// implementations accept this much. Exactly this length is legal.
+    pub max_message: usize,
+    /// Objects and arrays open at once in one message, its own object counted.
+    ///
+    /// 128: deeper than any message of the protocol, and shallow enough for
+    /// recursive decoders.
+    pub max_depth: usize,
+    /// Bytes asked of the reader at once.
+    ///
+    /// 64 KiB: the size of a pipe on Linux.
+    pub read_chunk: usize,
+    /// Queued outgoing bytes from which data (`session/update` and other
+    /// notifications) waits. One message may overshoot.
+    ///
+    /// 1 MiB: hides the latency of a busy reader, and is small next to a
+    /// conversation.
+    pub outgoing_credit: usize,
+    /// Queued outgoing bytes at which a sender lets the driver run once.
+    ///
+    /// 64 KiB: one write fills a pipe.
+    pub outgoing_yield: usize,
+    /// Queued outgoing bytes at which the connection closes as
+    /// [`Flooded`](super::CloseCause::Flooded).
+    ///
+    /// 64 MiB: only answers and calls get past the credit, so a peer that asks
+    /// without ever reading is cut off here.
+    pub outgoing_hard: usize,
+    /// Queued bytes of one mailbox above which reading may pause.
+    ///
+    /// 1 MiB: some five thousand updates. The pause ends at half of it.
+    pub mailbox_soft: usize,
+    /// Queued bytes of one mailbox at which its oldest updates are dropped.
+    ///
+    /// 64 MiB: reached only where reading may not pause.
+    pub mailbox_hard: usize,
+    /// Queued bytes of all mailboxes together at which the fullest drops.
+    ///
+    /// 128 MiB: two mailboxes at their hard mark.
+    pub mailbox_total: usize,
+    /// Bytes a consumer takes from its mailbox at once.
+    ///
+    /// 256 KiB: a lock taken once for a thousand updates.
+    pub mailbox_batch: usize,
+    /// Updates kept for a session between turns while nobody reads them.
+    ///
+    /// 512: more than any agent sends unasked.
+    pub idle_updates: u64,
+    /// How long a consumer may leave a full mailbox untouched before reading
+    /// goes on without it. `None` waits for ever.
+    ///
+    /// 5 s: longer than a slow screen, shorter than a person's patience with a
+    /// program that waits for something behind the pause.
+    pub patience: Option<Duration>,
+    /// Bytes kept of updates whose session is not known yet.
+    ///
+    /// 4 MiB: several agents replay history before they name the session.
+    pub held_bytes: usize,
+    /// Sessions whose updates are kept before they are known.
+    ///
+    /// 64: one for each session that is being opened.
+    pub held_sessions: usize,
+    /// Short requests of the peer that are served at once; the rest are parked.
+    ///
+    /// 64: bounds the work a peer can start, and keeps fast callers in order.
+    pub handler_slots: usize,
+    /// Requests of the peer that may wait for a slot.
+    pub parked_requests: usize,
+    /// Requests of the peer that may be open at once, of every kind.
+    ///
+    /// 4,096: beyond it the peer gets an error at once.
+    pub open_requests: usize,
+    /// Calls of ours that may be open at once.
+    ///
+    /// 16,384: each holds a waker and a place in the table.
+    pub open_calls: usize,
+    /// Abandoned calls whose late answer is still recognised.
+    pub zombie_calls: usize,
+    /// How long a late answer is still recognised.
+    ///
+    /// 10 s: an agent that takes longer has forgotten the request too.
+    pub zombie_life: Duration,
+    /// How long the driver goes on writing after the connection was closed.
+    ///
+    /// 1 s: enough for a peer that reads, and no wait for one that does not.
+    pub close_grace: Duration,
+    /// Shortest time between two answers to lines that are not JSON.
+    ///
+    /// 1 s: tells a developer what is wrong, and cannot be used to flood.
+    pub parse_error_interval: Duration,
+    /// Switches for the stress test; see [`Rules`].
+    #[doc(hidden)]
+    pub rules: Rules,
+}
+
+/// The clauses of the flow control that can be switched off, to see a test
+/// fail without them.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Rules {
+    /// Reading goes on while a call of ours waits for its answer.
+    pub read_while_calling: bool,
+    /// Reading goes on while a sender of ours waits for room.
+    pub read_while_sending: bool,
+    /// A cancelled turn never pauses reading.
+    pub read_when_cancelled: bool,
+    /// A mailbox whose reader left never pauses reading.
+    pub drop_when_left: bool,
+    /// Reading goes on while a write is blocked.
+    pub read_while_blocked: bool,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            read_while_calling: true,
+            read_while_sending: true,
+            read_when_cancelled: true,
+            drop_when_left: true,
+            read_while_blocked: true,
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_message: 32 << 20,
+            max_depth: 128,
+            read_chunk: 64 << 10,
+            outgoing_credit: 1 << 20,
+            outgoing_yield: 64 << 10,
+            outgoing_hard: 64 << 20,
+            mailbox_soft: 1 << 20,
+            mailbox_hard: 64 << 20,
+            mailbox_total: 128 << 20,
+            mailbox_batch: 256 << 10,
+            idle_updates: 512,
+            patience: Some(Duration::from_secs(5)),
+            held_bytes: 4 << 20,
+            held_sessions: 64,
+            handler_slots: 64,
+            parked_requests: 4096,
+            open_requests: 4096,
+            open_calls: 16_384,
+            zombie_calls: 1024,
+            zombie_life: Duration::from_secs(10),
+            close_grace: Duration::from_secs(1),
+            parse_error_interval: Duration::from_secs(1),
+            rules: Rules::default(),
+        }
+    }
+}
+
+macro_rules! setters {
+    ($($with:ident $field:ident: $type:ty,)*) => {
+        /// Setters; each field says its unit, default and reason.
+        impl Limits {
+            $(#[doc = concat!("Sets [`", stringify!($field), "`](Self::", stringify!($field), ").")]
+            #[must_use]
+            pub fn $with(mut self, value: $type) -> Self {
+                self.$field = value;
+                self
+            })*
+        }
+    };
+}
+
+setters! {
+    with_max_message max_message: usize,
+    with_max_depth max_depth: usize,
+    with_read_chunk read_chunk: usize,
+    with_outgoing_credit outgoing_credit: usize,
+    with_outgoing_yield outgoing_yield: usize,
+    with_outgoing_hard outgoing_hard: usize,
+    with_mailbox_soft mailbox_soft: usize,
+    with_mailbox_hard mailbox_hard: usize,
+    with_mailbox_total mailbox_total: usize,
+    with_mailbox_batch mailbox_batch: usize,
+    with_idle_updates idle_updates: u64,
+    with_patience patience: Option<Duration>,
+    with_held_bytes held_bytes: usize,
+    with_held_sessions held_sessions: usize,
+    with_handler_slots handler_slots: usize,
+    with_parked_requests parked_requests: usize,
+    with_open_requests open_requests: usize,
+    with_open_calls open_calls: usize,
+    with_zombie_calls zombie_calls: usize,
+    with_zombie_life zombie_life: Duration,
+    with_close_grace close_grace: Duration,
+    with_parse_error_interval parse_error_interval: Duration,
+}

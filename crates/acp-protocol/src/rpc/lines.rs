@@ -1,0 +1,303 @@
+//! Splits a byte stream into lines, whatever the chunks it comes in.
+
+use bytes::{Bytes, BytesMut};
+
+use super::Limits;
+
+/// Bytes of an over-long line that are kept, so that its id can be found.
+const HEAD_OF_LONG_LINE: usize = 1024;
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// Turns chunks of bytes into blocks of whole lines.
+///
+/// A byte order mark at the very start is dropped (R001), blank lines are
+/// skipped, one carriage return before the line feed is stripped. A line that
+/// is too long is skipped without being stored; the next one is read again.
+#[derive(Debug)]
+pub struct LineDecoder {
+    buffer: BytesMut,
+    /// Bytes of `buffer` already searched for a line feed.
+    scanned: usize,
+    read_chunk: usize,
+    max_message: usize,
+    at_start: bool,
+    skipping: bool,
+}
+
+/// Whole lines that arrived together.
+#[derive(Clone, Debug)]
+pub struct Block {
+    bytes: Bytes,
+    next: usize,
+    /// Size of the allocation the block lives in.
+    pub(super) capacity: usize,
+    max_message: usize,
+}
+
+/// One line of a [`Block`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Where the line starts in its block.
+    pub start: usize,
+    /// Where its content ends, terminator excluded.
+    pub end: usize,
+    /// Where the next line starts.
+    pub next: usize,
+}
+
+/// What was wrong with a line that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LineFault {
+    /// The line is longer than [`Limits::max_message`].
+    TooLarge {
+        /// The first bytes of the line, at most one KiB.
+        head: Bytes,
+    },
+    /// The stream ended inside a line.
+    Truncated {
+        /// Bytes of the unfinished line.
+        read: usize,
+    },
+}
+
+/// What [`LineDecoder::next_block`] found.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// Whole lines.
+    Block(Block),
+    /// A line that is lost.
+    Fault(LineFault),
+}
+
+impl LineDecoder {
+    /// Creates a decoder at the start of a stream.
+    #[must_use]
+    pub fn new(limits: &Limits) -> Self {
+        Self {
+            buffer: BytesMut::new(),
+            scanned: 0,
+            read_chunk: limits.read_chunk.max(1),
+            max_message: limits.max_message,
+            at_start: true,
+            skipping: false,
+        }
+    }
+
+    /// The buffer to read into, with room for a chunk.
+    ///
+    /// While a long line is read the room grows with it, so that the line is
+    /// moved a logarithmic number of times.
+    pub fn buffer(&mut self) -> &mut BytesMut {
+        if self.buffer.capacity() - self.buffer.len() < self.read_chunk / 16 + 1 {
+            self.buffer.reserve(self.read_chunk.max(self.buffer.len()));
+        }
+        &mut self.buffer
+    }
+
+    /// Appends bytes that were read elsewhere.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// Takes the whole lines that are there.
+    pub fn next_block(&mut self) -> Option<Found> {
+        if self.skipping && !self.skip() {
+            return None;
+        }
+        let Some(last) = memchr::memrchr(b'\n', &self.buffer[self.scanned..]) else {
+            self.scanned = self.buffer.len();
+            return self.give_up_on_long_line();
+        };
+        let end = self.scanned + last + 1;
+        let capacity = self.buffer.capacity();
+        self.scanned = self.buffer.len() - end;
+        let mut bytes = self.buffer.split_to(end).freeze();
+        if std::mem::take(&mut self.at_start) && bytes.starts_with(BOM) {
+            bytes = bytes.slice(BOM.len()..);
+        }
+        Some(Found::Block(Block {
+            bytes,
+            next: 0,
+            capacity,
+            max_message: self.max_message,
+        }))
+    }
+
+    /// Ends the stream: what is left is a line without its terminator.
+    pub fn finish(&mut self) -> Option<Block> {
+        let capacity = self.buffer.capacity();
+        let mut bytes = std::mem::take(&mut self.buffer).freeze();
+        self.scanned = 0;
+        if std::mem::take(&mut self.at_start) && bytes.starts_with(BOM) {
+            bytes = bytes.slice(BOM.len()..);
+        }
+        if self.skipping || bytes.iter().all(u8::is_ascii_whitespace) {
+            return None;
+        }
+        Some(Block {
+            bytes,
+            next: 0,
+            capacity,
+            max_message: self.max_message,
+        })
+    }
+
+    /// Drops the rest of an over-long line; true once its end was found.
+    fn skip(&mut self) -> bool {
+        match memchr::memchr(b'\n', &self.buffer) {
+            Some(end) => {
+                let _ = self.buffer.split_to(end + 1);
+                self.skipping = false;
+                true
+            }
+            None => {
+                self.buffer.clear();
+                false
+            }
+        }
+    }
+
+    fn give_up_on_long_line(&mut self) -> Option<Found> {
+        // The carriage return that may end the line does not count.
+        if self.buffer.len() <= self.max_message + 1 {
+            return None;
+        }
+        let head = Bytes::copy_from_slice(&self.buffer[..HEAD_OF_LONG_LINE.min(self.buffer.len())]);
+        self.buffer = BytesMut::new();
+        self.scanned = 0;
+        self.at_start = false;
+        self.skipping = true;
+        Some(Found::Fault(LineFault::TooLarge { head }))
+    }
+}
+
+impl Block {
+    /// A block of one line.
+    pub(super) fn single(bytes: Bytes, limits: &Limits) -> Self {
+        let capacity = bytes.len();
+        Self {
+            bytes,
+            next: 0,
+            capacity,
+            max_message: limits.max_message,
+        }
+    }
+
+    /// Takes the next line that is not blank.
+    pub fn next_line(&mut self) -> Option<Result<Line, LineFault>> {
+        loop {
+            let start = self.next;
+            let rest = &self.bytes[start..];
+            if rest.is_empty() {
+                return None;
+            }
+            let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+            self.next = (start + length + 1).min(self.bytes.len());
+            let content = rest[..length]
+                .strip_suffix(b"\r")
+                .unwrap_or(&rest[..length]);
+            if content.len() > self.max_message {
+                let head = &content[..HEAD_OF_LONG_LINE.min(content.len())];
+                return Some(Err(LineFault::TooLarge {
+                    head: Bytes::copy_from_slice(head),
+                }));
+            }
+            if content.first() != Some(&b'{') && content.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            return Some(Ok(Line {
+                start,
+                end: start + content.len(),
+                next: self.next,
+            }));
+        }
+    }
+
+    /// The bytes between two places of the block.
+    #[must_use]
+    pub fn bytes(&self, start: usize, end: usize) -> &[u8] {
+        &self.bytes[start..end]
+    }
+
+    /// Shares the bytes between two places of the block.
+    #[must_use]
+    pub fn share(&self, start: usize, end: usize) -> Bytes {
+        self.bytes.slice(start..end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decode(chunks: &[&[u8]], max: usize) -> Vec<String> {
+        let mut decoder = LineDecoder::new(&Limits::default().with_max_message(max));
+        let mut seen = Vec::new();
+        let mut drain = |block: &mut Block| {
+            while let Some(line) = block.next_line() {
+                seen.push(match line {
+                    Ok(line) => {
+                        String::from_utf8_lossy(block.bytes(line.start, line.end)).into_owned()
+                    }
+                    Err(fault) => describe(&fault),
+                });
+            }
+        };
+        let mut faults = Vec::new();
+        for chunk in chunks {
+            decoder.push(chunk);
+            while let Some(found) = decoder.next_block() {
+                match found {
+                    Found::Block(mut block) => drain(&mut block),
+                    Found::Fault(fault) => faults.push(describe(&fault)),
+                }
+            }
+        }
+        if let Some(mut block) = decoder.finish() {
+            drain(&mut block);
+        }
+        seen.extend(faults);
+        seen
+    }
+
+    fn describe(fault: &LineFault) -> String {
+        match fault {
+            LineFault::TooLarge { head } => format!("too large, head {}", head.len()),
+            LineFault::Truncated { read } => format!("truncated after {read}"),
+        }
+    }
+
+    #[track_caller]
+    fn check(chunks: &[&str], expected: &[&str]) {
+        let chunks: Vec<&[u8]> = chunks.iter().map(|chunk| chunk.as_bytes()).collect();
+        assert_eq!(decode(&chunks, 8), expected);
+    }
+
+    #[test]
+    fn lines() {
+        check(&["{\"a\":1}\r\n"], &["{\"a\":1}"]);
+        check(&["a\r\r\n"], &["a\r"]);
+        check(&["\u{feff}{}\n\u{feff}{}\n"], &["{}", "\u{feff}{}"]);
+        check(&["\n \t\r\n{}\n\n"], &["{}"]);
+        check(&["{", "}", "\n{", "}\n"], &["{}", "{}"]);
+        check(&["{}\n{"], &["{}", "{"]);
+        check(&["{}\n  "], &["{}"]);
+    }
+
+    #[test]
+    fn a_line_of_exactly_the_limit_passes() {
+        check(&["12345678\r\n12345678\n"], &["12345678", "12345678"]);
+        check(&["123456789\nab\n"], &["too large, head 9", "ab"]);
+    }
+
+    #[test]
+    fn an_endless_line_is_skipped_to_its_end() {
+        check(
+            &["1234567890", "123", "45\nab\n"],
+            &["ab", "too large, head 10"],
+        );
+        check(&["1234567890"], &["too large, head 10"]);
+    }
+}

@@ -1,0 +1,564 @@
+//! Mailboxes: the updates of each session, kept raw until they are consumed.
+//!
+//! The rules are those of the chapter on flow control: a mailbox over its soft
+//! mark with a live consumer pauses reading, a consumer that stands still is
+//! exempted, and at the hard mark the oldest updates give way to a gap.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::{Poll, Waker},
+};
+
+use super::{
+    CallFacts, Limits, ReceiveSeq, Stats,
+    calls::{Answered, CallId},
+    inbound::Run,
+    wake::{Wakes, register},
+};
+
+/// Names a mailbox of a connection. Never used again after it was closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MailboxId(u64);
+
+/// What a consumer takes from its mailbox, in wire order.
+#[derive(Debug)]
+pub enum Entry {
+    /// Adjacent updates.
+    Run {
+        /// The updates.
+        run: Run,
+        /// Place of the first on the receive clock; the others follow it.
+        first: ReceiveSeq,
+    },
+    /// Updates that were dropped here.
+    Gap {
+        /// How many.
+        dropped: u64,
+    },
+    /// The end of a streamed call, behind all of its updates.
+    End {
+        /// The call.
+        call: CallId,
+        /// What is known of it.
+        facts: CallFacts,
+        /// Its answer.
+        result: Answered,
+    },
+    /// The connection ended; nothing follows.
+    Closed,
+}
+
+/// How a mailbox treats updates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// Somebody reads: nothing is lost below the hard mark, and reading from
+    /// the peer may pause.
+    Live,
+    /// Nobody reads now: the newest [`Limits::idle_updates`] are kept.
+    Idle,
+    /// Nobody will read what comes until the current call has ended.
+    Discard,
+}
+
+/// Counts the items a consumer has taken, without the connection's lock.
+#[derive(Clone, Debug, Default)]
+pub struct Progress(Arc<AtomicU64>);
+
+impl Progress {
+    /// Tells that an item was taken. Only the consumer calls it.
+    pub fn advance(&self) {
+        // One writer: a plain store is enough, and cheaper than an atomic add.
+        self.0.store(
+            self.0.load(Ordering::Relaxed).wrapping_add(1),
+            Ordering::Relaxed,
+        );
+    }
+
+    fn read(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[derive(Debug)]
+struct Mailbox {
+    session: Arc<str>,
+    queue: VecDeque<Entry>,
+    /// Bytes charged for what is queued.
+    queued: usize,
+    /// Bytes charged for what the consumer took last.
+    in_hand: usize,
+    /// Updates queued.
+    updates: u64,
+    reading: Reading,
+    /// The turn was cancelled and has not ended: its updates never pause.
+    cancelled: bool,
+    /// The consumer stood still: it does not pause reading until it takes.
+    exempt: bool,
+    /// Whether it counts among those that pause reading.
+    over: bool,
+    waker: Option<Waker>,
+    progress: Progress,
+    seen: u64,
+    /// Everything up to here was handed out and consumed.
+    handed: ReceiveSeq,
+    newest: ReceiveSeq,
+    barriers: Vec<(ReceiveSeq, Waker)>,
+}
+
+/// All mailboxes of a connection.
+#[derive(Debug, Default)]
+pub(super) struct Mailboxes {
+    boxes: HashMap<u64, Mailbox>,
+    by_session: HashMap<Arc<str>, u64>,
+    /// The mailbox looked up last.
+    last: Option<(Arc<str>, u64)>,
+    next: u64,
+    /// How many mailboxes pause reading.
+    over: usize,
+    /// Bytes charged for all that is queued.
+    total: usize,
+    /// Updates of sessions that are not known yet.
+    held: HashMap<Arc<str>, Vec<(Run, ReceiveSeq)>>,
+    held_bytes: usize,
+    holds: usize,
+    closed: bool,
+}
+
+impl Mailboxes {
+    /// Tells whether some mailbox asks for a pause.
+    pub(super) fn any_over(&self) -> bool {
+        self.over > 0
+    }
+
+    /// Opens a mailbox, with what was held for its session. `None` when the
+    /// session has one already.
+    pub(super) fn open(
+        &mut self,
+        session: &str,
+        limits: &Limits,
+        stats: &mut Stats,
+    ) -> Option<(MailboxId, Progress)> {
+        if self.by_session.contains_key(session) {
+            return None;
+        }
+        let (held_session, held) = match self.held.remove_entry(session) {
+            Some((session, held)) => (session, held),
+            None => (Arc::from(session), Vec::new()),
+        };
+        let id = self.next;
+        self.next += 1;
+        let progress = Progress::default();
+        self.by_session.insert(Arc::clone(&held_session), id);
+        let mut mailbox = Mailbox {
+            session: held_session,
+            queue: VecDeque::new(),
+            queued: 0,
+            in_hand: 0,
+            updates: 0,
+            reading: Reading::Idle,
+            cancelled: false,
+            exempt: false,
+            over: false,
+            waker: None,
+            progress: progress.clone(),
+            seen: 0,
+            handed: ReceiveSeq::default(),
+            newest: ReceiveSeq::default(),
+            barriers: Vec::new(),
+        };
+        if self.closed {
+            mailbox.queue.push_back(Entry::Closed);
+        }
+        self.boxes.insert(id, mailbox);
+        for (run, first) in held {
+            self.held_bytes -= run.charge;
+            self.push(id, run, first, limits, stats, &mut Wakes::default());
+        }
+        Some((MailboxId(id), progress))
+    }
+
+    /// Closes a mailbox. What is queued counts as dropped.
+    pub(super) fn close(&mut self, id: MailboxId, stats: &mut Stats) {
+        let Some(mailbox) = self.boxes.remove(&id.0) else {
+            return;
+        };
+        stats.updates_dropped += mailbox.updates;
+        self.total -= mailbox.queued;
+        self.over -= usize::from(mailbox.over);
+        self.by_session.remove(&mailbox.session);
+        self.last = None;
+    }
+
+    /// Starts keeping the updates of sessions that are not known yet.
+    pub(super) fn hold(&mut self) {
+        self.holds += 1;
+    }
+
+    /// Ends one hold; with the last one, what nobody asked for is dropped.
+    pub(super) fn release(&mut self, stats: &mut Stats) {
+        self.holds -= 1;
+        if self.holds == 0 {
+            self.held_bytes = 0;
+            for run in self.held.drain().flat_map(|(_, runs)| runs) {
+                stats.updates_unknown_session += u64::from(run.0.lines);
+            }
+        }
+    }
+
+    /// Delivers a run to the mailbox of its session.
+    pub(super) fn deliver(
+        &mut self,
+        run: Run,
+        first: ReceiveSeq,
+        limits: &Limits,
+        stats: &mut Stats,
+        wakes: &mut Wakes,
+    ) {
+        stats.updates_received += u64::from(run.lines);
+        let known = match &self.last {
+            Some((session, id)) if **session == *run.session => Some(*id),
+            _ => self.by_session.get(&run.session).copied(),
+        };
+        let Some(id) = known else {
+            self.keep(run, first, limits, stats);
+            return;
+        };
+        if !matches!(&self.last, Some((_, last)) if *last == id) {
+            self.last = Some((Arc::clone(&run.session), id));
+        }
+        self.push(id, run, first, limits, stats, wakes);
+    }
+
+    /// Keeps a run for a session that may become known.
+    fn keep(&mut self, run: Run, first: ReceiveSeq, limits: &Limits, stats: &mut Stats) {
+        let room = self.held.contains_key(&run.session) || self.held.len() < limits.held_sessions;
+        if self.holds == 0 || !room || self.held_bytes + run.charge > limits.held_bytes {
+            stats.updates_unknown_session += u64::from(run.lines);
+            return;
+        }
+        self.held_bytes += run.charge;
+        self.held
+            .entry(Arc::clone(&run.session))
+            .or_default()
+            .push((run, first));
+    }
+
+    fn push(
+        &mut self,
+        id: u64,
+        run: Run,
+        first: ReceiveSeq,
+        limits: &Limits,
+        stats: &mut Stats,
+        wakes: &mut Wakes,
+    ) {
+        let Some(mailbox) = self.boxes.get_mut(&id) else {
+            return;
+        };
+        mailbox.newest = first.plus(u64::from(run.lines) - 1);
+        if mailbox.reading == Reading::Discard {
+            stats.updates_dropped += u64::from(run.lines);
+            return;
+        }
+        mailbox.queued += run.charge;
+        self.total += run.charge;
+        mailbox.updates += u64::from(run.lines);
+        mailbox.queue.push_back(Entry::Run { run, first });
+        if mailbox.reading == Reading::Idle {
+            self.total -=
+                mailbox.drop_while(|mailbox| mailbox.updates > limits.idle_updates, stats);
+        }
+        self.total -= mailbox.drop_while(|mailbox| mailbox.queued > limits.mailbox_hard, stats);
+        mailbox.judge(&mut self.over, limits);
+        wakes.take_from(&mut mailbox.waker);
+        if self.total > limits.mailbox_total {
+            self.relieve_fullest(limits, stats);
+        }
+    }
+
+    /// Halves the fullest mailbox.
+    fn relieve_fullest(&mut self, limits: &Limits, stats: &mut Stats) {
+        let Some(mailbox) = self.boxes.values_mut().max_by_key(|mailbox| mailbox.queued) else {
+            return;
+        };
+        let keep = mailbox.queued / 2;
+        self.total -= mailbox.drop_while(|mailbox| mailbox.queued > keep, stats);
+        mailbox.judge(&mut self.over, limits);
+    }
+
+    /// Puts the end of a streamed call behind its updates.
+    pub(super) fn end(
+        &mut self,
+        id: MailboxId,
+        call: CallId,
+        facts: CallFacts,
+        result: Answered,
+        limits: &Limits,
+        wakes: &mut Wakes,
+    ) -> bool {
+        let Some(mailbox) = self.boxes.get_mut(&id.0) else {
+            return false;
+        };
+        mailbox.newest = mailbox.newest.max(facts.response_seq);
+        mailbox.queue.push_back(Entry::End {
+            call,
+            facts,
+            result,
+        });
+        mailbox.cancelled = false;
+        wakes.take_from(&mut mailbox.waker);
+        mailbox.judge(&mut self.over, limits)
+    }
+
+    /// Takes a batch. Everything taken before counts as consumed.
+    pub(super) fn poll_take(
+        &mut self,
+        id: MailboxId,
+        batch: &mut VecDeque<Entry>,
+        limits: &Limits,
+        stats: &mut Stats,
+        waker: Option<&Waker>,
+        wakes: &mut Wakes,
+    ) -> (Poll<()>, bool) {
+        let Some(mailbox) = self.boxes.get_mut(&id.0) else {
+            batch.push_back(Entry::Closed);
+            return (Poll::Ready(()), false);
+        };
+        mailbox.in_hand = 0;
+        mailbox.exempt = false;
+        let mut last = mailbox.newest;
+        while mailbox.in_hand < limits.mailbox_batch {
+            let Some(entry) = mailbox.queue.pop_front() else {
+                break;
+            };
+            if let Entry::Run { run, .. } = &entry {
+                mailbox.queued -= run.charge;
+                self.total -= run.charge;
+                mailbox.in_hand += run.charge;
+                mailbox.updates -= u64::from(run.lines);
+                stats.updates_delivered += u64::from(run.lines);
+            }
+            batch.push_back(entry);
+        }
+        if let Some(first) = batch.iter().chain(&mailbox.queue).find_map(Entry::first) {
+            last = first.minus_one();
+        }
+        mailbox.hand_out(last, wakes);
+        let freed = mailbox.judge(&mut self.over, limits);
+        if !batch.is_empty() {
+            return (Poll::Ready(()), freed);
+        }
+        if let Some(waker) = waker {
+            register(&mut mailbox.waker, waker);
+        }
+        (Poll::Pending, freed)
+    }
+
+    /// Waits until everything up to `seq` was consumed.
+    pub(super) fn poll_handed(
+        &mut self,
+        id: MailboxId,
+        seq: ReceiveSeq,
+        waker: &Waker,
+    ) -> Poll<()> {
+        match self.boxes.get_mut(&id.0) {
+            Some(mailbox) if mailbox.handed < seq.min(mailbox.newest) && !self.closed => {
+                mailbox
+                    .barriers
+                    .retain(|(_, known)| !known.will_wake(waker));
+                mailbox.barriers.push((seq, waker.clone()));
+                Poll::Pending
+            }
+            _ => Poll::Ready(()),
+        }
+    }
+
+    /// Changes how a mailbox is read; true when that may end a pause.
+    pub(super) fn set_reading(
+        &mut self,
+        id: MailboxId,
+        reading: Reading,
+        limits: &Limits,
+        stats: &mut Stats,
+    ) -> bool {
+        let Some(mailbox) = self.boxes.get_mut(&id.0) else {
+            return false;
+        };
+        mailbox.reading = reading;
+        match reading {
+            Reading::Live => {}
+            Reading::Idle => {
+                mailbox.in_hand = 0;
+                self.total -=
+                    mailbox.drop_while(|mailbox| mailbox.updates > limits.idle_updates, stats);
+            }
+            Reading::Discard => {
+                mailbox.in_hand = 0;
+                self.total -= mailbox.drop_while(|mailbox| mailbox.updates > 0, stats);
+            }
+        }
+        mailbox.judge(&mut self.over, limits)
+    }
+
+    /// Marks the turn as cancelled until its end came; true when that may end a
+    /// pause.
+    pub(super) fn set_cancelled(&mut self, id: MailboxId, limits: &Limits) -> bool {
+        let Some(mailbox) = self.boxes.get_mut(&id.0) else {
+            return false;
+        };
+        mailbox.cancelled = true;
+        mailbox.judge(&mut self.over, limits)
+    }
+
+    /// Notes how far each consumer is, at the start of a pause.
+    pub(super) fn mark_progress(&mut self) {
+        for mailbox in self.boxes.values_mut().filter(|mailbox| mailbox.over) {
+            mailbox.seen = mailbox.progress.read();
+        }
+    }
+
+    /// Exempts every consumer that has taken nothing since it was marked; gives
+    /// how many.
+    pub(super) fn exempt_idle(&mut self, limits: &Limits) -> u64 {
+        let mut exempted = 0;
+        for mailbox in self.boxes.values_mut().filter(|mailbox| mailbox.over) {
+            let progress = mailbox.progress.read();
+            if progress == mailbox.seen {
+                mailbox.exempt = true;
+                exempted += 1;
+                mailbox.judge(&mut self.over, limits);
+            }
+            mailbox.seen = progress;
+        }
+        exempted
+    }
+
+    /// Tells every consumer that the connection ended.
+    pub(super) fn close_all(&mut self, wakes: &mut Wakes) {
+        self.closed = true;
+        for mailbox in self.boxes.values_mut() {
+            mailbox.queue.push_back(Entry::Closed);
+            wakes.take_from(&mut mailbox.waker);
+            for (_, waker) in mailbox.barriers.drain(..) {
+                wakes.push(waker);
+            }
+        }
+    }
+
+    /// Bytes charged for all that is queued or in a consumer's hand.
+    #[cfg(test)]
+    pub(super) fn charged(&self) -> usize {
+        self.total
+            + self
+                .boxes
+                .values()
+                .map(|mailbox| mailbox.in_hand)
+                .sum::<usize>()
+    }
+
+    /// Updates queued or held.
+    pub(super) fn queued_updates(&self) -> u64 {
+        let held: u64 = self
+            .held
+            .values()
+            .flatten()
+            .map(|(run, _)| u64::from(run.lines))
+            .sum();
+        held + self
+            .boxes
+            .values()
+            .map(|mailbox| mailbox.updates)
+            .sum::<u64>()
+    }
+}
+
+impl Mailbox {
+    /// Decides whether the mailbox pauses reading; true when it stopped to.
+    fn judge(&mut self, over_count: &mut usize, limits: &Limits) -> bool {
+        let mark = if self.over {
+            limits.mailbox_soft / 2
+        } else {
+            limits.mailbox_soft
+        };
+        let live = self.reading == Reading::Live && !self.cancelled && !self.exempt;
+        let over = live && self.queued + self.in_hand > mark;
+        let freed = self.over && !over;
+        match (self.over, over) {
+            (false, true) => *over_count += 1,
+            (true, false) => *over_count -= 1,
+            _ => {}
+        }
+        self.over = over;
+        freed
+    }
+
+    /// Drops the oldest updates while `too_much` holds, and leaves a gap where
+    /// they were. Ends of calls stay. Gives the bytes that became free.
+    fn drop_while(&mut self, too_much: impl Fn(&Self) -> bool, stats: &mut Stats) -> usize {
+        if !too_much(self) {
+            return 0;
+        }
+        let before = self.queued;
+        let mut kept = Vec::new();
+        let mut gap = 0;
+        while too_much(self) {
+            match self.queue.pop_front() {
+                Some(Entry::Run { run, .. }) => {
+                    self.queued -= run.charge;
+                    self.updates -= u64::from(run.lines);
+                    stats.updates_dropped += u64::from(run.lines);
+                    gap += u64::from(run.lines);
+                }
+                Some(Entry::Gap { dropped }) => gap += dropped,
+                Some(other) => {
+                    if gap > 0 {
+                        kept.push(Entry::Gap {
+                            dropped: std::mem::take(&mut gap),
+                        });
+                    }
+                    kept.push(other);
+                }
+                None => break,
+            }
+        }
+        if let Some(Entry::Gap { dropped }) = self.queue.front_mut() {
+            *dropped += std::mem::take(&mut gap);
+        }
+        if gap > 0 {
+            kept.push(Entry::Gap { dropped: gap });
+        }
+        for entry in kept.into_iter().rev() {
+            self.queue.push_front(entry);
+        }
+        before - self.queued
+    }
+
+    fn hand_out(&mut self, through: ReceiveSeq, wakes: &mut Wakes) {
+        self.handed = self.handed.max(through);
+        let handed = self.handed;
+        let mut waiting = std::mem::take(&mut self.barriers);
+        waiting.retain(|(seq, waker)| {
+            let reached = *seq <= handed;
+            if reached {
+                wakes.push(waker.clone());
+            }
+            !reached
+        });
+        self.barriers = waiting;
+    }
+}
+
+impl Entry {
+    /// Place of its first message on the receive clock.
+    fn first(&self) -> Option<ReceiveSeq> {
+        match self {
+            Self::Run { first, .. } => Some(*first),
+            Self::End { facts, .. } => Some(facts.response_seq),
+            Self::Gap { .. } | Self::Closed => None,
+        }
+    }
+}

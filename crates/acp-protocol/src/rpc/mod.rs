@@ -1,0 +1,73 @@
+//! JSON-RPC 2.0 over lines, as a state machine without I/O.
+//!
+//! Bytes and instants go in, events and bytes come out. Nothing here waits,
+//! spawns or knows a clock, so a test holds both ends of a conversation in one
+//! hand. A driver (`acp-transport-stdio`) does the reading and writing.
+//!
+//! What it promises:
+//!
+//! * every call ends once: answered, refused, abandoned or closed;
+//! * every request is answered at most once, and requests start in wire order;
+//! * the end of a streamed call stands behind the updates that came before it;
+//! * every queue has a bound, named in [`Limits`] with its reason;
+//! * a line that is no message loses nothing but itself.
+//!
+//! ```
+//! use std::{task::Waker, time::Instant};
+//! use acp_protocol::rpc::{AnswerTo, Connection, Event, IdSpace, Intake, Limits, Role, frame};
+//!
+//! let (mut client, mut agent) = (
+//!     Connection::new(Role::Client, Limits::default()),
+//!     Connection::new(Role::Agent, Limits::default()),
+//! );
+//! let mut tail = Vec::new();
+//! frame::call_tail(&mut tail, "session/new", &()).unwrap();
+//! client.call(IdSpace::Protocol, AnswerTo::Caller, &tail).unwrap();
+//!
+//! let mut line = Vec::new();
+//! client.take_output(&mut line);
+//! let mut intake = Intake::new(Role::Agent, agent.limits());
+//! intake.push(&line);
+//! while let Some(inbound) = intake.next() {
+//!     agent.accept(inbound, Instant::now());
+//! }
+//! assert!(matches!(agent.poll_event(), Some(Event::Request(request, _)) if request.method() == "session/new"));
+//! ```
+
+mod calls;
+mod clock;
+mod connection;
+mod credit;
+mod error;
+mod error_code;
+pub mod frame;
+mod head;
+mod id;
+mod inbound;
+mod issue;
+mod limits;
+mod lines;
+mod mailbox;
+mod serving;
+mod stats;
+mod wake;
+mod wire_error;
+
+pub use calls::{AnswerTo, Answered, CallId, IdSpace, OnDrop, Outcome};
+pub use clock::{CallFacts, ReceiveSeq};
+pub use connection::{Connection, Event, Role};
+pub use credit::{Lane, Ticket};
+pub use error::{CallError, CloseCause, Fault, SendError};
+pub use error_code::ErrorCode;
+pub use head::{Attempt, Refused, Shape};
+pub use id::RequestId;
+pub use inbound::{Answer, AnswerError, Inbound, Incoming, Intake, Run, decode_update};
+pub use issue::{Issue, Issues};
+pub use limits::Limits;
+#[doc(hidden)]
+pub use limits::Rules;
+pub use lines::{Block, Found, Line, LineDecoder, LineFault};
+pub use mailbox::{Entry, MailboxId, Progress, Reading};
+pub use stats::Stats;
+pub use wake::Wakes;
+pub use wire_error::WireError;

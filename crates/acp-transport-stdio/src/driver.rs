@@ -1,0 +1,415 @@
+//! The one loop that reads, starts work, and writes.
+
+use std::{
+    future::Future,
+    io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+    time::Instant,
+};
+
+use acp_protocol::rpc::{CloseCause, Event, Inbound, Intake, Limits, Role};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    time::Sleep,
+};
+use tokio_util::io::poll_read_buf;
+
+use crate::{
+    handler::{BoxFuture, Handler, IncomingNotification, IncomingRequest},
+    peer::Peer,
+    shared::{Shared, now},
+};
+
+/// Chunks read in a row before other tasks of the worker get their turn.
+const CHUNKS_IN_A_ROW: u32 = 4;
+/// Small writes in a row after which the driver waits for more to write.
+const SMALL_WRITES: u32 = 8;
+/// What counts as a small write.
+const SMALL: usize = 4 << 10;
+/// How often it lets others run before it writes after all.
+const WAITS_FOR_MORE: u32 = 6;
+/// Write buffer that is kept; a larger one is given back.
+const KEPT_BUFFER: usize = 4 << 20;
+
+/// Runs a connection over a reader and a writer, to its end.
+///
+/// Reading never waits for writing, for a handler or for a consumer, but for
+/// the pauses that the connection asks for.
+pub(crate) struct Driver<R, W> {
+    peer: Peer,
+    handler: Box<dyn Handler>,
+    reader: R,
+    writer: W,
+    intake: Intake,
+    limits: Limits,
+    /// What is being written, and how much of it was.
+    buffer: Vec<u8>,
+    written: usize,
+    needs_flush: bool,
+    eof: bool,
+    timer: Option<(Instant, Pin<Box<Sleep>>)>,
+    small_writes: u32,
+    waits: u32,
+}
+
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
+    pub(crate) fn new(
+        role: Role,
+        reader: R,
+        writer: W,
+        handler: Box<dyn Handler>,
+        limits: Limits,
+    ) -> Self {
+        let intake = Intake::new(role, &limits);
+        let peer = Peer::new(Arc::new(Shared::new(role, limits.clone())));
+        Self {
+            peer,
+            handler,
+            reader,
+            writer,
+            intake,
+            limits,
+            buffer: Vec::new(),
+            written: 0,
+            needs_flush: false,
+            eof: false,
+            timer: None,
+            small_writes: 0,
+            waits: 0,
+        }
+    }
+
+    pub(crate) fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    fn shared(&self) -> &Shared {
+        self.peer.shared()
+    }
+
+    fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<CloseCause> {
+        let now = now();
+        self.shared().with(acp_protocol::rpc::Connection::wake_up);
+        let mut chunks = 0;
+        loop {
+            self.start_waiting_requests();
+            let blocked = match self.poll_write_all(cx) {
+                Writing::Done => false,
+                Writing::Blocked => true,
+                Writing::WaitForMore => return Poll::Pending,
+                Writing::Failed(error) => return Poll::Ready(CloseCause::Io(Arc::new(error))),
+            };
+            if let Some(cause) = self.peer.close_cause() {
+                return Poll::Ready(cause);
+            }
+            let may_read = self.may_read(now, cx);
+            if may_read && (!blocked || self.limits.rules.read_while_blocked) {
+                match poll_read_buf(Pin::new(&mut self.reader), cx, self.intake.buffer()) {
+                    Poll::Ready(Ok(0)) => {
+                        self.intake.finish();
+                        self.eof = true;
+                        self.dispatch(now);
+                        return Poll::Ready(self.peer.close_cause().unwrap_or(CloseCause::PeerEof));
+                    }
+                    Poll::Ready(Ok(_)) => {
+                        self.small_writes = 0;
+                        self.dispatch(now);
+                        chunks += 1;
+                        if chunks >= CHUNKS_IN_A_ROW {
+                            cx.waker().wake_by_ref();
+                            return Poll::Pending;
+                        }
+                        continue;
+                    }
+                    Poll::Ready(Err(error)) => return Poll::Ready(CloseCause::Io(Arc::new(error))),
+                    Poll::Pending => {}
+                }
+            }
+            if self
+                .shared()
+                .with(|connection| connection.park(cx.waker(), blocked, may_read, now))
+            {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Asks whether reading may go on, and keeps the timer of the pause.
+    fn may_read(&mut self, now: Instant, cx: &mut Context<'_>) -> bool {
+        loop {
+            let (may_read, until) = self
+                .shared()
+                .with(|connection| (connection.may_read(now), connection.next_timeout()));
+            let Some(until) = until else {
+                self.timer = None;
+                return may_read;
+            };
+            if self.poll_timer(until, cx).is_pending() {
+                return may_read;
+            }
+            self.timer = None;
+            self.shared()
+                .with(|connection| connection.handle_timeout(until));
+        }
+    }
+
+    fn poll_timer(&mut self, until: Instant, cx: &mut Context<'_>) -> Poll<()> {
+        if self.timer.as_ref().is_none_or(|(known, _)| *known != until) {
+            self.timer = Some((until, Box::pin(tokio::time::sleep_until(until.into()))));
+        }
+        match &mut self.timer {
+            Some((_, timer)) => timer.as_mut().poll(cx),
+            None => Poll::Pending,
+        }
+    }
+
+    /// Starts requests that had waited for a slot.
+    fn start_waiting_requests(&self) {
+        while let Some(event) = self
+            .shared()
+            .with(acp_protocol::rpc::Connection::poll_event)
+        {
+            self.act(event);
+        }
+    }
+
+    /// Hands everything that was read to the connection, and acts on it.
+    fn dispatch(&mut self, now: Instant) {
+        while let Some(inbound) = self.intake.next() {
+            if let Inbound::Refused(refused) = &inbound {
+                tracing::debug!(issues = %refused.issues, "the peer sent a line that is no message");
+            }
+            let mut event = self.shared().with(|connection| {
+                connection.accept(inbound, now);
+                connection.poll_event()
+            });
+            while let Some(next) = event {
+                self.act(next);
+                event = self
+                    .shared()
+                    .with(acp_protocol::rpc::Connection::poll_event);
+            }
+        }
+    }
+
+    fn act(&self, event: Event) {
+        let acted = match event {
+            Event::Request(message, seq) => {
+                let request = IncomingRequest::new(self.peer.clone(), message, seq);
+                match catch_unwind(AssertUnwindSafe(|| self.handler.request(request))) {
+                    Ok(Some(work)) => {
+                        return start(CatchPanic {
+                            work: Some(work),
+                            peer: self.peer.clone(),
+                        });
+                    }
+                    Ok(None) => return,
+                    Err(_) => Err(()),
+                }
+            }
+            Event::Notification(message, seq) => {
+                let notification = IncomingNotification::new(&self.peer, &message, seq);
+                catch_unwind(AssertUnwindSafe(|| self.handler.notification(notification)))
+                    .map_err(drop)
+            }
+            Event::LateAnswer(answer) => catch_unwind(AssertUnwindSafe(|| {
+                self.handler.late_answer(&self.peer, &answer)
+            }))
+            .map_err(drop),
+        };
+        if acted.is_err() {
+            count_panic(&self.peer);
+        }
+    }
+
+    /// Writes what is queued until nothing is left or the writer blocks.
+    fn poll_write_all(&mut self, cx: &mut Context<'_>) -> Writing {
+        loop {
+            if self.written == self.buffer.len() {
+                self.next_buffer();
+                if self.buffer.is_empty() {
+                    return self.poll_flush(cx);
+                }
+            }
+            if self.should_wait_for_more() {
+                cx.waker().wake_by_ref();
+                return Writing::WaitForMore;
+            }
+            match Pin::new(&mut self.writer).poll_write(cx, &self.buffer[self.written..]) {
+                Poll::Ready(Ok(0)) => return Writing::Failed(io::ErrorKind::WriteZero.into()),
+                Poll::Ready(Ok(length)) => {
+                    self.written += length;
+                    self.needs_flush = true;
+                    self.waits = 0;
+                    self.small_writes = if length < SMALL {
+                        self.small_writes + 1
+                    } else {
+                        self.small_writes / 2
+                    };
+                    let left = self.buffer.len() - self.written;
+                    self.shared().with(|connection| connection.wrote(left));
+                }
+                Poll::Ready(Err(error)) => return Writing::Failed(error),
+                Poll::Pending => return Writing::Blocked,
+            }
+        }
+    }
+
+    fn next_buffer(&mut self) {
+        self.buffer.clear();
+        self.written = 0;
+        if self.buffer.capacity() > KEPT_BUFFER {
+            self.buffer = Vec::new();
+        }
+        let Self { peer, buffer, .. } = self;
+        peer.shared()
+            .with(|connection| connection.take_output(buffer));
+    }
+
+    /// After a row of small writes others may be about to queue more: letting
+    /// them run first saves writes.
+    fn should_wait_for_more(&mut self) -> bool {
+        let wait = self.written == 0
+            && self.small_writes >= SMALL_WRITES
+            && self.buffer.len() < SMALL
+            && self.waits < WAITS_FOR_MORE;
+        self.waits += u32::from(wait);
+        wait
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Writing {
+        if !self.needs_flush {
+            return Writing::Done;
+        }
+        match Pin::new(&mut self.writer).poll_flush(cx) {
+            Poll::Ready(Ok(())) => {
+                self.needs_flush = false;
+                Writing::Done
+            }
+            Poll::Ready(Err(error)) => Writing::Failed(error),
+            // The writer wakes the driver; nothing else needs to wait for it.
+            Poll::Pending => Writing::Done,
+        }
+    }
+
+    /// Writes what is left, for a while, and shuts the writer down.
+    fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let until = match &self.timer {
+            Some((until, _)) => *until,
+            None => now() + self.limits.close_grace,
+        };
+        let done = match self.poll_write_all(cx) {
+            Writing::Done => Pin::new(&mut self.writer).poll_shutdown(cx).is_ready(),
+            Writing::Failed(_) => true,
+            Writing::Blocked | Writing::WaitForMore => false,
+        };
+        if done || self.poll_timer(until, cx).is_ready() {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    }
+}
+
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Future for Driver<R, W> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        if this.peer.close_cause().is_none() {
+            let Poll::Ready(cause) = this.poll_open(cx) else {
+                return Poll::Pending;
+            };
+            this.timer = None;
+            if matches!(cause, CloseCause::Io(_)) {
+                this.peer
+                    .shared()
+                    .with(|connection| connection.close(cause));
+                return Poll::Ready(());
+            }
+            this.peer
+                .shared()
+                .with(|connection| connection.close(cause));
+        }
+        this.poll_drain(cx)
+    }
+}
+
+impl<R, W> Drop for Driver<R, W> {
+    /// A driver that is dropped, as at the end of its runtime, ends the
+    /// connection: nobody waits for ever.
+    fn drop(&mut self) {
+        self.peer.close();
+    }
+}
+
+/// How far writing got.
+enum Writing {
+    Done,
+    Blocked,
+    WaitForMore,
+    Failed(io::Error),
+}
+
+/// Polls the work once where it stands; what is not ready gets its own task.
+fn start(mut work: CatchPanic) {
+    let mut once = tokio::task::unconstrained(&mut work);
+    if Pin::new(&mut once)
+        .poll(&mut Context::from_waker(Waker::noop()))
+        .is_pending()
+    {
+        tokio::spawn(work);
+    }
+}
+
+/// The work of a request, whose panics end nothing but itself.
+struct CatchPanic {
+    work: Option<BoxFuture>,
+    peer: Peer,
+}
+
+impl Future for CatchPanic {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(work) = &mut self.work else {
+            return Poll::Ready(());
+        };
+        match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(())) => {
+                self.drop_work();
+                Poll::Ready(())
+            }
+            Err(_) => {
+                count_panic(&self.peer);
+                self.drop_work();
+                Poll::Ready(())
+            }
+        }
+    }
+}
+
+impl CatchPanic {
+    fn drop_work(&mut self) {
+        let work = self.work.take();
+        if catch_unwind(AssertUnwindSafe(|| drop(work))).is_err() {
+            count_panic(&self.peer);
+        }
+    }
+}
+
+impl Drop for CatchPanic {
+    fn drop(&mut self) {
+        self.drop_work();
+    }
+}
+
+fn count_panic(peer: &Peer) {
+    peer.shared()
+        .with(acp_protocol::rpc::Connection::count_panic);
+    tracing::error!("a handler panicked");
+}

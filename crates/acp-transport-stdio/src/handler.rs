@@ -1,0 +1,322 @@
+//! What a side does with what its peer asks.
+
+use std::{
+    future::{Future, poll_fn},
+    pin::{Pin, pin},
+    sync::Arc,
+    task::Poll,
+};
+
+use acp_protocol::{
+    Request,
+    rpc::{Answer, ErrorCode, Fault, Incoming, ReceiveSeq, RequestId, WireError, frame},
+};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
+use tracing::Instrument as _;
+
+use crate::{
+    peer::Peer,
+    shared::{Scratch, Shared},
+};
+
+/// The work of a request.
+pub type BoxFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Serves the requests and notifications of the peer.
+///
+/// The methods run on the task of the driver, in wire order: decode, note what
+/// has to be known before the next message, and return the work as a future.
+/// That future is polled once where it stands and moves to its own task if it
+/// is not ready, so an instant answer costs no task, and work may call the peer
+/// and wait for it. Work that blocks a thread belongs into
+/// [`tokio::task::spawn_blocking`].
+pub trait Handler: Send + Sync + 'static {
+    /// Starts to serve a request. `None` when it was answered already.
+    ///
+    /// A panic answers -32603, here and in the work.
+    fn request(&self, request: IncomingRequest) -> Option<BoxFuture>;
+
+    /// Takes note of a notification. Never answered (R014).
+    fn notification(&self, notification: IncomingNotification<'_>) {
+        let _ = notification;
+    }
+
+    /// Takes the answer to a call that was given up before it came, where it
+    /// names something that has to be undone.
+    fn late_answer(&self, peer: &Peer, answer: &Answer) {
+        let _ = (peer, answer);
+    }
+}
+
+/// Serves nothing: every request gets -32601.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoHandler;
+
+impl Handler for NoHandler {
+    fn request(&self, request: IncomingRequest) -> Option<BoxFuture> {
+        request.unknown_method();
+        None
+    }
+}
+
+/// A request of the peer. Dropped unanswered, it answers -32603.
+#[derive(Debug)]
+pub struct IncomingRequest {
+    message: Incoming,
+    seq: ReceiveSeq,
+    responder: Responder,
+}
+
+impl IncomingRequest {
+    pub(crate) fn new(peer: Peer, message: Incoming, seq: ReceiveSeq) -> Self {
+        let id = message.id().cloned().unwrap_or(RequestId::Null);
+        Self {
+            message,
+            seq,
+            responder: Responder {
+                peer,
+                id,
+                answered: false,
+            },
+        }
+    }
+
+    /// The method that is asked for.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        self.message.method()
+    }
+
+    /// The id under which it is answered.
+    #[must_use]
+    pub fn id(&self) -> &RequestId {
+        &self.responder.id
+    }
+
+    /// The peer that asks.
+    #[must_use]
+    pub fn peer(&self) -> &Peer {
+        &self.responder.peer
+    }
+
+    /// What had been received right before it.
+    #[must_use]
+    pub fn received_after(&self) -> ReceiveSeq {
+        self.seq
+    }
+
+    /// The parameters as they arrived.
+    #[must_use]
+    pub fn raw_params(&self) -> Option<&RawValue> {
+        self.message.raw_params()
+    }
+
+    /// Decodes the parameters.
+    ///
+    /// # Errors
+    ///
+    /// A [`Fault`] with -32602.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, Fault> {
+        self.message.decode()
+    }
+
+    /// Splits it into the right to answer and the context of the work.
+    #[must_use]
+    pub fn into_parts(self) -> (Responder, Context) {
+        let context = Context {
+            peer: self.responder.peer.clone(),
+            id: self.responder.id.clone(),
+        };
+        (self.responder, context)
+    }
+
+    /// Answers with an error.
+    pub fn refuse(self, fault: Fault) {
+        self.responder.answer::<()>(Err(fault));
+    }
+
+    /// Answers that there is no such method (R182).
+    pub fn unknown_method(self) {
+        let fault = Fault::method_not_found(self.method());
+        self.refuse(fault);
+    }
+
+    /// Decodes the parameters now, and answers with what `work` gives: the
+    /// usual way to serve.
+    pub fn serve<R, F, Fut>(self, work: F) -> Option<BoxFuture>
+    where
+        R: Request,
+        F: FnOnce(R, Context) -> Fut,
+        Fut: Future<Output = Result<R::Response, Fault>> + Send + 'static,
+    {
+        let params = match self.decode::<R>() {
+            Ok(params) => params,
+            Err(fault) => {
+                self.refuse(fault);
+                return None;
+            }
+        };
+        let span = tracing::debug_span!("rpc.serve", rpc.method = R::METHOD, rpc.id = ?self.id());
+        let (responder, context) = self.into_parts();
+        let work = work(params, context);
+        Some(Box::pin(
+            async move { responder.answer(work.await) }.instrument(span),
+        ))
+    }
+}
+
+/// The right to answer a request, once. Dropped, it answers -32603.
+#[derive(Debug)]
+pub struct Responder {
+    peer: Peer,
+    id: RequestId,
+    answered: bool,
+}
+
+impl Responder {
+    /// Answers the request. The answer never waits for room.
+    pub fn answer<T: Serialize>(mut self, result: Result<T, Fault>) {
+        self.answered = true;
+        let mut line = Scratch::take();
+        let error = match result {
+            Ok(value) => match frame::result(&mut line, &self.id, &value) {
+                Ok(()) => None,
+                Err(source) => Some(Fault::internal().with_source(source)),
+            },
+            Err(fault) => Some(fault),
+        };
+        if let Some(fault) = error {
+            line.clear();
+            frame::error(&mut line, &self.id, &to_wire(fault));
+        }
+        self.peer
+            .shared()
+            .with(|connection| connection.respond(&self.id, &mut line));
+    }
+}
+
+impl Drop for Responder {
+    fn drop(&mut self) {
+        if !self.answered {
+            let error = WireError::new(ErrorCode::INTERNAL, "internal error");
+            self.peer
+                .shared()
+                .with(|connection| connection.respond_error(&self.id, &error));
+        }
+    }
+}
+
+/// Logs what stays on this side, and gives what the peer may know.
+fn to_wire(fault: Fault) -> WireError {
+    if let Some(source) = std::error::Error::source(&fault) {
+        tracing::debug!(rpc.error_code = %fault.code(), error = source, "a request failed: {}", fault.message());
+    }
+    fault.into()
+}
+
+/// What the work of a request knows of it.
+#[derive(Clone, Debug)]
+pub struct Context {
+    peer: Peer,
+    id: RequestId,
+}
+
+impl Context {
+    /// The peer that asked. Calling it and waiting for the answer is fine.
+    #[must_use]
+    pub fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    /// The id of the request.
+    #[must_use]
+    pub fn id(&self) -> &RequestId {
+        &self.id
+    }
+
+    /// Tells whether the peer cancelled the request (R054), the connection
+    /// ended, or the request was answered.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.shared()
+            .with(|connection| connection.is_cancelled(&self.id))
+    }
+
+    /// Waits until [`is_cancelled`](Self::is_cancelled).
+    ///
+    /// One task may wait at a time.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel-safe.
+    pub async fn cancelled(&self) {
+        poll_fn(|cx| {
+            self.shared()
+                .with(|connection| connection.poll_cancelled(&self.id, cx.waker()))
+        })
+        .await;
+    }
+
+    /// Runs `work` until the request is cancelled; `None` when it was.
+    pub async fn run_until_cancelled<F: Future>(&self, work: F) -> Option<F::Output> {
+        let mut work = pin!(work);
+        let mut cancelled = pin!(self.cancelled());
+        poll_fn(|cx| match work.as_mut().poll(cx) {
+            Poll::Ready(value) => Poll::Ready(Some(value)),
+            Poll::Pending => cancelled.as_mut().poll(cx).map(|()| None),
+        })
+        .await
+    }
+
+    fn shared(&self) -> &Arc<Shared> {
+        self.peer.shared()
+    }
+}
+
+/// A notification of the peer.
+#[derive(Debug)]
+pub struct IncomingNotification<'a> {
+    peer: &'a Peer,
+    message: &'a Incoming,
+    seq: ReceiveSeq,
+}
+
+impl<'a> IncomingNotification<'a> {
+    pub(crate) fn new(peer: &'a Peer, message: &'a Incoming, seq: ReceiveSeq) -> Self {
+        Self { peer, message, seq }
+    }
+
+    /// The method of the notification.
+    #[must_use]
+    pub fn method(&self) -> &'a str {
+        self.message.method()
+    }
+
+    /// The peer that sent it.
+    #[must_use]
+    pub fn peer(&self) -> &'a Peer {
+        self.peer
+    }
+
+    /// Its place in what was received.
+    #[must_use]
+    pub fn receive_seq(&self) -> ReceiveSeq {
+        self.seq
+    }
+
+    /// The parameters as they arrived.
+    #[must_use]
+    pub fn raw_params(&self) -> Option<&'a RawValue> {
+        self.message.raw_params()
+    }
+
+    /// Decodes the parameters.
+    ///
+    /// # Errors
+    ///
+    /// A [`Fault`]; nobody is told of it.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, Fault> {
+        self.message.decode()
+    }
+}

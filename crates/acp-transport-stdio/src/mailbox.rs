@@ -1,0 +1,334 @@
+//! The updates of one session, and the ends of its streamed calls.
+
+use std::{collections::VecDeque, future::poll_fn, sync::Arc};
+
+use acp_protocol::{
+    Request,
+    rpc::{
+        Answer, CallError, CallFacts, CallId, Entry, MailboxId, OnDrop, Progress, Reading,
+        ReceiveSeq, decode_update,
+    },
+    v1::{Meta, SessionId, SessionUpdate},
+};
+use bytes::Bytes;
+use serde::{Deserialize, de::DeserializeOwned};
+
+use crate::{
+    peer::{Peer, decode},
+    shared::{Shared, now},
+};
+
+/// What a mailbox gives, in wire order.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Item {
+    /// An update of the session.
+    Update(Update),
+    /// An update that could not be understood. Nothing else is lost.
+    Unreadable {
+        /// The line as it arrived.
+        line: RawLine,
+        /// Why.
+        error: serde_json::Error,
+    },
+    /// Updates were dropped here.
+    Gap {
+        /// How many.
+        dropped: u64,
+    },
+    /// A streamed call ended; all updates before its answer were given.
+    End(StreamEnd),
+}
+
+/// One update of a session.
+#[derive(Debug)]
+pub struct Update {
+    /// The update.
+    pub update: SessionUpdate,
+    /// The `_meta` of the notification.
+    pub meta: Option<Box<Meta>>,
+    /// Its place in what was received.
+    pub receive_seq: ReceiveSeq,
+    /// The line as it arrived.
+    pub line: RawLine,
+}
+
+/// A line as it arrived, without its terminator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawLine(Bytes);
+
+impl RawLine {
+    /// The text of the line.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+/// How a streamed call ended.
+#[derive(Debug)]
+pub struct StreamEnd {
+    /// Which call.
+    pub call: CallId,
+    /// What is known of it.
+    pub facts: CallFacts,
+    result: Result<Answer, CallError>,
+}
+
+impl StreamEnd {
+    /// Decodes the result of the call.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError`], as for any call.
+    pub fn result<R: Request>(self) -> Result<R::Response, CallError>
+    where
+        R::Response: DeserializeOwned,
+    {
+        decode(&self.result?, R::METHOD)
+    }
+}
+
+/// The session has a mailbox already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("open the mailbox: the session has one")]
+pub struct DuplicateSession;
+
+/// The consumer's end of a session's updates.
+///
+/// Updates are kept raw and decoded one by one as they are taken. Nobody reads
+/// at first: tell by [`set_reading`](Self::set_reading) when somebody does.
+/// Dropping it closes the mailbox.
+#[derive(Debug)]
+pub struct Mailbox {
+    control: MailboxControl,
+    progress: Progress,
+    batch: VecDeque<Entry>,
+    /// What is left of the run being read.
+    rest: Bytes,
+    next_seq: ReceiveSeq,
+}
+
+/// What may be done to a mailbox from elsewhere.
+#[derive(Clone, Debug)]
+pub struct MailboxControl {
+    peer: Peer,
+    id: MailboxId,
+}
+
+impl Mailbox {
+    pub(crate) fn open(peer: Peer, session: &SessionId) -> Result<Self, DuplicateSession> {
+        let opened = peer
+            .shared()
+            .with(|connection| connection.open_mailbox(session.as_ref()));
+        let (id, progress) = opened.ok_or(DuplicateSession)?;
+        Ok(Self {
+            control: MailboxControl { peer, id },
+            progress,
+            batch: VecDeque::new(),
+            rest: Bytes::new(),
+            next_seq: ReceiveSeq::default(),
+        })
+    }
+
+    /// Waits for the next item; `None` when the connection ended and nothing is
+    /// left.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel-safe: nothing is lost when another branch of `select!` wins.
+    pub async fn next(&mut self) -> Option<Item> {
+        loop {
+            if let Some(found) = self.next_taken() {
+                return found;
+            }
+            let Self { control, batch, .. } = &mut *self;
+            poll_fn(|cx| {
+                control
+                    .peer
+                    .shared()
+                    .with(|connection| connection.poll_take(control.id, batch, cx.waker()))
+            })
+            .await;
+        }
+    }
+
+    /// The next item that is there already; `None` when there is none.
+    pub fn next_now(&mut self) -> Option<Item> {
+        if let Some(found) = self.next_taken() {
+            return found;
+        }
+        let Self { control, batch, .. } = &mut *self;
+        control
+            .peer
+            .shared()
+            .with(|connection| connection.take_now(control.id, batch));
+        self.next_taken().flatten()
+    }
+
+    /// Queues a call whose answer comes out of this mailbox, behind the updates
+    /// that were sent before it. While it is open, reading may pause.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError`] when it was not queued.
+    pub fn start_streamed<R: Request>(&mut self, params: &R) -> Result<CallId, CallError> {
+        self.control.peer.queue_streamed(params, self.control.id)
+    }
+
+    /// Gives a streamed call up: its answer is ignored when it comes.
+    pub fn abandon(&mut self, call: CallId) {
+        self.control
+            .peer
+            .shared()
+            .with(|connection| connection.abandon(call, OnDrop::Forget, now()));
+    }
+
+    /// Tells how the mailbox is read from now on.
+    pub fn set_reading(&mut self, reading: Reading) {
+        if reading == Reading::Discard {
+            // What was taken already is left unread too; ends of calls stay.
+            self.rest = Bytes::new();
+            self.batch
+                .retain(|entry| !matches!(entry, Entry::Run { .. }));
+        }
+        self.control.set_reading(reading);
+    }
+
+    /// A handle to the mailbox for those who do not read it.
+    #[must_use]
+    pub fn control(&self) -> MailboxControl {
+        self.control.clone()
+    }
+
+    /// The next item of the batch; the inner `None` is the end of everything.
+    #[expect(
+        clippy::option_option,
+        reason = "the outer says whether anything was there"
+    )]
+    fn next_taken(&mut self) -> Option<Option<Item>> {
+        loop {
+            if let Some(item) = self.next_line() {
+                return Some(Some(item));
+            }
+            let item = match self.batch.front()? {
+                // Stays: the end is the end for every later caller.
+                Entry::Closed => return Some(None),
+                _ => match self.batch.pop_front()? {
+                    Entry::Run { run, first } => {
+                        self.rest = run.bytes;
+                        self.next_seq = first;
+                        continue;
+                    }
+                    Entry::Gap { dropped } => Item::Gap { dropped },
+                    Entry::End {
+                        call,
+                        facts,
+                        result,
+                    } => Item::End(StreamEnd {
+                        call,
+                        facts,
+                        result,
+                    }),
+                    Entry::Closed => return Some(None),
+                },
+            };
+            self.progress.advance();
+            return Some(Some(item));
+        }
+    }
+
+    /// The next update of the run being read.
+    fn next_line(&mut self) -> Option<Item> {
+        loop {
+            if self.rest.is_empty() {
+                return None;
+            }
+            let end = memchr::memchr(b'\n', &self.rest).unwrap_or(self.rest.len());
+            let line = self.rest.split_to(end);
+            let _ = self.rest.split_to(usize::from(!self.rest.is_empty()));
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            self.progress.advance();
+            let receive_seq = self.next_seq;
+            self.next_seq = receive_seq.plus(1);
+            let decoded = decode_update::<UpdateParams>(&line);
+            let line = RawLine(line);
+            return Some(match decoded {
+                Ok(UpdateParams { update, meta }) => Item::Update(Update {
+                    update,
+                    meta,
+                    receive_seq,
+                    line,
+                }),
+                Err(error) => Item::Unreadable { line, error },
+            });
+        }
+    }
+}
+
+impl Drop for Mailbox {
+    fn drop(&mut self) {
+        let MailboxControl { peer, id } = &self.control;
+        peer.shared()
+            .with(|connection| connection.close_mailbox(*id));
+    }
+}
+
+impl MailboxControl {
+    /// Tells that the turn was cancelled: until its end, its updates never
+    /// pause reading.
+    pub fn set_cancelled(&self) {
+        self.peer
+            .shared()
+            .with(|connection| connection.set_cancelled(self.id));
+    }
+
+    /// Tells how the mailbox is read from now on.
+    pub fn set_reading(&self, reading: Reading) {
+        self.peer
+            .shared()
+            .with(|connection| connection.set_reading(self.id, reading));
+    }
+
+    /// Waits until everything that arrived for the session up to `seq` was
+    /// consumed, or the connection ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel-safe.
+    pub async fn consumed_through(&self, seq: ReceiveSeq) {
+        poll_fn(|cx| {
+            self.peer
+                .shared()
+                .with(|connection| connection.poll_handed(self.id, seq, cx.waker()))
+        })
+        .await;
+    }
+}
+
+/// The parameters of a `session/update` whose session is known.
+#[derive(Deserialize)]
+struct UpdateParams {
+    update: SessionUpdate,
+    #[serde(rename = "_meta", default)]
+    meta: Option<Box<Meta>>,
+}
+
+/// Keeps updates of unknown sessions while it lives.
+#[derive(Debug)]
+pub struct UpdateHold(Arc<Shared>);
+
+impl UpdateHold {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        shared.with(acp_protocol::rpc::Connection::hold);
+        Self(shared)
+    }
+}
+
+impl Drop for UpdateHold {
+    fn drop(&mut self) {
+        self.0.with(acp_protocol::rpc::Connection::release);
+    }
+}

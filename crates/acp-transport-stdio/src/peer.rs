@@ -1,0 +1,420 @@
+//! The handle to the other side: calls, notifications, the end.
+
+use std::{borrow::Cow, future::poll_fn, marker::PhantomData, sync::Arc};
+
+use acp_protocol::{
+    Notification, Request,
+    rpc::{
+        Answer, AnswerError, AnswerTo, CallError, CallFacts, CallId, CloseCause, IdSpace, Lane,
+        Limits, MailboxId, OnDrop, ReceiveSeq, SendError, Stats, Ticket, frame,
+    },
+    v1::SessionId,
+};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
+
+use crate::{
+    mailbox::{DuplicateSession, Mailbox, UpdateHold},
+    shared::{Scratch, Shared, now},
+};
+
+/// The other side of a connection.
+///
+/// Cheap to clone. The connection lives as long as its driver, whether or not
+/// a `Peer` is left.
+#[derive(Clone, Debug)]
+pub struct Peer(Arc<Shared>);
+
+impl Peer {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self(shared)
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.0
+    }
+
+    /// Calls a method and waits for its result.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError`]; every call ends once, also when the connection does.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future tells the peer by `$/cancel_request`, unless the
+    /// call is a prompt, which has `session/cancel`, or `initialize`.
+    pub async fn call<R: Request>(&self, params: &R) -> Result<R::Response, CallError> {
+        self.call_with_facts(params).await.1
+    }
+
+    /// Calls a method, and also tells what is known of the call.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`call`](Self::call).
+    pub async fn call_with_facts<R: Request>(
+        &self,
+        params: &R,
+    ) -> (CallFacts, Result<R::Response, CallError>) {
+        match self.start_call(params) {
+            Ok(call) => call.result().await,
+            Err(error) => (CallFacts::default(), Err(error)),
+        }
+    }
+
+    /// Queues a call, to be waited for later. From its return on the call is
+    /// admitted: the peer may act on it.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError`] when the call was not queued.
+    pub fn start_call<R: Request>(&self, params: &R) -> Result<CallHandle<R::Response>, CallError> {
+        let id = self.queue_call(R::METHOD, params, AnswerTo::Caller)?;
+        Ok(CallHandle {
+            peer: self.clone(),
+            id: Some(id),
+            method: Cow::Borrowed(R::METHOD),
+            on_drop: on_drop(R::METHOD),
+            result: PhantomData,
+        })
+    }
+
+    /// Calls a method by its name. For extensions, whose names start with an
+    /// underscore (R180).
+    ///
+    /// # Errors
+    ///
+    /// [`CallError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`call`](Self::call).
+    pub async fn call_raw(
+        &self,
+        method: &str,
+        params: &impl Serialize,
+    ) -> Result<Box<RawValue>, CallError> {
+        let id = self.queue_call(method, params, AnswerTo::Caller)?;
+        let method = Cow::Owned(method.to_owned());
+        let call = CallHandle {
+            peer: self.clone(),
+            id: Some(id),
+            on_drop: on_drop(&method),
+            method,
+            result: PhantomData,
+        };
+        call.result().await.1
+    }
+
+    /// Sends a notification, once there is room for it.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] when it was not sent.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel-safe: dropped before it is ready, nothing was sent.
+    pub async fn notify<N: Notification>(&self, params: &N) -> Result<(), SendError> {
+        self.send(Lane::default(), N::METHOD, params).await
+    }
+
+    /// Sends a notification by its name. For extensions.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] when it was not sent.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`notify`](Self::notify).
+    pub async fn notify_raw(&self, method: &str, params: &impl Serialize) -> Result<(), SendError> {
+        self.send(Lane::default(), method, params).await
+    }
+
+    /// Sends a notification at once, past those that wait for room. For what
+    /// must not wait, as a cancel.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] when it was not sent.
+    pub fn notify_now<N: Notification>(&self, params: &N) -> Result<(), SendError> {
+        let mut line = Scratch::take();
+        frame::notification(&mut line, N::METHOD, params)
+            .map_err(|source| SendError::Encode(Arc::new(source)))?;
+        self.0.with(|connection| connection.notify_now(&mut line))
+    }
+
+    /// Opens a lane: the updates of one turn, which can be cut off together.
+    #[must_use]
+    pub fn open_lane(&self) -> SendLane {
+        SendLane {
+            peer: self.clone(),
+            lane: self.0.with(acp_protocol::rpc::Connection::open_lane),
+        }
+    }
+
+    /// Closes the connection. What is queued is still written, for at most
+    /// [`Limits::close_grace`].
+    pub fn close(&self) {
+        self.0
+            .with(|connection| connection.close(CloseCause::Local));
+    }
+
+    /// Waits for the end of the connection.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel-safe.
+    pub async fn closed(&self) -> CloseCause {
+        poll_fn(|cx| self.0.with(|connection| connection.poll_closed(cx.waker()))).await
+    }
+
+    /// Why the connection ended, if it has.
+    #[must_use]
+    pub fn close_cause(&self) -> Option<CloseCause> {
+        self.0.with(|connection| connection.closed().cloned())
+    }
+
+    /// A snapshot of the counters.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.0.with(|connection| connection.stats())
+    }
+
+    /// The bounds of the connection.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        self.0.with(|connection| connection.limits().clone())
+    }
+
+    /// Newest place of the receive clock.
+    #[must_use]
+    pub fn received(&self) -> ReceiveSeq {
+        self.0.with(|connection| connection.received())
+    }
+
+    /// Keeps updates of sessions that are not known yet, as long as the guard
+    /// lives. Take one before a call that opens a session.
+    #[must_use]
+    pub fn hold_updates(&self) -> UpdateHold {
+        UpdateHold::new(Arc::clone(&self.0))
+    }
+
+    /// Opens the mailbox of a session, with the updates that came before.
+    ///
+    /// # Errors
+    ///
+    /// [`DuplicateSession`] when the session has one.
+    pub fn open_mailbox(&self, session: &SessionId) -> Result<Mailbox, DuplicateSession> {
+        Mailbox::open(self.clone(), session)
+    }
+
+    /// Queues a call and gives its id.
+    pub(crate) fn queue_call(
+        &self,
+        method: &str,
+        params: &impl Serialize,
+        to: AnswerTo,
+    ) -> Result<CallId, CallError> {
+        let mut tail = Scratch::take();
+        frame::call_tail(&mut tail, method, params).map_err(|source| CallError::Encode {
+            method: Cow::Owned(method.to_owned()),
+            source: Arc::new(source),
+        })?;
+        let space = if method.starts_with('_') {
+            IdSpace::Extension
+        } else {
+            IdSpace::Protocol
+        };
+        self.0.with(|connection| connection.call(space, to, &tail))
+    }
+
+    /// Queues a call whose answer goes into a mailbox.
+    pub(crate) fn queue_streamed<R: Request>(
+        &self,
+        params: &R,
+        mailbox: MailboxId,
+    ) -> Result<CallId, CallError> {
+        self.queue_call(R::METHOD, params, AnswerTo::Mailbox(mailbox))
+    }
+
+    async fn send(
+        &self,
+        lane: Lane,
+        method: &str,
+        params: &impl Serialize,
+    ) -> Result<(), SendError> {
+        let mut line = Scratch::take();
+        frame::notification(&mut line, method, params)
+            .map_err(|source| SendError::Encode(Arc::new(source)))?;
+        let mut place = Place {
+            shared: &self.0,
+            ticket: None,
+        };
+        poll_fn(|cx| {
+            place.shared.with(|connection| {
+                connection.poll_notify(lane, &mut place.ticket, &mut line, cx.waker())
+            })
+        })
+        .await
+    }
+}
+
+/// What happens when nobody waits for a call any more.
+fn on_drop(method: &str) -> OnDrop {
+    match method {
+        "session/prompt" | "initialize" => OnDrop::Forget,
+        "session/new" => OnDrop::Report,
+        _ => OnDrop::Cancel,
+    }
+}
+
+/// A place in the line for room, given back on drop.
+struct Place<'a> {
+    shared: &'a Shared,
+    ticket: Option<Ticket>,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.ticket.take() {
+            self.shared
+                .with(|connection| connection.stop_waiting(Some(ticket)));
+        }
+    }
+}
+
+/// Sends the updates of one turn.
+///
+/// Lanes take turns when there is no room. Dropping it closes the lane.
+#[derive(Debug)]
+pub struct SendLane {
+    peer: Peer,
+    lane: Lane,
+}
+
+impl SendLane {
+    /// Sends a notification, once there is room for it.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Cancelled`] when there is no room and the lane was
+    /// cancelled; otherwise as [`Peer::notify`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Peer::notify`].
+    pub async fn notify<N: Notification>(&self, params: &N) -> Result<(), SendError> {
+        self.peer.send(self.lane, N::METHOD, params).await
+    }
+
+    /// Sends parameters that only look like those of `N`: for a sender that
+    /// serialises without building the generated type.
+    ///
+    /// # Errors
+    ///
+    /// As [`notify`](Self::notify).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Peer::notify`].
+    pub async fn notify_as<N: Notification>(
+        &self,
+        params: &impl Serialize,
+    ) -> Result<(), SendError> {
+        self.peer.send(self.lane, N::METHOD, params).await
+    }
+
+    /// Cuts the lane off: who waits in it, or would have to, gets
+    /// [`SendError::Cancelled`]. What finds room is still sent (R119).
+    pub fn cancel(&self) {
+        self.peer
+            .0
+            .with(|connection| connection.cancel_lane(self.lane));
+    }
+
+    /// The peer it sends to.
+    #[must_use]
+    pub fn peer(&self) -> &Peer {
+        &self.peer
+    }
+}
+
+impl Drop for SendLane {
+    fn drop(&mut self) {
+        self.peer
+            .0
+            .with(|connection| connection.close_lane(self.lane));
+    }
+}
+
+/// A call that was queued. Dropping it gives the call up.
+#[derive(Debug)]
+#[must_use = "dropping it cancels the call"]
+pub struct CallHandle<T> {
+    peer: Peer,
+    id: Option<CallId>,
+    method: Cow<'static, str>,
+    on_drop: OnDrop,
+    result: PhantomData<fn() -> T>,
+}
+
+impl<T: DeserializeOwned> CallHandle<T> {
+    /// Waits for the result.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future gives the call up.
+    pub async fn result(mut self) -> (CallFacts, Result<T, CallError>) {
+        let Some(id) = self.id else {
+            return (CallFacts::default(), Err(CallError::Cancelled));
+        };
+        let outcome = poll_fn(|cx| {
+            self.peer
+                .0
+                .with(|connection| connection.poll_outcome(id, cx.waker()))
+        })
+        .await;
+        self.id = None;
+        (
+            outcome.facts,
+            outcome
+                .result
+                .and_then(|answer| decode(&answer, &self.method)),
+        )
+    }
+
+    /// Lets the call run, and ignores its answer.
+    pub fn detach(mut self) {
+        self.on_drop = OnDrop::Forget;
+    }
+
+    /// Chooses what happens when the handle is dropped.
+    pub fn with_on_drop(mut self, on_drop: OnDrop) -> Self {
+        self.on_drop = on_drop;
+        self
+    }
+}
+
+impl<T> Drop for CallHandle<T> {
+    fn drop(&mut self) {
+        if let Some(id) = self.id.take() {
+            self.peer
+                .0
+                .with(|connection| connection.abandon(id, self.on_drop, now()));
+        }
+    }
+}
+
+/// Decodes the answer of a call.
+pub(crate) fn decode<T: DeserializeOwned>(answer: &Answer, method: &str) -> Result<T, CallError> {
+    answer.decode().map_err(|error| match error {
+        AnswerError::Malformed(issues) => CallError::MalformedAnswer(issues),
+        AnswerError::Decode(source) => CallError::Decode {
+            method: Cow::Owned(method.to_owned()),
+            source: Arc::new(source),
+        },
+    })
+}
