@@ -10,10 +10,14 @@
 )]
 
 mod ci;
+#[cfg(unix)]
+mod interop;
 mod layers;
 mod steps;
 mod test;
 mod workspace;
+
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
@@ -33,12 +37,28 @@ enum Command {
     Test(test::Args),
     /// Run what CI runs: `test`, and format, lints, documentation, licences, packages.
     Ci(ci::Args),
+    /// Drive real agents with the acp program, and print what worked.
+    #[cfg(unix)]
+    Interop(interop::Args),
 }
 
-fn main() -> anyhow::Result<()> {
-    match Cli::parse().command {
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // The chain of causes, and no backtrace of ours: it says nothing to the reader.
+            eprintln!("\nxtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<()> {
+    match command {
         Command::Layers(args) => layers::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Ci(args) => ci::run(&args),
+        #[cfg(unix)]
+        Command::Interop(args) => interop::run(&args),
     }
 }

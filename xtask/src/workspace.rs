@@ -12,6 +12,14 @@ pub(crate) fn root() -> PathBuf {
         .to_path_buf()
 }
 
+/// Returns the folder that cargo builds into.
+pub(crate) fn target() -> PathBuf {
+    match env::var_os("CARGO_TARGET_DIR") {
+        Some(folder) => root().join(folder),
+        None => root().join("target"),
+    }
+}
+
 /// Starts a `cargo` command line in the root of the workspace.
 ///
 /// It is the cargo that runs this program, so a toolchain chosen by the caller stays chosen.

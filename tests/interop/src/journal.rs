@@ -1,13 +1,24 @@
 //! What was asked and answered: one JSON object a line, on stdout.
 
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde_json::json;
 
+/// Tests answer requests too, and keep no journal.
+static KEPT: AtomicBool = AtomicBool::new(false);
+
+/// Begins the journal with the address of the model.
+pub(crate) fn begin(address: &str) {
+    KEPT.store(true, Ordering::Relaxed);
+    write(address);
+}
+
 /// Writes one line; a reader that has gone is no reason to stop.
-pub(crate) fn write(line: &str) {
-    let _ = writeln!(io::stdout().lock(), "{line}");
+fn write(line: &str) {
+    if KEPT.load(Ordering::Relaxed) {
+        let _ = writeln!(io::stdout().lock(), "{line}");
+    }
 }
 
 /// The entry of one answer: opened when its request is read, closed when it is sent.

@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 #[tokio::main]
 async fn main() -> io::Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
-    journal::write(&format!("http://{}", listener.local_addr()?));
+    journal::begin(&format!("http://{}", listener.local_addr()?));
     let stdin_ends = tokio::task::spawn_blocking(|| io::copy(&mut io::stdin(), &mut io::sink()));
     tokio::select! {
         served = axum::serve(listener, server::router()).into_future() => served,

@@ -1,0 +1,216 @@
+//! The agents we drive: `tests/interop/agents/NAME/recipe.toml`, and a home for each.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+
+/// How an agent is installed and started.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Recipe {
+    /// The name of its folder.
+    #[serde(skip)]
+    pub(super) name: String,
+    /// Its name and version, for people.
+    pub(super) title: String,
+    /// Packages of npm, each with its version.
+    #[serde(default)]
+    pub(super) npm: Vec<String>,
+    /// Packages of pip, each with its version.
+    #[serde(default)]
+    pub(super) pip: Vec<String>,
+    /// The mode in which it asks before it acts, where that is not the first.
+    pub(super) asking_mode: Option<String>,
+    /// The program and its arguments.
+    command: Vec<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    #[serde(skip)]
+    folder: PathBuf,
+}
+
+/// What the words in braces of a recipe stand for.
+#[derive(Debug)]
+pub(super) struct Places {
+    /// `{install}`: where its packages are.
+    pub(super) install: PathBuf,
+    /// `{home}`: the home it is given.
+    pub(super) home: PathBuf,
+    /// `{model}`: the address of the model.
+    pub(super) model: String,
+}
+
+/// Reads every recipe of a folder, by name.
+///
+/// # Errors
+///
+/// Fails when one cannot be read, or names a package without its version.
+pub(super) fn load_all(folder: &Path) -> Result<Vec<Recipe>> {
+    let entries = fs::read_dir(folder)
+        .with_context(|| format!("failed to list the agents in {}", folder.display()))?;
+    let mut recipes = Vec::new();
+    for entry in entries {
+        recipes.push(load(&entry?.path())?);
+    }
+    recipes.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(recipes)
+}
+
+fn load(folder: &Path) -> Result<Recipe> {
+    let path = folder.join("recipe.toml");
+    let text = fs::read_to_string(&path);
+    let text = text.with_context(|| format!("failed to read {}", path.display()))?;
+    let mut recipe: Recipe =
+        toml::from_str(&text).with_context(|| format!("failed to parse {}", path.display()))?;
+    for package in &recipe.npm {
+        let version = package.rsplit_once('@').map_or("", |(_, version)| version);
+        ensure!(
+            is_version(version),
+            "{package} of {} is not pinned",
+            path.display()
+        );
+    }
+    for package in &recipe.pip {
+        let version = package.split_once("==").map_or("", |(_, version)| version);
+        ensure!(
+            is_version(version),
+            "{package} of {} is not pinned",
+            path.display()
+        );
+    }
+    let name = folder.file_name().unwrap_or_default();
+    recipe.name = name.to_string_lossy().into_owned();
+    recipe.folder = folder.to_path_buf();
+    Ok(recipe)
+}
+
+fn is_version(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit()) && text.contains('.')
+}
+
+impl Recipe {
+    /// Returns the program and its arguments.
+    pub(super) fn command(&self, places: &Places) -> Vec<String> {
+        self.command
+            .iter()
+            .map(|word| self.fill(word, places))
+            .collect()
+    }
+
+    /// Returns the variables it wants, besides those that every agent gets.
+    pub(super) fn env(&self, places: &Places) -> Vec<(String, String)> {
+        let filled = |(name, value): (&String, &String)| (name.clone(), self.fill(value, places));
+        self.env.iter().map(filled).collect()
+    }
+
+    /// Makes a fresh home and lays the files of the recipe into it.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a file cannot be read or written.
+    pub(super) fn make_home(&self, places: &Places) -> Result<()> {
+        if places.home.exists() {
+            fs::remove_dir_all(&places.home)
+                .context("failed to remove the home of a former run")?;
+        }
+        fs::create_dir_all(&places.home).context("failed to make a home")?;
+        let template = self.folder.join("home");
+        if template.exists() {
+            self.lay(&template, &places.home, places)?;
+        }
+        Ok(())
+    }
+
+    fn lay(&self, from: &Path, to: &Path, places: &Places) -> Result<()> {
+        let entries =
+            fs::read_dir(from).with_context(|| format!("failed to list {}", from.display()))?;
+        for entry in entries {
+            let entry = entry?;
+            let (from, to) = (entry.path(), to.join(entry.file_name()));
+            if entry.file_type()?.is_dir() {
+                fs::create_dir_all(&to)?;
+                self.lay(&from, &to, places)?;
+            } else {
+                let text = fs::read_to_string(&from)?;
+                fs::write(&to, self.fill(&text, places))
+                    .with_context(|| format!("failed to write {}", to.display()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fill(&self, text: &str, places: &Places) -> String {
+        text.replace("{install}", &places.install.to_string_lossy())
+            .replace("{home}", &places.home.to_string_lossy())
+            .replace("{recipe}", &self.folder.to_string_lossy())
+            .replace("{model}", &places.model)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace;
+
+    fn places(folder: &Path) -> Places {
+        Places {
+            install: folder.join("install"),
+            home: folder.join("home"),
+            model: "http://127.0.0.1:9".to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_recipes_are_pinned_and_leave_no_word_in_braces() {
+        let folder = tempfile::tempdir().expect("make a folder");
+        let places = places(folder.path());
+        let recipes = load_all(&workspace::root().join("tests/interop/agents"));
+        let recipes = recipes.expect("the recipes can be read");
+        assert!(recipes.len() >= 3);
+        for recipe in recipes {
+            let env = recipe.env(&places).into_iter().map(|(_, value)| value);
+            for word in recipe.command(&places).into_iter().chain(env) {
+                assert!(!word.contains('{'), "{}: {word}", recipe.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_home_is_fresh_and_filled() {
+        let folder = tempfile::tempdir().expect("make a folder");
+        let template = folder.path().join("agent/home/.config");
+        fs::create_dir_all(&template).expect("make the template");
+        fs::write(template.join("a.toml"), "url = \"{model}/v1\"").expect("write the template");
+        let recipe = "title = \"A\"\nnpm = [\"@a/a@1.2.3\"]\ncommand = [\"a\"]";
+        fs::write(folder.path().join("agent/recipe.toml"), recipe).expect("write the recipe");
+        let recipe = load(&folder.path().join("agent")).expect("the recipe can be read");
+        let places = places(folder.path());
+        fs::create_dir_all(&places.home).expect("make a former home");
+        fs::write(places.home.join("old"), "").expect("write into the former home");
+        recipe.make_home(&places).expect("make the home");
+        let text = fs::read_to_string(places.home.join(".config/a.toml"));
+        assert_eq!(
+            text.expect("the file is there"),
+            "url = \"http://127.0.0.1:9/v1\""
+        );
+        assert!(!places.home.join("old").exists());
+    }
+
+    #[test]
+    fn a_package_without_a_version_is_an_error() {
+        for line in [
+            "npm = [\"@a/a\"]",
+            "npm = [\"a@latest\"]",
+            "pip = [\"a>=1.0\"]",
+        ] {
+            let folder = tempfile::tempdir().expect("make a folder");
+            let recipe = format!("title = \"A\"\n{line}\ncommand = [\"a\"]");
+            fs::write(folder.path().join("recipe.toml"), recipe).expect("write the recipe");
+            let error = load(folder.path()).expect_err("the package is not pinned");
+            assert!(error.to_string().contains("is not pinned"), "{error}");
+        }
+    }
+}
