@@ -288,10 +288,10 @@ impl Calls {
     }
 
     fn forget_oldest(&mut self) {
-        if let Some((_, id)) = self.zombies.pop_front() {
-            if matches!(self.table.get(&id), Some(State::Abandoned { .. })) {
-                self.table.remove(&id);
-            }
+        if let Some((_, id)) = self.zombies.pop_front()
+            && matches!(self.table.get(&id), Some(State::Abandoned { .. }))
+        {
+            self.table.remove(&id);
         }
     }
 }

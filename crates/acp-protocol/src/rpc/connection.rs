@@ -6,8 +6,6 @@
 
 mod incoming;
 mod outgoing;
-#[cfg(test)]
-mod tests;
 
 use std::{
     collections::VecDeque,
@@ -297,10 +295,10 @@ impl Connection {
 
     /// Wakes the driver if it sleeps: there is output.
     fn kick(&mut self) {
-        if std::mem::take(&mut self.driver.asleep) {
-            if let Some(waker) = &self.driver.waker {
-                self.wakes.push(waker.clone());
-            }
+        if std::mem::take(&mut self.driver.asleep)
+            && let Some(waker) = &self.driver.waker
+        {
+            self.wakes.push(waker.clone());
         }
     }
 

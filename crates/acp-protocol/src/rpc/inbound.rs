@@ -340,10 +340,10 @@ impl Answer {
     /// [`AnswerError::Malformed`] when the line turns out to be no response,
     /// [`AnswerError::Decode`] when the result is of another type.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, AnswerError> {
-        if let Body::From(start) = self.body {
-            if let Ok(value) = decode_member(&self.line, start) {
-                return Ok(value);
-            }
+        if let Body::From(start) = self.body
+            && let Ok(value) = decode_member(&self.line, start)
+        {
+            return Ok(value);
         }
         let body = self
             .exact()
@@ -378,10 +378,9 @@ pub fn decode_update<T: DeserializeOwned>(line: &[u8]) -> Result<T, serde_json::
         body: Body::From(start),
         ..
     }) = head::scan(line)
+        && let Ok(value) = decode_member(line, start)
     {
-        if let Ok(value) = decode_member(line, start) {
-            return Ok(value);
-        }
+        return Ok(value);
     }
     #[derive(Deserialize)]
     struct Line<'a> {

@@ -449,17 +449,6 @@ impl Mailboxes {
         }
     }
 
-    /// Bytes charged for all that is queued or in a consumer's hand.
-    #[cfg(test)]
-    pub(super) fn charged(&self) -> usize {
-        self.total
-            + self
-                .boxes
-                .values()
-                .map(|mailbox| mailbox.in_hand)
-                .sum::<usize>()
-    }
-
     /// Updates queued or held.
     pub(super) fn queued_updates(&self) -> u64 {
         let held: u64 = self
