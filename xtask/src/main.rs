@@ -9,6 +9,7 @@
     reason = "a program for people: it prints what it does"
 )]
 
+mod bench;
 mod ci;
 #[cfg(unix)]
 mod interop;
@@ -37,6 +38,8 @@ enum Command {
     Test(test::Args),
     /// Run what CI runs: `test`, and format, lints, documentation, licences, packages.
     Ci(ci::Args),
+    /// Run our examples under the load generator, beside the floors.
+    Bench(bench::Args),
     /// Drive real agents with the acp program, and print what worked.
     #[cfg(unix)]
     Interop(interop::Args),
@@ -58,6 +61,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Layers(args) => layers::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Ci(args) => ci::run(&args),
+        Command::Bench(args) => bench::run(&args),
         #[cfg(unix)]
         Command::Interop(args) => interop::run(&args),
     }
