@@ -10,7 +10,7 @@ use std::{
     time::Instant,
 };
 
-use acp_protocol::rpc::{CloseCause, Event, Inbound, Intake, Limits, Role};
+use acp_protocol::rpc::{CloseCause, Event, Inbound, Intake, Limits, Look, Role};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     time::Sleep,
@@ -49,7 +49,6 @@ pub(crate) struct Driver<R, W> {
     buffer: Vec<u8>,
     written: usize,
     needs_flush: bool,
-    eof: bool,
     timer: Option<(Instant, Pin<Box<Sleep>>)>,
     small_writes: u32,
     waits: u32,
@@ -75,7 +74,6 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
             buffer: Vec::new(),
             written: 0,
             needs_flush: false,
-            eof: false,
             timer: None,
             small_writes: 0,
             waits: 0,
@@ -92,27 +90,31 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
 
     fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<CloseCause> {
         let now = now();
-        self.shared().with(acp_protocol::rpc::Connection::wake_up);
         let mut chunks = 0;
         loop {
-            self.start_waiting_requests();
+            let look = self.look(now);
+            if let Some(event) = look.event {
+                self.act(event);
+                continue;
+            }
+            if let Some(cause) = look.closed {
+                return Poll::Ready(cause);
+            }
+            if self.poll_pause(look.timeout, cx).is_ready() {
+                continue;
+            }
             let blocked = match self.poll_write_all(cx) {
                 Writing::Done => false,
                 Writing::Blocked => true,
                 Writing::WaitForMore => return Poll::Pending,
                 Writing::Failed(error) => return Poll::Ready(CloseCause::Io(Arc::new(error))),
             };
-            if let Some(cause) = self.peer.close_cause() {
-                return Poll::Ready(cause);
-            }
-            let may_read = self.may_read(now, cx);
-            if may_read && (!blocked || self.limits.rules.read_while_blocked) {
+            if look.may_read && (!blocked || self.limits.rules.read_while_blocked) {
                 match poll_read_buf(Pin::new(&mut self.reader), cx, self.intake.buffer()) {
                     Poll::Ready(Ok(0)) => {
                         self.intake.finish();
-                        self.eof = true;
                         self.dispatch(now);
-                        return Poll::Ready(self.peer.close_cause().unwrap_or(CloseCause::PeerEof));
+                        return Poll::Ready(CloseCause::PeerEof);
                     }
                     Poll::Ready(Ok(_)) => {
                         self.small_writes = 0;
@@ -128,32 +130,41 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
                     Poll::Pending => {}
                 }
             }
+            let waker = cx.waker();
             if self
                 .shared()
-                .with(|connection| connection.park(cx.waker(), blocked, may_read, now))
+                .with(|connection| connection.park(waker, blocked, look.may_read, now))
             {
                 return Poll::Pending;
             }
         }
     }
 
-    /// Asks whether reading may go on, and keeps the timer of the pause.
-    fn may_read(&mut self, now: Instant, cx: &mut Context<'_>) -> bool {
-        loop {
-            let (may_read, until) = self
-                .shared()
-                .with(|connection| (connection.may_read(now), connection.next_timeout()));
-            let Some(until) = until else {
-                self.timer = None;
-                return may_read;
-            };
-            if self.poll_timer(until, cx).is_pending() {
-                return may_read;
-            }
+    /// Asks the connection what to do, and takes output if there is room for it.
+    fn look(&mut self, now: Instant) -> Look {
+        let buffer = self.empty_buffer();
+        let Self {
+            peer,
+            buffer: output,
+            ..
+        } = self;
+        peer.shared()
+            .with(|connection| connection.look(buffer.then_some(output), now))
+    }
+
+    /// Keeps the timer of a pause; ready when it ran out.
+    fn poll_pause(&mut self, until: Option<Instant>, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(until) = until else {
             self.timer = None;
-            self.shared()
-                .with(|connection| connection.handle_timeout(until));
+            return Poll::Pending;
+        };
+        if self.poll_timer(until, cx).is_pending() {
+            return Poll::Pending;
         }
+        self.timer = None;
+        self.shared()
+            .with(|connection| connection.handle_timeout(until));
+        Poll::Ready(())
     }
 
     fn poll_timer(&mut self, until: Instant, cx: &mut Context<'_>) -> Poll<()> {
@@ -166,31 +177,18 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
         }
     }
 
-    /// Starts requests that had waited for a slot.
-    fn start_waiting_requests(&self) {
-        while let Some(event) = self
-            .shared()
-            .with(acp_protocol::rpc::Connection::poll_event)
-        {
-            self.act(event);
-        }
-    }
-
     /// Hands everything that was read to the connection, and acts on it.
     fn dispatch(&mut self, now: Instant) {
         while let Some(inbound) = self.intake.next() {
             if let Inbound::Refused(refused) = &inbound {
                 tracing::debug!(issues = %refused.issues, "the peer sent a line that is no message");
             }
-            let mut event = self.shared().with(|connection| {
+            let event = self.shared().with(|connection| {
                 connection.accept(inbound, now);
                 connection.poll_event()
             });
-            while let Some(next) = event {
-                self.act(next);
-                event = self
-                    .shared()
-                    .with(acp_protocol::rpc::Connection::poll_event);
+            if let Some(event) = event {
+                self.act(event);
             }
         }
     }
@@ -228,11 +226,8 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
     /// Writes what is queued until nothing is left or the writer blocks.
     fn poll_write_all(&mut self, cx: &mut Context<'_>) -> Writing {
         loop {
-            if self.written == self.buffer.len() {
-                self.next_buffer();
-                if self.buffer.is_empty() {
-                    return self.poll_flush(cx);
-                }
+            if self.buffer.len() == self.written {
+                return self.poll_flush(cx);
             }
             if self.should_wait_for_more() {
                 cx.waker().wake_by_ref();
@@ -240,33 +235,45 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
             }
             match Pin::new(&mut self.writer).poll_write(cx, &self.buffer[self.written..]) {
                 Poll::Ready(Ok(0)) => return Writing::Failed(io::ErrorKind::WriteZero.into()),
-                Poll::Ready(Ok(length)) => {
-                    self.written += length;
-                    self.needs_flush = true;
-                    self.waits = 0;
-                    self.small_writes = if length < SMALL {
-                        self.small_writes + 1
-                    } else {
-                        self.small_writes / 2
-                    };
-                    let left = self.buffer.len() - self.written;
-                    self.shared().with(|connection| connection.wrote(left));
-                }
+                Poll::Ready(Ok(length)) => self.wrote(length),
                 Poll::Ready(Err(error)) => return Writing::Failed(error),
                 Poll::Pending => return Writing::Blocked,
             }
         }
     }
 
-    fn next_buffer(&mut self) {
+    /// Accounts for written bytes, and takes the next ones.
+    fn wrote(&mut self, length: usize) {
+        self.written += length;
+        self.needs_flush = true;
+        self.waits = 0;
+        self.small_writes = if length < SMALL {
+            self.small_writes + 1
+        } else {
+            self.small_writes / 2
+        };
+        let left = self.buffer.len() - self.written;
+        let more = self.empty_buffer();
+        let Self { peer, buffer, .. } = self;
+        peer.shared().with(|connection| {
+            connection.wrote(left);
+            if more {
+                connection.take_output(buffer);
+            }
+        });
+    }
+
+    /// Makes the buffer ready for new output; false while some is left in it.
+    fn empty_buffer(&mut self) -> bool {
+        if self.written < self.buffer.len() {
+            return false;
+        }
         self.buffer.clear();
         self.written = 0;
         if self.buffer.capacity() > KEPT_BUFFER {
             self.buffer = Vec::new();
         }
-        let Self { peer, buffer, .. } = self;
-        peer.shared()
-            .with(|connection| connection.take_output(buffer));
+        true
     }
 
     /// After a row of small writes others may be about to queue more: letting
@@ -301,6 +308,11 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
             Some((until, _)) => *until,
             None => now() + self.limits.close_grace,
         };
+        if self.empty_buffer() {
+            let Self { peer, buffer, .. } = self;
+            peer.shared()
+                .with(|connection| connection.take_output(buffer));
+        }
         let done = match self.poll_write_all(cx) {
             Writing::Done => Pin::new(&mut self.writer).poll_shutdown(cx).is_ready(),
             Writing::Failed(_) => true,

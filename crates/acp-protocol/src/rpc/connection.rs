@@ -44,6 +44,20 @@ pub enum Event {
     LateAnswer(Answer),
 }
 
+/// What the driver has to do.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Look {
+    /// Act on this first.
+    pub event: Option<Event>,
+    /// The connection is closed: write what is left, and end.
+    pub closed: Option<CloseCause>,
+    /// Reading is allowed.
+    pub may_read: bool,
+    /// When [`Connection::handle_timeout`] wants to be called.
+    pub timeout: Option<Instant>,
+}
+
 /// One end of a connection.
 #[derive(Debug)]
 pub struct Connection {
@@ -200,22 +214,34 @@ impl Connection {
 
 /// The side of the driver: the task that reads and writes.
 impl Connection {
-    /// Tells that the driver is awake; call it first.
-    pub fn wake_up(&mut self) {
+    /// Tells that the driver is awake, and what it has to do. Output is taken
+    /// into `buffer`, which has to be empty, where one is given.
+    pub fn look(&mut self, buffer: Option<&mut Vec<u8>>, now: Instant) -> Look {
         self.driver.asleep = false;
         self.driver.paused = false;
+        if let Some(buffer) = buffer {
+            self.take_output(buffer);
+        }
+        Look {
+            event: self.events.pop_front(),
+            closed: self.closed.clone(),
+            may_read: self.may_read(now),
+            timeout: self.next_timeout(),
+        }
     }
 
     /// Lets the driver sleep until there is something to do. `blocked` says
-    /// that it waits for the writer, so output need not wake it.
+    /// that it waits for the writer, so output need not wake it; `was_reading`,
+    /// that it waits for the reader.
     ///
-    /// Gives false when there is something to do already.
+    /// Gives false when there is something to do already: look again.
     pub fn park(&mut self, waker: &Waker, blocked: bool, was_reading: bool, now: Instant) -> bool {
-        if self.closed.is_some() || (!blocked && !self.out.is_empty()) || !self.events.is_empty() {
-            return false;
-        }
         let may_read = self.may_read(now);
-        if may_read && !was_reading {
+        if self.closed.is_some()
+            || !self.events.is_empty()
+            || (!blocked && !self.out.is_empty())
+            || (may_read && !was_reading)
+        {
             return false;
         }
         self.driver.asleep = !blocked;

@@ -55,7 +55,7 @@ mod wire_error;
 
 pub use calls::{AnswerTo, Answered, CallId, IdSpace, OnDrop, Outcome};
 pub use clock::{CallFacts, ReceiveSeq};
-pub use connection::{Connection, Event, Role};
+pub use connection::{Connection, Event, Look, Role};
 pub use credit::{Lane, Ticket};
 pub use error::{CallError, CloseCause, Fault, SendError};
 pub use error_code::ErrorCode;
