@@ -4,6 +4,7 @@ mod driver;
 mod handler;
 mod mailbox;
 mod peer;
+pub mod process;
 mod serve;
 mod shared;
 

@@ -1,0 +1,272 @@
+//! The pipes between this process and a child.
+
+use std::fmt;
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, OwnedFd};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::unix::pipe::{Receiver, Sender};
+
+use super::lock;
+
+/// Writes to a child's stdin.
+///
+/// Shutting it down or dropping it closes the pipe, and so does the kill
+/// ladder of the child; then a write fails with
+/// [`BrokenPipe`](io::ErrorKind::BrokenPipe), as it does when the child has
+/// closed its end. (Rust programs ignore `SIGPIPE`. A host that has made it
+/// fatal again is killed by a write to a child that is gone.)
+pub struct ChildStdin {
+    end: Arc<StdinEnd>,
+}
+
+/// Reads from a child's stdout.
+///
+/// Ends when the child and all others have closed the pipe, or when the
+/// child is gone and what it wrote has been read: a descendant that was let
+/// go cannot hold the reader.
+pub struct ChildStdout {
+    receiver: Receiver,
+    end: Arc<StdoutEnd>,
+}
+
+/// The write end of stdin, which the kill ladder closes too.
+pub(super) struct StdinEnd {
+    state: Mutex<StdinState>,
+}
+
+struct StdinState {
+    sender: Option<Sender>,
+    /// Who waits for room; dropping the sender does not wake it.
+    waiting: Option<Waker>,
+}
+
+/// What the supervisor tells the reader of stdout.
+#[derive(Default)]
+pub(super) struct StdoutEnd {
+    state: Mutex<StdoutState>,
+}
+
+#[derive(Default)]
+struct StdoutState {
+    child_gone: bool,
+    waiting: Option<Waker>,
+}
+
+/// All ends of the three pipes.
+pub(super) struct Pipes {
+    pub(super) theirs: TheirEnds,
+    pub(super) ours: OurEnds,
+}
+
+pub(super) struct TheirEnds {
+    pub(super) stdin: OwnedFd,
+    pub(super) stdout: OwnedFd,
+    pub(super) stderr: OwnedFd,
+}
+
+pub(super) struct OurEnds {
+    pub(super) stdin: ChildStdin,
+    pub(super) stdout: ChildStdout,
+    pub(super) stderr: OwnedFd,
+}
+
+impl Pipes {
+    /// Opens three pipes; needs a tokio runtime with I/O.
+    pub(super) fn open() -> io::Result<Self> {
+        let (their_stdin, our_stdin) = pipe()?;
+        let (our_stdout, their_stdout) = pipe()?;
+        let (our_stderr, their_stderr) = pipe()?;
+        // Each end of a pipe is an open file of its own: the child's ends
+        // stay blocking.
+        rustix::io::ioctl_fionbio(&our_stderr, true)?;
+        let stdin = StdinEnd {
+            state: Mutex::new(StdinState {
+                sender: Some(Sender::from_owned_fd(our_stdin)?),
+                waiting: None,
+            }),
+        };
+        Ok(Self {
+            theirs: TheirEnds {
+                stdin: their_stdin,
+                stdout: their_stdout,
+                stderr: their_stderr,
+            },
+            ours: OurEnds {
+                stdin: ChildStdin {
+                    end: Arc::new(stdin),
+                },
+                stdout: ChildStdout {
+                    receiver: Receiver::from_owned_fd(our_stdout)?,
+                    end: Arc::default(),
+                },
+                stderr: our_stderr,
+            },
+        })
+    }
+}
+
+/// Makes a pipe whose ends are closed on exec: read end, write end.
+#[cfg(target_os = "linux")]
+pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (read_end, write_end) = rustix::pipe::pipe()?;
+    rustix::io::ioctl_fioclex(&read_end)?;
+    rustix::io::ioctl_fioclex(&write_end)?;
+    Ok((read_end, write_end))
+}
+
+impl ChildStdin {
+    pub(super) fn end(&self) -> Arc<StdinEnd> {
+        Arc::clone(&self.end)
+    }
+}
+
+impl StdinEnd {
+    pub(super) fn close(&self) {
+        let (sender, waiting) = {
+            let mut state = lock(&self.state);
+            (state.sender.take(), state.waiting.take())
+        };
+        drop(sender);
+        if let Some(waiting) = waiting {
+            waiting.wake();
+        }
+    }
+
+    fn poll_with<T>(
+        &self,
+        cx: &mut Context<'_>,
+        poll: impl FnOnce(Pin<&mut Sender>, &mut Context<'_>) -> Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        let mut state = lock(&self.state);
+        let Some(sender) = &mut state.sender else {
+            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
+        };
+        let polled = poll(Pin::new(sender), cx);
+        if polled.is_pending() {
+            remember(&mut state.waiting, cx);
+        }
+        polled
+    }
+}
+
+impl AsyncWrite for ChildStdin {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.end
+            .poll_with(cx, |sender, cx| sender.poll_write(cx, bytes))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.end
+            .poll_with(cx, |sender, cx| sender.poll_write_vectored(cx, slices))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.end.close();
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Drop for ChildStdin {
+    fn drop(&mut self) {
+        self.end.close();
+    }
+}
+
+impl fmt::Debug for ChildStdin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChildStdin").finish_non_exhaustive()
+    }
+}
+
+impl ChildStdout {
+    pub(super) fn end(&self) -> Arc<StdoutEnd> {
+        Arc::clone(&self.end)
+    }
+
+    /// Reads what is left, past the readiness that the runtime knows of:
+    /// nobody is left whose writes would count.
+    fn read_rest(&self, buf: &mut ReadBuf<'_>) -> io::Result<()> {
+        let read = rustix::io::retry_on_intr(|| {
+            rustix::io::read(self.receiver.as_fd(), buf.initialize_unfilled())
+        });
+        match read {
+            Ok(count) => buf.advance(count),
+            Err(rustix::io::Errno::AGAIN) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        Ok(())
+    }
+}
+
+impl StdoutEnd {
+    /// Tells the reader that no more is to come than what the pipe holds.
+    pub(super) fn child_gone(&self) {
+        let waiting = {
+            let mut state = lock(&self.state);
+            state.child_gone = true;
+            state.waiting.take()
+        };
+        if let Some(waiting) = waiting {
+            waiting.wake();
+        }
+    }
+}
+
+impl AsyncRead for ChildStdout {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let polled = Pin::new(&mut self.receiver).poll_read(cx, buf);
+        if polled.is_ready() {
+            return polled;
+        }
+        {
+            let mut state = lock(&self.end.state);
+            if !state.child_gone {
+                remember(&mut state.waiting, cx);
+                return Poll::Pending;
+            }
+        }
+        Poll::Ready(self.read_rest(buf))
+    }
+}
+
+impl fmt::Debug for ChildStdout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChildStdout").finish_non_exhaustive()
+    }
+}
+
+fn remember(waiting: &mut Option<Waker>, cx: &Context<'_>) {
+    match waiting {
+        Some(waker) if waker.will_wake(cx.waker()) => {}
+        _ => *waiting = Some(cx.waker().clone()),
+    }
+}

@@ -1,0 +1,250 @@
+//! One child in the care of the supervisor, from its start to its reaping.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::process::{Signal as Number, kill_process_group};
+use tokio::sync::watch;
+
+use super::child::Shared;
+use super::descendants::Strays;
+use super::observer::{Means, Observer, Sighting};
+use super::spawner::Started;
+use super::watchdog::Watchdog;
+use super::{lock, number};
+use crate::process::kill_ladder::{Step, Teardown};
+use crate::process::stderr_lines::LineFeed;
+use crate::process::{Ending, Exit, ExitStatus, KillLadder};
+
+/// How often a child is looked at whose exit no descriptor tells.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// How much is read from stderr after the exit: as much as a pipe can hold.
+/// A descendant that left the group may write on for ever.
+const MAX_LAST_READ: usize = 1024 * 1024;
+/// How long the exit may be held back for the watchdog to be reaped, so that
+/// no zombie is seen after the exit was told.
+const WATCHDOG_PATIENCE: Duration = Duration::from_secs(1);
+
+/// A child and everything that is done for it.
+pub(super) struct Ward {
+    shared: Arc<Shared>,
+    told: watch::Sender<Option<Exit>>,
+    leader: Observer,
+    means: Means,
+    teardown: Teardown,
+    stderr: Option<OwnedFd>,
+    lines: Option<LineFeed>,
+    watchdog: Option<Watchdog>,
+    strays: Strays,
+    last: Option<Last>,
+}
+
+/// The leader is reaped; its watchdog is not yet.
+struct Last {
+    exit: Option<Exit>,
+    watchdog: Observer,
+    tell_at: Instant,
+}
+
+/// Tells which of [`Ward::watched`] got ready.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ready {
+    pub(super) exit: bool,
+    pub(super) stderr: bool,
+}
+
+/// What is to become of a ward.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    Keep,
+    Done,
+}
+
+impl Ward {
+    pub(super) fn new(
+        started: Started,
+        means: Means,
+        shared: Arc<Shared>,
+        stderr: OwnedFd,
+        lines: Option<LineFeed>,
+        ladder: KillLadder,
+    ) -> (Self, watch::Receiver<Option<Exit>>) {
+        let (told, exit) = watch::channel(None);
+        let ward = Self {
+            shared,
+            told,
+            leader: Observer::new(started.leader, means),
+            means,
+            teardown: Teardown::new(ladder),
+            stderr: Some(stderr),
+            lines,
+            watchdog: started.watchdog,
+            strays: Strays::default(),
+            last: None,
+        };
+        (ward, exit)
+    }
+
+    /// Returns the descriptors to wait for: exit and stderr.
+    pub(super) fn watched(&self) -> (Option<BorrowedFd<'_>>, Option<BorrowedFd<'_>>) {
+        match &self.last {
+            Some(last) => (last.watchdog.readiness(), None),
+            None => (
+                self.leader.readiness(),
+                self.stderr.as_ref().map(AsFd::as_fd),
+            ),
+        }
+    }
+
+    /// Returns when to come back though no descriptor is ready.
+    pub(super) fn due(&self, now: Instant) -> Option<Instant> {
+        let look_at = now + LOOK_EVERY;
+        match &self.last {
+            Some(last) if last.watchdog.readiness().is_none() => Some(look_at),
+            Some(last) => last.exit.is_some().then_some(last.tell_at),
+            None if self.leader.readiness().is_none() => Some(look_at),
+            None => self.teardown.due(),
+        }
+    }
+
+    /// Does what is to be done now.
+    pub(super) fn advance(&mut self, now: Instant, ready: Ready, buffer: &mut [u8]) -> Fate {
+        if self.last.is_some() {
+            return self.reap_watchdog(now, ready);
+        }
+        if ready.stderr {
+            self.read_stderr(now, buffer);
+        }
+        if let Some(ending) = self.shared.asked() {
+            self.teardown.ask(now, ending);
+        }
+        if ready.exit || self.leader.readiness().is_none() {
+            match self.leader.look() {
+                Ok(Sighting::Alive) => {}
+                Ok(sighting) => return self.conclude(now, sighting, buffer),
+                // Who cannot see must not wait.
+                Err(_) => self.teardown.ask(now, Ending::Now),
+            }
+        }
+        while let Some(step) = self.teardown.next_step(now) {
+            self.take(step);
+        }
+        Fate::Keep
+    }
+
+    fn take(&mut self, step: Step) {
+        // Whoever is outside the group will not hear what follows.
+        self.strays.note(self.leader.pid());
+        match step {
+            Step::CloseStdin => self.shared.stdin.close(),
+            Step::Signal(signal) => {
+                self.signal_group(number(signal));
+                // A stopped process would not notice.
+                self.signal_group(Number::CONT);
+            }
+        }
+    }
+
+    /// Only called while the leader is not reaped, so the id is the group's.
+    fn signal_group(&self, number: Number) {
+        // That nobody is left to hear it is fine.
+        let _ = kill_process_group(self.leader.pid(), number);
+    }
+
+    /// The leader has exited: ends the rest of its group, reaps, and tells.
+    fn conclude(&mut self, now: Instant, sighting: Sighting, buffer: &mut [u8]) -> Fate {
+        if sighting == Sighting::Exited {
+            self.signal_group(Number::KILL);
+        }
+        let mut read = 0;
+        while read < MAX_LAST_READ {
+            match self.read_stderr(now, buffer) {
+                0 => break,
+                count => read += count,
+            }
+        }
+        if let Some(lines) = &mut self.lines {
+            lines.finish();
+        }
+        self.stderr = None;
+        self.lines = None;
+        let watchdog = self
+            .watchdog
+            .take()
+            .map(|watchdog| watchdog.dismiss(self.means));
+        let status = {
+            // From here on nobody sends a signal to this id any more.
+            let mut ended = lock(&self.shared.ended);
+            *ended = true;
+            self.leader.reap().unwrap_or(ExitStatus::Unknown)
+        };
+        self.shared.stdin.close();
+        self.shared.stdout.child_gone();
+        let exit = Exit::new(
+            status,
+            self.teardown.reached(),
+            self.strays.count_alive(),
+            self.shared.tail.snapshot(),
+        );
+        match watchdog {
+            None => {
+                self.told.send_replace(Some(exit));
+                Fate::Done
+            }
+            Some(watchdog) => {
+                self.last = Some(Last {
+                    exit: Some(exit),
+                    watchdog,
+                    tell_at: now + WATCHDOG_PATIENCE,
+                });
+                Fate::Keep
+            }
+        }
+    }
+
+    fn reap_watchdog(&mut self, now: Instant, ready: Ready) -> Fate {
+        let Some(last) = &mut self.last else {
+            return Fate::Done;
+        };
+        let look = ready.exit || last.watchdog.readiness().is_none();
+        let reaped = look && last.watchdog.reap().is_some();
+        if (reaped || now >= last.tell_at)
+            && let Some(exit) = last.exit.take()
+        {
+            self.told.send_replace(Some(exit));
+        }
+        if reaped { Fate::Done } else { Fate::Keep }
+    }
+
+    /// Reads once; returns how much it was.
+    fn read_stderr(&mut self, now: Instant, buffer: &mut [u8]) -> usize {
+        let Some(stderr) = &self.stderr else {
+            return 0;
+        };
+        let count = match rustix::io::retry_on_intr(|| rustix::io::read(stderr, &mut *buffer)) {
+            Ok(count) => count,
+            Err(Errno::AGAIN) => return 0,
+            Err(_) => 0,
+        };
+        let Some(lines) = &mut self.lines else {
+            if count > 0 {
+                self.shared.tail.push(&buffer[..count], now, 0);
+            } else {
+                self.stderr = None;
+            }
+            return count;
+        };
+        if count > 0 {
+            lines.push(&buffer[..count]);
+            self.shared
+                .tail
+                .push(&buffer[..count], now, lines.dropped());
+        } else {
+            lines.finish();
+            self.stderr = None;
+        }
+        count
+    }
+}

@@ -1,0 +1,86 @@
+//! What the tests share.
+
+use std::time::{Duration, Instant};
+
+use acp_transport_stdio::process::{Child, ChildStdout, Environment, Launch};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+
+/// Long enough for the slowest machine; only a failing test waits so long.
+pub(crate) const LIMIT: Duration = Duration::from_secs(30);
+
+/// A launch of `/bin/sh -c SCRIPT` with a `PATH` and nothing else.
+pub(crate) fn sh(script: &str) -> Launch {
+    Launch::new("/bin/sh")
+        .with_args(["-c", script])
+        .with_environment(Environment::inherited(["PATH"]))
+}
+
+/// The lines a child writes to its stdout.
+pub(crate) struct Lines {
+    reader: BufReader<ChildStdout>,
+}
+
+impl Lines {
+    pub(crate) fn of(child: &mut Child) -> Self {
+        Self {
+            reader: BufReader::new(child.take_stdout().expect("stdout is taken once")),
+        }
+    }
+
+    /// Returns the next line; panics at the end or when it takes too long.
+    pub(crate) async fn next(&mut self) -> String {
+        let mut line = String::new();
+        let read = self.reader.read_line(&mut line);
+        within("a line of the child", read).await.unwrap();
+        assert!(line.ends_with('\n'), "a whole line, not {line:?}");
+        line.pop();
+        line
+    }
+
+    pub(crate) async fn next_pid(&mut self) -> u32 {
+        let line = self.next().await;
+        line.parse()
+            .unwrap_or_else(|_| panic!("a pid, not {line:?}"))
+    }
+
+    /// Returns everything up to the end.
+    pub(crate) async fn rest(&mut self) -> String {
+        let mut rest = String::new();
+        let read = self.reader.read_to_string(&mut rest);
+        within("the end of stdout", read).await.unwrap();
+        rest
+    }
+}
+
+/// Awaits something that comes soon, or fails.
+pub(crate) async fn within<F: Future>(what: &str, future: F) -> F::Output {
+    tokio::time::timeout(LIMIT, future)
+        .await
+        .unwrap_or_else(|_| panic!("waited {LIMIT:?} for {what}"))
+}
+
+/// Looks again and again until it is so, or fails.
+pub(crate) fn until(what: &str, mut so: impl FnMut() -> bool) {
+    let since = Instant::now();
+    while !so() {
+        assert!(since.elapsed() < LIMIT, "waited {LIMIT:?} for {what}");
+        std::thread::yield_now();
+    }
+}
+
+/// The state letter of a process, `None` when there is none.
+pub(crate) fn state(pid: u32) -> Option<char> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.trim_start().chars().next()
+}
+
+/// Tells whether a process runs; a zombie does not.
+pub(crate) fn runs(pid: u32) -> bool {
+    state(pid).is_some_and(|state| !matches!(state, 'Z' | 'X'))
+}
+
+/// Asserts that there is not even a zombie of a child of ours.
+pub(crate) fn assert_reaped(pid: u32) {
+    assert_eq!(state(pid), None, "process {pid} is reaped");
+}
