@@ -1,0 +1,242 @@
+//! Requests of the peer: slots, cancellation, bounds, and the answer to each.
+
+use std::{
+    task::{Poll, Waker},
+    time::{Duration, Instant},
+};
+
+use acp_protocol::rpc::{Connection, Event, Intake, Limits, RequestId, Role, frame};
+
+/// A connection that is fed with lines, and what it did.
+struct Fed {
+    connection: Connection,
+    intake: Intake,
+    now: Instant,
+}
+
+impl Fed {
+    fn new(role: Role, limits: &Limits) -> Self {
+        let connection = Connection::new(role, limits.clone());
+        Self {
+            connection,
+            intake: Intake::new(role, limits),
+            now: Instant::now(),
+        }
+    }
+
+    fn agent(limits: &Limits) -> Self {
+        Self::new(Role::Agent, limits)
+    }
+
+    /// Feeds lines; gives the methods that start, and the lines that are answered.
+    fn feed(&mut self, lines: &str) -> (Vec<String>, Vec<String>) {
+        self.intake.push(lines.as_bytes());
+        while let Some(inbound) = self.intake.next() {
+            self.connection.accept(inbound, self.now);
+        }
+        self.did()
+    }
+
+    fn did(&mut self) -> (Vec<String>, Vec<String>) {
+        let mut started = Vec::new();
+        while let Some(event) = self.connection.poll_event() {
+            match event {
+                Event::Request(request, _) => {
+                    started.push(format!("{} {}", request.method(), request.id().unwrap()))
+                }
+                Event::Notification(notification, seq) => {
+                    started.push(format!("{} @{seq}", notification.method()))
+                }
+                _ => started.push("?".into()),
+            }
+        }
+        let mut out = Vec::new();
+        self.connection.take_output(&mut out);
+        self.connection.wrote(0);
+        (
+            started,
+            String::from_utf8(out)
+                .unwrap()
+                .lines()
+                .map(str::to_owned)
+                .collect(),
+        )
+    }
+
+    fn respond(&mut self, id: i64) -> (Vec<String>, Vec<String>) {
+        let id = RequestId::Number(id);
+        let mut line = Vec::new();
+        frame::result(&mut line, &id, &()).unwrap();
+        self.connection.respond(&id, &mut line);
+        self.did()
+    }
+
+    fn is_cancelled(&mut self, id: i64) -> bool {
+        let id = RequestId::Number(id);
+        let polled = self.connection.poll_cancelled(&id, Waker::noop()) == Poll::Ready(());
+        assert_eq!(polled, self.connection.is_cancelled(&id));
+        polled
+    }
+}
+
+fn request(id: i64, method: &str) -> String {
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{{}}}}\n")
+}
+
+fn cancel(id: i64) -> String {
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{{\"requestId\":{id}}}}}\n"
+    )
+}
+
+fn strings<const N: usize>(texts: [&str; N]) -> Vec<String> {
+    texts.map(str::to_owned).to_vec()
+}
+
+#[test]
+fn a_running_request_is_told_and_still_answers() {
+    let mut agent = Fed::agent(&Limits::default());
+    agent.feed(&request(1, "session/prompt"));
+    assert!(!agent.is_cancelled(1));
+    assert_eq!(agent.feed(&cancel(1)), (vec![], vec![]));
+    assert!(agent.is_cancelled(1));
+    assert_eq!(
+        agent.respond(1).1,
+        [r#"{"jsonrpc":"2.0","id":1,"result":null}"#]
+    );
+}
+
+#[test]
+fn a_parked_request_is_answered_and_never_starts() {
+    let mut agent = Fed::agent(&Limits::default().with_handler_slots(1));
+    let lines =
+        request(1, "session/list") + &request(2, "session/list") + &request(3, "session/list");
+    assert_eq!(agent.feed(&lines).0, ["session/list 1"]);
+    let answer =
+        r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32800,"message":"request cancelled"}}"#;
+    assert_eq!(agent.feed(&cancel(2)), (vec![], strings([answer])));
+    assert_eq!(agent.respond(1).0, ["session/list 3"]);
+}
+
+#[test]
+fn cancels_of_nothing_are_counted_and_never_answered() {
+    let mut agent = Fed::agent(&Limits::default());
+    let bad = "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":[]}\n";
+    let lines = cancel(7) + bad + &request(1, "session/list");
+    assert_eq!(agent.feed(&lines), (strings(["session/list 1"]), vec![]));
+    agent.respond(1);
+    agent.feed(&cancel(1));
+    assert_eq!(agent.connection.stats().cancels_unmatched, 3);
+}
+
+#[test]
+fn what_ends_work_never_waits_for_a_slot() {
+    let mut agent = Fed::agent(&Limits::default().with_handler_slots(0));
+    for (id, method, starts) in [
+        (1, "session/new", false),
+        (2, "session/prompt", true),
+        (3, "session/close", true),
+        (4, "session/set_mode", true),
+        (5, "fs/read_text_file", false),
+        (6, "terminal/wait_for_exit", true),
+        (7, "terminal/kill", true),
+        (8, "session/request_permission", true),
+    ] {
+        assert_eq!(
+            !agent.feed(&request(id, method)).0.is_empty(),
+            starts,
+            "{method}"
+        );
+    }
+}
+
+#[test]
+fn an_open_id_is_not_served_twice() {
+    let mut agent = Fed::agent(&Limits::default());
+    agent.feed(&request(1, "session/list"));
+    let (started, answers) = agent.feed(&request(1, "session/list"));
+    assert_eq!(started, [] as [&str; 0]);
+    assert!(answers[0].contains("-32600"), "{answers:?}");
+    agent.respond(1);
+    assert_eq!(
+        agent.feed(&request(1, "session/list")).0,
+        ["session/list 1"]
+    );
+}
+
+#[test]
+fn beyond_the_bound_the_peer_gets_an_error_at_once() {
+    let mut agent = Fed::agent(&Limits::default().with_open_requests(2));
+    agent.feed(&(request(1, "session/prompt") + &request(2, "session/prompt")));
+    let (started, answers) = agent.feed(&request(3, "session/prompt"));
+    assert_eq!(started, [] as [&str; 0]);
+    assert!(
+        answers[0].contains("-32603") && answers[0].contains("overloaded"),
+        "{answers:?}"
+    );
+    assert_eq!(agent.connection.stats().requests_overloaded, 1);
+}
+
+#[test]
+fn a_result_that_is_too_long_becomes_an_error() {
+    let mut agent = Fed::agent(&Limits::default().with_max_message(200));
+    agent.feed(&request(1, "session/list"));
+    let mut line = Vec::new();
+    frame::result(&mut line, &RequestId::Number(1), &"x".repeat(300)).unwrap();
+    agent.connection.respond(&RequestId::Number(1), &mut line);
+    let expected =
+        r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"response too large"}}"#;
+    assert_eq!(agent.did().1, [expected]);
+}
+
+#[test]
+fn requests_do_not_advance_the_clock_and_notifications_do() {
+    let mut agent = Fed::agent(&Limits::default());
+    let note = "{\"jsonrpc\":\"2.0\",\"method\":\"_x/note\"}\n";
+    let lines = note.to_owned() + &request(1, "session/list") + note;
+    assert_eq!(
+        agent.feed(&lines).0,
+        ["_x/note @1", "session/list 1", "_x/note @2"]
+    );
+}
+
+#[test]
+fn lines_that_are_not_json_are_answered_once_a_second_by_an_agent_alone() {
+    let mut agent = Fed::agent(&Limits::default());
+    assert_eq!(agent.feed("noise\nnoise\n[]\n").1.len(), 1);
+    agent.now += Duration::from_millis(999);
+    assert_eq!(agent.feed("noise\n").1.len(), 0);
+    agent.now += Duration::from_millis(1);
+    assert_eq!(agent.feed("noise\n").1.len(), 1);
+    assert_eq!(agent.connection.stats().ignored_total(), 5);
+
+    let mut client = Fed::new(Role::Client, &Limits::default());
+    assert_eq!(client.feed("noise\n"), (vec![], vec![]));
+}
+
+#[test]
+fn a_request_that_is_too_long_is_refused_under_its_id() {
+    let mut agent = Fed::agent(&Limits::default().with_max_message(100));
+    let long = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":\"{}\"}}\n",
+        "x".repeat(200)
+    );
+    let (started, answers) = agent.feed(&(long + &request(2, "session/list")));
+    assert_eq!(started, ["session/list 2"]);
+    assert!(
+        answers[0].starts_with(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600"#),
+        "{answers:?}"
+    );
+}
+
+#[test]
+fn too_deep_a_request_is_refused_under_its_id() {
+    let mut agent = Fed::agent(&Limits::default());
+    let deep = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":{}{}}}\n",
+        "[".repeat(200),
+        "]".repeat(200)
+    );
+    let (_, answers) = agent.feed(&deep);
+    assert!(answers[0].contains("ExcessiveNesting"), "{answers:?}");
+}
