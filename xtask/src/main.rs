@@ -11,9 +11,11 @@
 
 mod bench;
 mod ci;
+mod codegen;
 #[cfg(unix)]
 mod interop;
 mod layers;
+mod schema;
 mod steps;
 mod test;
 mod workspace;
@@ -32,6 +34,10 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Write the protocol types and the method table from the pinned schema.
+    Codegen(codegen::Args),
+    /// Bring the pinned schema again.
+    Schema(schema::Args),
     /// Compare the dependency table of the root manifest with the real graph.
     Layers(layers::Args),
     /// Run every check and test that needs nothing but Rust.
@@ -58,6 +64,8 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> anyhow::Result<()> {
     match command {
+        Command::Codegen(args) => codegen::run(&args),
+        Command::Schema(args) => schema::run(&args),
         Command::Layers(args) => layers::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Ci(args) => ci::run(&args),

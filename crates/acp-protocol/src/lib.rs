@@ -1,19 +1,13 @@
-//! The Agent Client Protocol.
+//! The Agent Client Protocol: types generated from its schema, and JSON-RPC 2.0 as a state machine without I/O.
+
+mod ext;
+pub mod lenient;
 pub mod method;
+mod patch;
 pub mod rpc;
+pub mod v1;
+mod wire;
+
 pub use method::{Notification, Request};
-/// placeholder
-pub mod v1 {
-    /// p
-    pub type SessionUpdate = serde_json::Value;
-    /// p
-    pub type Meta = serde_json::Map<String, serde_json::Value>;
-    /// p
-    #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-    pub struct SessionId(pub std::sync::Arc<str>);
-    impl AsRef<str> for SessionId {
-        fn as_ref(&self) -> &str {
-            &self.0
-        }
-    }
-}
+pub use patch::Patch;
+pub use wire::{Meta, RawJson, Unrecognized};

@@ -1,0 +1,10 @@
+//! Protocol version 1: every type and every method.
+
+#[rustfmt::skip]
+mod generated;
+#[rustfmt::skip]
+pub mod methods;
+
+pub use crate::patch::Patch;
+pub use crate::wire::{Meta, RawJson, Unrecognized};
+pub use generated::*;

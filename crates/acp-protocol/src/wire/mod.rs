@@ -1,0 +1,27 @@
+//! How generated types are read and written.
+//!
+//! The generated file holds definitions; every rule about JSON lives here, once:
+//!
+//! * [`slice`] keeps a value as the text it arrived in,
+//! * [`rule`] says how one member of an object is read and written,
+//! * [`object`] joins members into objects,
+//! * [`union`] tells the variants of a union apart,
+//! * [`name`] holds ids and string enums.
+//!
+//! A member that occurs twice counts once: the last one wins, as in every
+//! `JSON.parse` of our peers.
+
+pub(crate) mod forgive;
+pub(crate) mod name;
+pub(crate) mod object;
+pub(crate) mod raw;
+pub(crate) mod rule;
+pub(crate) mod secret;
+pub(crate) mod slice;
+pub(crate) mod union;
+
+pub use raw::RawJson;
+pub use union::Unrecognized;
+
+/// What a message carries for extensions, in its member `_meta`.
+pub type Meta = serde_json::Map<String, serde_json::Value>;

@@ -1,0 +1,403 @@
+//! Objects: members read in any order, written in a fixed one.
+
+use std::marker::PhantomData;
+
+use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
+use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess};
+use serde::ser::SerializeMap;
+use std::borrow::Cow;
+
+use super::slice::{Slice, Text};
+
+/// A type that is read from the members of an object, which may hold others besides.
+pub(crate) trait ReadMembers<'de>: Sized {
+    /// Reads what is left of `map`, to its end.
+    fn read_members<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error>;
+}
+
+/// A type that is written as members of an object.
+pub(crate) trait WriteMembers {
+    /// Writes the members into `map`.
+    fn write_members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error>;
+}
+
+impl<'de, T: ReadMembers<'de>> ReadMembers<'de> for Box<T> {
+    #[inline]
+    fn read_members<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+        T::read_members(map).map(Box::new)
+    }
+}
+
+impl<T: WriteMembers> WriteMembers for Box<T> {
+    #[inline]
+    fn write_members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        T::write_members(self, map)
+    }
+}
+
+/// Reads the members of an object that nobody wants.
+pub(crate) fn skip_members<'de, A: MapAccess<'de>>(mut map: A) -> Result<(), A::Error> {
+    while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+    Ok(())
+}
+
+/// How many members are kept back while the one that decides is looked for.
+///
+/// A kept member costs some fifty bytes, and may take six in the message. No
+/// definition has more than a dozen.
+pub(crate) const MAX_KEPT: usize = 1024;
+
+/// Members kept back as text.
+#[derive(Default)]
+pub(crate) struct Kept<'de>(Vec<(Text<'de>, Slice<'de>)>);
+
+impl<'de> Kept<'de> {
+    /// Keeps the value that is next in `map`.
+    pub(crate) fn keep<A: MapAccess<'de>>(
+        &mut self,
+        key: Text<'de>,
+        map: &mut A,
+    ) -> Result<(), A::Error> {
+        if self.0.len() == MAX_KEPT {
+            return Err(A::Error::custom("too many unknown members in one object"));
+        }
+        self.0.push((key, map.next_value()?));
+        Ok(())
+    }
+
+    /// Goes through the members kept, then through `key` and the rest of `map`.
+    #[inline]
+    pub(crate) fn before<A: MapAccess<'de>>(
+        self,
+        key: Option<Text<'de>>,
+        map: A,
+    ) -> Members<'de, A> {
+        Members {
+            kept: self.0.into_iter(),
+            value: None,
+            key,
+            rest: Some(map),
+        }
+    }
+
+    /// Goes through the members kept.
+    #[inline]
+    pub(crate) fn alone<E: serde::de::Error>(self) -> Members<'de, Nothing<E>> {
+        self.before(None, Nothing(PhantomData))
+    }
+}
+
+/// Members of an object, some of them kept back earlier.
+pub(crate) struct Members<'de, A> {
+    kept: std::vec::IntoIter<(Text<'de>, Slice<'de>)>,
+    value: Option<Slice<'de>>,
+    key: Option<Text<'de>>,
+    rest: Option<A>,
+}
+
+impl<'de, A: MapAccess<'de>> Members<'de, A> {
+    /// Takes the next of the members kept back.
+    pub(crate) fn next_kept(&mut self) -> Option<(Text<'de>, Slice<'de>)> {
+        self.kept.next()
+    }
+
+    /// Marks that what follows the members kept has been read.
+    pub(crate) fn without_rest(mut self) -> Self {
+        self.rest = None;
+        self
+    }
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'de, A> {
+    type Error = A::Error;
+
+    #[inline]
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Self::Error> {
+        if let Some((key, value)) = self.kept.next() {
+            self.value = Some(value);
+            return read_key(seed, key).map(Some);
+        }
+        if let Some(key) = self.key.take() {
+            return read_key(seed, key).map(Some);
+        }
+        self.rest
+            .as_mut()
+            .map_or(Ok(None), |rest| rest.next_key_seed(seed))
+    }
+
+    #[inline]
+    fn next_value_seed<V: DeserializeSeed<'de>>(
+        &mut self,
+        seed: V,
+    ) -> Result<V::Value, Self::Error> {
+        match (self.value.take(), &mut self.rest) {
+            (Some(value), _) => value.parse_seed(seed).map_err(A::Error::custom),
+            (None, Some(rest)) => rest.next_value_seed(seed),
+            (None, None) => Err(A::Error::custom("value without a member")),
+        }
+    }
+}
+
+fn read_key<'de, K: DeserializeSeed<'de>, E: serde::de::Error>(
+    seed: K,
+    key: Text<'de>,
+) -> Result<K::Value, E> {
+    match key.0 {
+        Cow::Borrowed(key) => seed.deserialize(BorrowedStrDeserializer::new(key)),
+        Cow::Owned(key) => seed.deserialize(StrDeserializer::new(&key)),
+    }
+}
+
+/// An object without members.
+pub(crate) struct Nothing<E>(PhantomData<E>);
+
+impl<'de, E: serde::de::Error> MapAccess<'de> for Nothing<E> {
+    type Error = E;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, _: K) -> Result<Option<K::Value>, E> {
+        Ok(None)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, _: V) -> Result<V::Value, E> {
+        Err(E::custom("value without a member"))
+    }
+}
+
+/// Reads and writes a struct as an object.
+///
+/// Each field names its rule and its key. A `flat` field has no key: its members
+/// stand among the others, before those of the fields behind it.
+macro_rules! object {
+    ($type:ident {
+        $($field:ident: $rule:ty = $key:literal),* $(,)?
+    }) => {
+        impl<'de> $crate::wire::object::ReadMembers<'de> for $type {
+            fn read_members<A: serde::de::MapAccess<'de>>(
+                mut map: A,
+            ) -> Result<Self, A::Error> {
+                #[allow(non_camel_case_types, reason = "named after the fields")]
+                enum Key {
+                    $($field,)*
+                    __Other,
+                }
+
+                struct KeySeed;
+
+                impl<'de> serde::de::DeserializeSeed<'de> for KeySeed {
+                    type Value = Key;
+
+                    #[inline]
+                    fn deserialize<D: serde::Deserializer<'de>>(
+                        self,
+                        deserializer: D,
+                    ) -> Result<Key, D::Error> {
+                        deserializer.deserialize_identifier(self)
+                    }
+                }
+
+                impl serde::de::Visitor<'_> for KeySeed {
+                    type Value = Key;
+
+                    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        out.write_str("the name of a member")
+                    }
+
+                    #[inline]
+                    fn visit_str<E>(self, key: &str) -> Result<Key, E> {
+                        Ok(match key {
+                            $($key => Key::$field,)*
+                            _ => Key::__Other,
+                        })
+                    }
+                }
+
+                $(let mut $field = None;)*
+                while let Some(key) = map.next_key_seed(KeySeed)? {
+                    match key {
+                        $(Key::$field => {
+                            $field = Some($crate::wire::object::read::<_, $rule, A>(
+                                &mut map,
+                                $crate::wire::rule::At { object: stringify!($type), member: $key },
+                            )?);
+                        })*
+                        Key::__Other => {
+                            map.next_value::<serde::de::IgnoredAny>()?;
+                        }
+                    }
+                }
+                Ok(Self {
+                    $($field: match $field {
+                        Some(value) => value,
+                        None => $crate::wire::object::absent::<_, $rule, A::Error>(
+                            $crate::wire::rule::At { object: stringify!($type), member: $key },
+                        )?,
+                    },)*
+                })
+            }
+        }
+
+        impl $crate::wire::object::WriteMembers for $type {
+            #[inline]
+            fn write_members<M: serde::ser::SerializeMap>(
+                &self,
+                map: &mut M,
+            ) -> Result<(), M::Error> {
+                $($crate::wire::object::write::<_, $rule, M>(map, $key, &self.$field)?;)*
+                let _ = map;
+                Ok(())
+            }
+        }
+    };
+
+    ($type:ident {
+        $($field:ident: $rule:ty = $key:literal),* $(,)?
+    } flat $flat:ident {
+        $($late:ident: $late_rule:ty = $late_key:literal),* $(,)?
+    }) => {
+        impl<'de> $crate::wire::object::ReadMembers<'de> for $type {
+            fn read_members<A: serde::de::MapAccess<'de>>(
+                mut map: A,
+            ) -> Result<Self, A::Error> {
+                $(let mut $field = None;)*
+                $(let mut $late = None;)*
+                let mut kept = $crate::wire::object::Kept::default();
+                while let Some(key) = map.next_key::<$crate::wire::slice::Text<'de>>()? {
+                    match &*key.0 {
+                        $($key => {
+                            $field = Some($crate::wire::object::read::<_, $rule, A>(
+                                &mut map,
+                                $crate::wire::rule::At { object: stringify!($type), member: $key },
+                            )?);
+                        })*
+                        $($late_key => {
+                            $late = Some($crate::wire::object::read::<_, $late_rule, A>(
+                                &mut map,
+                                $crate::wire::rule::At {
+                                    object: stringify!($type),
+                                    member: $late_key,
+                                },
+                            )?);
+                        })*
+                        _ => kept.keep(key, &mut map)?,
+                    }
+                }
+                Ok(Self {
+                    $($field: match $field {
+                        Some(value) => value,
+                        None => $crate::wire::object::absent::<_, $rule, A::Error>(
+                            $crate::wire::rule::At { object: stringify!($type), member: $key },
+                        )?,
+                    },)*
+                    $flat: $crate::wire::object::ReadMembers::read_members(
+                        kept.alone::<A::Error>(),
+                    )?,
+                    $($late: match $late {
+                        Some(value) => value,
+                        None => $crate::wire::object::absent::<_, $late_rule, A::Error>(
+                            $crate::wire::rule::At { object: stringify!($type), member: $late_key },
+                        )?,
+                    },)*
+                })
+            }
+        }
+
+        impl $crate::wire::object::WriteMembers for $type {
+            fn write_members<M: serde::ser::SerializeMap>(
+                &self,
+                map: &mut M,
+            ) -> Result<(), M::Error> {
+                $($crate::wire::object::write::<_, $rule, M>(map, $key, &self.$field)?;)*
+                $crate::wire::object::WriteMembers::write_members(&self.$flat, map)?;
+                $($crate::wire::object::write::<_, $late_rule, M>(map, $late_key, &self.$late)?;)*
+                Ok(())
+            }
+        }
+    };
+}
+
+/// Makes a whole value of a type that is read and written as members.
+///
+/// `or null` reads `null` as an object without members.
+macro_rules! whole {
+    ($type:ident) => {
+        $crate::wire::object::whole!(@ $type, deserialize_map, {});
+    };
+    ($type:ident or null) => {
+        $crate::wire::object::whole!(@ $type, deserialize_any, {
+            fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
+                Ok($type::default())
+            }
+        });
+    };
+    (@ $type:ident, $deserialize:ident, { $($null:tt)* }) => {
+        impl serde::Serialize for $type {
+            #[inline]
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let mut map = serializer.serialize_map(None)?;
+                $crate::wire::object::WriteMembers::write_members(self, &mut map)?;
+                serde::ser::SerializeMap::end(map)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            #[inline]
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct ObjectVisitor;
+
+                impl<'de> serde::de::Visitor<'de> for ObjectVisitor {
+                    type Value = $type;
+
+                    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        out.write_str(concat!("an object (", stringify!($type), ")"))
+                    }
+
+                    #[inline]
+                    fn visit_map<A: serde::de::MapAccess<'de>>(
+                        self,
+                        map: A,
+                    ) -> Result<Self::Value, A::Error> {
+                        $crate::wire::object::ReadMembers::read_members(map)
+                    }
+
+                    $($null)*
+                }
+
+                deserializer.$deserialize(ObjectVisitor)
+            }
+        }
+
+        $crate::wire::forgive::forgive_by_slice!($type);
+    };
+}
+
+pub(crate) use {object, whole};
+
+use super::rule::{At, Presence, Read};
+
+/// Reads a field by its rule.
+#[inline]
+pub(crate) fn read<'de, T, R: Read<'de, T>, A: MapAccess<'de>>(
+    map: &mut A,
+    at: At,
+) -> Result<T, A::Error> {
+    R::read(map, at)
+}
+
+/// Gives the value of a field that is absent.
+#[inline]
+pub(crate) fn absent<T, R: Presence<T>, E: serde::de::Error>(at: At) -> Result<T, E> {
+    R::absent(at)
+}
+
+/// Writes a field by its rule.
+#[inline]
+pub(crate) fn write<T, R: Presence<T>, M: SerializeMap>(
+    map: &mut M,
+    key: &'static str,
+    value: &T,
+) -> Result<(), M::Error> {
+    R::write(map, key, value)
+}

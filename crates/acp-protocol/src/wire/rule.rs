@@ -1,0 +1,261 @@
+//! How one member of an object is read and written.
+//!
+//! A rule has two halves. *Presence* says what an absent member means and when a
+//! member is left out in writing; *reading* says what is done with a value that
+//! does not fit. The generated file names both: `line: May<OnError> = "line"`.
+
+use std::marker::PhantomData;
+
+use indexmap::IndexMap;
+use serde::de::{self, Deserialize, MapAccess};
+use serde::ser::SerializeMap;
+use serde::{Deserializer, Serialize};
+
+use super::forgive::{Elements, Forgive, ForgiveSeed};
+use crate::lenient::{self, Forgiven};
+use crate::patch::Patch;
+
+/// Which member of which object is meant.
+#[derive(Clone, Copy)]
+pub(crate) struct At {
+    pub(crate) object: &'static str,
+    pub(crate) member: &'static str,
+}
+
+/// What an absent member means, and when a member is left out in writing.
+pub(crate) trait Presence<T> {
+    /// Gives the value of a member that is absent.
+    fn absent<E: de::Error>(at: At) -> Result<T, E>;
+
+    /// Writes the member, or leaves it out.
+    fn write<M: SerializeMap>(map: &mut M, key: &'static str, value: &T) -> Result<(), M::Error>;
+}
+
+/// How the value of a member is read.
+pub(crate) trait Read<'de, T> {
+    /// Reads the value that is next in `map`.
+    fn read<A: MapAccess<'de>>(map: &mut A, at: At) -> Result<T, A::Error>;
+}
+
+/// The member is required, and always written.
+pub(crate) struct Must<R>(PhantomData<R>);
+/// The member is an `Option`, left out where it is `None`.
+pub(crate) struct May<R>(PhantomData<R>);
+/// An absent member has its default, and it is always written.
+pub(crate) struct Plain<R>(PhantomData<R>);
+/// An absent member is empty, and empty it is left out.
+pub(crate) struct Sparse<R>(PhantomData<R>);
+/// The member is a [`Patch`]: absent keeps, `null` clears.
+pub(crate) struct Change<R>(PhantomData<R>);
+
+/// The value fits, or decoding fails.
+pub(crate) struct Strict;
+/// `x-deserialize-default-on-error`: a value that does not fit becomes the default.
+pub(crate) struct OnError;
+/// `x-deserialize-default-on-null`: `null` becomes the default.
+pub(crate) struct OnNull;
+/// `x-deserialize-skip-invalid-items`: elements that do not fit are left out, and
+/// what is no array becomes the default.
+pub(crate) struct Items;
+
+impl<T: Serialize, R> Presence<T> for Must<R> {
+    #[cold]
+    fn absent<E: de::Error>(at: At) -> Result<T, E> {
+        Err(E::missing_field(at.member))
+    }
+
+    #[inline]
+    fn write<M: SerializeMap>(map: &mut M, key: &'static str, value: &T) -> Result<(), M::Error> {
+        map.serialize_entry(key, value)
+    }
+}
+
+impl<T: Serialize, R> Presence<Option<T>> for May<R> {
+    #[inline]
+    fn absent<E: de::Error>(_: At) -> Result<Option<T>, E> {
+        Ok(None)
+    }
+
+    #[inline]
+    fn write<M: SerializeMap>(
+        map: &mut M,
+        key: &'static str,
+        value: &Option<T>,
+    ) -> Result<(), M::Error> {
+        value
+            .as_ref()
+            .map_or(Ok(()), |value| map.serialize_entry(key, value))
+    }
+}
+
+impl<T: Serialize + Default, R> Presence<T> for Plain<R> {
+    #[inline]
+    fn absent<E: de::Error>(_: At) -> Result<T, E> {
+        Ok(T::default())
+    }
+
+    #[inline]
+    fn write<M: SerializeMap>(map: &mut M, key: &'static str, value: &T) -> Result<(), M::Error> {
+        map.serialize_entry(key, value)
+    }
+}
+
+impl<T: Serialize + Default + Collection, R> Presence<T> for Sparse<R> {
+    #[inline]
+    fn absent<E: de::Error>(_: At) -> Result<T, E> {
+        Ok(T::default())
+    }
+
+    #[inline]
+    fn write<M: SerializeMap>(map: &mut M, key: &'static str, value: &T) -> Result<(), M::Error> {
+        if value.has_none() {
+            Ok(())
+        } else {
+            map.serialize_entry(key, value)
+        }
+    }
+}
+
+impl<T: Serialize, R> Presence<Patch<T>> for Change<R> {
+    #[inline]
+    fn absent<E: de::Error>(_: At) -> Result<Patch<T>, E> {
+        Ok(Patch::Keep)
+    }
+
+    #[inline]
+    fn write<M: SerializeMap>(
+        map: &mut M,
+        key: &'static str,
+        value: &Patch<T>,
+    ) -> Result<(), M::Error> {
+        match value {
+            Patch::Keep => Ok(()),
+            Patch::Clear => map.serialize_entry(key, &()),
+            Patch::Set(value) => map.serialize_entry(key, value),
+        }
+    }
+}
+
+/// What can be empty.
+pub(crate) trait Collection {
+    fn has_none(&self) -> bool;
+}
+
+impl<T> Collection for Vec<T> {
+    fn has_none(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl<T> Collection for IndexMap<String, T> {
+    fn has_none(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+/// Reads through a presence: what it reads is its reading's business.
+macro_rules! read_through {
+    ($($presence:ident)*) => { $(
+        impl<'de, T, R: Read<'de, T>> Read<'de, T> for $presence<R> {
+            #[inline]
+            fn read<A: MapAccess<'de>>(map: &mut A, at: At) -> Result<T, A::Error> {
+                R::read(map, at)
+            }
+        }
+    )* };
+}
+
+read_through!(Must May Plain Sparse Change);
+
+impl<'de, T: Deserialize<'de>> Read<'de, T> for Strict {
+    #[inline]
+    fn read<A: MapAccess<'de>>(map: &mut A, _: At) -> Result<T, A::Error> {
+        map.next_value()
+    }
+}
+
+impl<'de, T: Forgive<'de> + Default> Read<'de, T> for OnError {
+    #[inline]
+    fn read<A: MapAccess<'de>>(map: &mut A, at: At) -> Result<T, A::Error> {
+        Ok(match map.next_value_seed(ForgiveSeed(PhantomData))? {
+            Some(value) => value,
+            None => {
+                lenient::note(at, Forgiven::Value);
+                T::default()
+            }
+        })
+    }
+}
+
+impl<'de, T: Deserialize<'de> + Default> Read<'de, T> for OnNull {
+    #[inline]
+    fn read<A: MapAccess<'de>>(map: &mut A, at: At) -> Result<T, A::Error> {
+        Ok(map.next_value::<Option<T>>()?.unwrap_or_else(|| {
+            lenient::note(at, Forgiven::Null);
+            T::default()
+        }))
+    }
+}
+
+/// Reads an array and notes what was left out of it.
+fn read_items<'de, T, C, A>(map: &mut A, at: At) -> Result<Option<C>, A::Error>
+where
+    T: Forgive<'de>,
+    C: ItemsOf<T> + Forgive<'de>,
+    A: MapAccess<'de>,
+{
+    let read = map.next_value_seed(ForgiveSeed::<C>(PhantomData))?;
+    match &read {
+        Some(read) => (0..read.left_out()).for_each(|_| lenient::note(at, Forgiven::Item)),
+        None => lenient::note(at, Forgiven::Value),
+    }
+    Ok(read)
+}
+
+/// Elements, or something that may hold them.
+trait ItemsOf<T> {
+    fn left_out(&self) -> usize;
+}
+
+impl<T> ItemsOf<T> for Elements<T> {
+    fn left_out(&self) -> usize {
+        self.left_out
+    }
+}
+
+impl<T> ItemsOf<T> for Option<Elements<T>> {
+    fn left_out(&self) -> usize {
+        self.as_ref().map_or(0, |elements| elements.left_out)
+    }
+}
+
+impl<'de, T: Forgive<'de>> Read<'de, Vec<T>> for Items {
+    fn read<A: MapAccess<'de>>(map: &mut A, at: At) -> Result<Vec<T>, A::Error> {
+        let read: Option<Elements<T>> = read_items(map, at)?;
+        Ok(read.map(|elements| elements.items).unwrap_or_default())
+    }
+}
+
+impl<'de, T: Forgive<'de>> Read<'de, Option<Vec<T>>> for Items {
+    fn read<A: MapAccess<'de>>(map: &mut A, at: At) -> Result<Option<Vec<T>>, A::Error> {
+        let read: Option<Option<Elements<T>>> = read_items(map, at)?;
+        Ok(read.flatten().map(|elements| elements.items))
+    }
+}
+
+impl<'de, T: Forgive<'de>> Read<'de, Patch<Vec<T>>> for Items {
+    fn read<A: MapAccess<'de>>(map: &mut A, at: At) -> Result<Patch<Vec<T>>, A::Error> {
+        let read: Option<Option<Elements<T>>> = read_items(map, at)?;
+        Ok(match read {
+            None => Patch::Keep,
+            Some(None) => Patch::Clear,
+            Some(Some(elements)) => Patch::Set(elements.items),
+        })
+    }
+}
+
+impl<'de, T: Forgive<'de>> Forgive<'de> for Patch<T> {
+    fn forgive<D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
+        Ok(Option::<T>::forgive(deserializer)?.map(|value| value.map_or(Patch::Clear, Patch::Set)))
+    }
+}

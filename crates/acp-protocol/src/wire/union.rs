@@ -1,0 +1,298 @@
+//! Unions: which variant a value is, told without decoding it twice.
+//!
+//! Where the member that decides comes first, decoding goes straight on. Members
+//! before it are kept as slices of the message and handed to the variant once it
+//! is known.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{DeserializeOwned, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Error as _, SerializeMap, SerializeSeq};
+use serde::{Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::object::{Kept, Members, WriteMembers};
+use super::raw::RawJson;
+use super::slice::{Slice, Text};
+
+/// A variant that this version of the protocol does not name, kept whole.
+///
+/// It is written back as it came: the same members in the same order.
+#[derive(Clone, PartialEq)]
+pub struct Unrecognized {
+    tag: Box<str>,
+    raw: RawJson,
+}
+
+impl Unrecognized {
+    /// Returns what the variant calls itself.
+    pub fn tag(&self) -> &str {
+        &self.tag
+    }
+
+    /// Returns the object, its tag among the members.
+    ///
+    /// Where the union is part of a larger object, these are the members that
+    /// the larger object does not name.
+    pub fn raw(&self) -> &RawJson {
+        &self.raw
+    }
+
+    /// Takes a variant whose tag is unknown.
+    pub(crate) fn collect<'de, A: MapAccess<'de>>(
+        tag_key: &str,
+        tag: &str,
+        members: Members<'de, A>,
+    ) -> Result<Self, A::Error> {
+        let raw = collect(Some((tag_key, tag)), members)?;
+        Ok(Self {
+            tag: tag.into(),
+            raw,
+        })
+    }
+
+    /// Decodes the member `key`, if there is one that fits.
+    pub(crate) fn member<T: DeserializeOwned>(&self, key: &'static str) -> Option<T> {
+        struct Member<T>(&'static str, PhantomData<T>);
+
+        impl<'de, T: DeserializeOwned> Visitor<'de> for Member<T> {
+            type Value = T;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+                read_single(map, self.0)
+            }
+        }
+
+        serde_json::Deserializer::from_str(self.raw.as_str())
+            .deserialize_map(Member(key, PhantomData))
+            .ok()
+    }
+}
+
+/// Shows the tag and no content, which may hold secrets.
+impl fmt::Debug for Unrecognized {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "Unrecognized({:?}, {} bytes)",
+            self.tag,
+            self.raw.as_str().len()
+        )
+    }
+}
+
+impl WriteMembers for Unrecognized {
+    fn write_members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        self.raw.write_members(map)
+    }
+}
+
+/// Writes the members of an object; other values have none.
+impl WriteMembers for RawJson {
+    fn write_members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        struct Into<'a, M>(&'a mut M);
+
+        impl<'de, M: SerializeMap> Visitor<'de> for Into<'_, M> {
+            type Value = ();
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+                while let Some((key, value)) = map.next_entry::<Text<'de>, &RawValue>()? {
+                    self.0
+                        .serialize_entry(&key.0, value)
+                        .map_err(A::Error::custom)?;
+                }
+                Ok(())
+            }
+        }
+
+        serde_json::Deserializer::from_str(self.as_str())
+            .deserialize_map(Into(map))
+            .map_err(M::Error::custom)
+    }
+}
+
+/// Writes all members down, `tag` behind those that were kept.
+pub(crate) fn collect<'de, A: MapAccess<'de>>(
+    tag: Option<(&str, &str)>,
+    mut members: Members<'de, A>,
+) -> Result<RawJson, A::Error> {
+    let mut text = Vec::new();
+    let mut writer = serde_json::Serializer::new(&mut text);
+    let mut out = (&mut writer)
+        .serialize_map(None)
+        .map_err(A::Error::custom)?;
+    while let Some((key, value)) = members.next_kept() {
+        out.serialize_entry(&key.0, &value)
+            .map_err(A::Error::custom)?;
+    }
+    if let Some((key, tag)) = tag {
+        out.serialize_entry(key, tag).map_err(A::Error::custom)?;
+    }
+    while let Some((key, value)) = members.next_entry::<Text<'de>, Slice<'de>>()? {
+        out.serialize_entry(&key.0, &value)
+            .map_err(A::Error::custom)?;
+    }
+    SerializeMap::end(out).map_err(A::Error::custom)?;
+    raw_of(text)
+}
+
+fn raw_of<E: serde::de::Error>(text: Vec<u8>) -> Result<RawJson, E> {
+    let text = String::from_utf8(text).map_err(E::custom)?;
+    RawValue::from_string(text)
+        .map(RawJson::from)
+        .map_err(E::custom)
+}
+
+impl Serialize for Slice<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Slice::Text(text) => serde_json::from_str::<&RawValue>(text)
+                .map_err(S::Error::custom)?
+                .serialize(serializer),
+            Slice::Tree(tree) => tree.serialize(serializer),
+        }
+    }
+}
+
+/// Looks for the tag; gives it and a way through all other members.
+///
+/// A tag that is `null` counts as absent.
+#[inline]
+pub(crate) fn find_tag<'de, A: MapAccess<'de>>(
+    mut map: A,
+    tag: &'static str,
+) -> Result<(Option<Text<'de>>, Members<'de, A>), A::Error> {
+    let mut kept = Kept::default();
+    while let Some(key) = map.next_key::<Text<'de>>()? {
+        if key.0 == tag {
+            if let Some(found) = map.next_value()? {
+                return Ok((Some(found), kept.before(None, map)));
+            }
+        } else {
+            kept.keep(key, &mut map)?;
+        }
+    }
+    Ok((None, kept.before(None, map).without_rest()))
+}
+
+/// Looks for the first member that only one variant has; gives its place in `keys`.
+pub(crate) fn find_key<'de, A: MapAccess<'de>>(
+    mut map: A,
+    keys: &[&str],
+) -> Result<(Option<usize>, Members<'de, A>), A::Error> {
+    let mut kept = Kept::default();
+    while let Some(key) = map.next_key::<Text<'de>>()? {
+        if let Some(place) = keys.iter().position(|name| *name == key.0) {
+            return Ok((Some(place), kept.before(Some(key), map)));
+        }
+        kept.keep(key, &mut map)?;
+    }
+    Ok((None, kept.before(None, map).without_rest()))
+}
+
+/// Reads the one member that a variant consists of.
+pub(crate) fn read_single<'de, T: serde::Deserialize<'de>, A: MapAccess<'de>>(
+    mut map: A,
+    key: &'static str,
+) -> Result<T, A::Error> {
+    let mut value = None;
+    while let Some(found) = map.next_key::<Text<'de>>()? {
+        if found.0 == key {
+            value = Some(map.next_value()?);
+        } else {
+            map.next_value::<IgnoredAny>()?;
+        }
+    }
+    value.ok_or_else(|| A::Error::missing_field(key))
+}
+
+/// An array whose first element has been looked at.
+pub(crate) enum Looked<'de> {
+    /// It has no elements.
+    Empty,
+    /// The first element has the key at this place.
+    Key(usize, Slice<'de>),
+    /// The first element has none of the keys.
+    Unknown(Slice<'de>),
+}
+
+/// Looks at the first element of an array: which of `keys` does it have?
+pub(crate) fn look_at_first<'de, A: SeqAccess<'de>>(
+    seq: &mut A,
+    keys: &'static [&'static str],
+) -> Result<Looked<'de>, A::Error> {
+    struct FirstKey(Option<usize>);
+    struct Keys(&'static [&'static str]);
+
+    impl<'de> serde::de::DeserializeSeed<'de> for Keys {
+        type Value = FirstKey;
+
+        fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<FirstKey, D::Error> {
+            deserializer.deserialize_map(self)
+        }
+    }
+
+    impl<'de> Visitor<'de> for Keys {
+        type Value = FirstKey;
+
+        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            out.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<FirstKey, A::Error> {
+            let mut first = None;
+            while let Some(key) = map.next_key::<Text<'de>>()? {
+                first = first.or_else(|| self.0.iter().position(|name| *name == key.0));
+                map.next_value::<IgnoredAny>()?;
+            }
+            Ok(FirstKey(first))
+        }
+    }
+
+    let Some(first) = seq.next_element::<Slice<'de>>()? else {
+        return Ok(Looked::Empty);
+    };
+    Ok(match first.clone().parse_seed(Keys(keys)) {
+        Ok(FirstKey(Some(place))) => Looked::Key(place, first),
+        Ok(FirstKey(None)) | Err(_) => Looked::Unknown(first),
+    })
+}
+
+/// Reads an array whose first element has been looked at.
+pub(crate) fn read_rest<'de, T: serde::Deserialize<'de>, A: SeqAccess<'de>>(
+    first: Slice<'de>,
+    mut seq: A,
+) -> Result<Vec<T>, A::Error> {
+    let mut items = vec![first.parse().map_err(A::Error::custom)?];
+    while let Some(item) = seq.next_element()? {
+        items.push(item);
+    }
+    Ok(items)
+}
+
+/// Keeps an array whose elements are of no known kind.
+pub(crate) fn collect_rest<'de, A: SeqAccess<'de>>(
+    first: Slice<'de>,
+    mut seq: A,
+) -> Result<RawJson, A::Error> {
+    let mut text = Vec::new();
+    let mut writer = serde_json::Serializer::new(&mut text);
+    let mut out = (&mut writer)
+        .serialize_seq(None)
+        .map_err(A::Error::custom)?;
+    out.serialize_element(&first).map_err(A::Error::custom)?;
+    while let Some(item) = seq.next_element::<Slice<'de>>()? {
+        out.serialize_element(&item).map_err(A::Error::custom)?;
+    }
+    SerializeSeq::end(out).map_err(A::Error::custom)?;
+    raw_of(text)
+}
