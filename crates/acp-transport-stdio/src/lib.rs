@@ -7,6 +7,7 @@ mod peer;
 pub mod process;
 mod serve;
 mod shared;
+pub mod stdio;
 
 pub use acp_protocol::rpc;
 pub use handler::{

@@ -6,4 +6,6 @@
 #![cfg(target_os = "linux")]
 
 mod endings;
+mod helper;
+mod stdio;
 mod support;
