@@ -1,1 +1,70 @@
-//! Drives any agent of the Agent Client Protocol.
+//! Drives any agent of the Agent Client Protocol, and never hangs on one.
+//!
+//! * A [`Client`] starts an agent and ends it again, with everything it started.
+//! * A [`Session`] runs one [`Turn`] at a time. A turn is one stream: what happens, in
+//!   wire order, and then its end.
+//! * Every wait has a bound, and every call ends: answered, refused, timed out or with
+//!   the agent's death, told with its exit status.
+//! * Nothing is allowed that nobody allowed: see [`permission`].
+//!
+//! # Examples
+//!
+//! ```
+//! use acp_client::{Client, ClientOptions, Launch, TurnEvent};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), acp_client::ClientError> {
+//! # // An agent in a line of shell: it answers whatever it is asked, in order.
+//! # let script = r#"ok() { read -r line; printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$(expr "$line" : '.*"id":\([0-9]*\)')" "$1"; }
+//! # ok '{"protocolVersion":1}'; ok '{"sessionId":"s"}'; ok '{"stopReason":"end_turn"}'"#;
+//! # let agent = Launch::new("/bin/sh").with_args(["-c", script]).with_inherited_env();
+//! let client = Client::new(agent, ClientOptions::new());
+//! client.dial().await?;
+//! let mut session = client.new_session("/home/ada/project").await?;
+//! let mut turn = session.prompt("What does this project do?").await?;
+//! while let Some(event) = turn.next().await {
+//!     if let TurnEvent::Update(update) = event {
+//!         println!("{:?}", update.update);
+//!     }
+//! }
+//! println!("{:?}", turn.end().await?.stop_reason);
+//! client.close().await;
+//! # Ok(())
+//! # }
+//! ```
+
+mod asks;
+mod client;
+mod connection;
+mod control;
+mod dial;
+mod dispatch;
+mod error;
+mod files;
+pub mod limits;
+mod options;
+pub mod permission;
+mod prompt;
+mod reader;
+mod registry;
+mod session;
+mod session_state;
+mod settings;
+mod slot;
+mod turn;
+mod updates;
+
+pub use acp_transport_stdio::process::{Exit, ExitStatus, Launch};
+pub use acp_transport_stdio::{RawLine, Update};
+pub use client::{Client, ClientEnd};
+pub use control::SessionControl;
+pub use error::{AgentDeath, ClientError};
+pub use files::{ReadFiles, ServeError, WriteFiles};
+pub use options::ClientOptions;
+pub use permission::{
+    Allow, AnswerPermissions, Decision, PendingPermission, PermissionAsk, Policy, Reason, ToolFacts,
+};
+pub use prompt::Prompt;
+pub use session::{NewSession, Session};
+pub use turn::{PromptResult, Turn, TurnEvent};
+pub use updates::Updates;

@@ -1,0 +1,100 @@
+//! What can be done to a session while a turn runs in it.
+
+use std::sync::Arc;
+
+use acp_protocol::v1::{
+    SessionConfigId, SessionConfigOptionValue, SessionConfigValueId, SessionId, SessionModeId,
+    SetSessionConfigOptionRequest, SetSessionModeRequest,
+};
+
+use crate::ClientError;
+use crate::session_state::SessionState;
+use crate::settings::ModeRoute;
+
+/// Controls a session from anywhere, also while a turn runs in it.
+///
+/// Cheap to clone. It does not keep the agent running.
+#[derive(Debug, Clone)]
+pub struct SessionControl {
+    session: Arc<SessionState>,
+}
+
+impl SessionControl {
+    pub(crate) fn new(session: Arc<SessionState>) -> Self {
+        Self { session }
+    }
+
+    /// Returns the id of the session.
+    #[must_use]
+    pub fn session_id(&self) -> &SessionId {
+        self.session.id()
+    }
+
+    /// Cancels the running turn and returns at once.
+    ///
+    /// The turn ends when the agent answers it, as a rule with `cancelled`. Permission
+    /// requests of the session that are open are answered `cancelled` (R117). While the
+    /// turn goes on, the cancel is said again a few times: several agents lose one that
+    /// comes right behind its prompt.
+    pub fn cancel(&self) {
+        self.session.cancel();
+    }
+
+    /// Sets the mode in whichever way the agent offers: as an option of the category
+    /// `mode`, else by `session/set_mode`.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::UnknownMode`] and [`ClientError::Unsupported`] before anything is
+    /// sent, else as any request.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped while it waits, the agent is told that nobody waits for its answer; it
+    /// may have set the mode by then.
+    pub async fn set_mode(&self, mode: impl Into<SessionModeId>) -> Result<(), ClientError> {
+        let mode = mode.into();
+        let route = self.session.settings().route_mode(&mode)?;
+        match route {
+            ModeRoute::Option { config, value } => self.set_config_option(config, value).await,
+            ModeRoute::Mode(mode) => {
+                let request = SetSessionModeRequest::new(self.session.id().clone(), mode.clone());
+                let connection = self.session.connection();
+                let (facts, _) = connection
+                    .call(&request, connection.options().timeouts.request)
+                    .await?;
+                self.session.settings().set_mode(mode, facts.response_seq);
+                Ok(())
+            }
+        }
+    }
+
+    /// Sets a configuration option to one of its values.
+    ///
+    /// # Errors
+    ///
+    /// As any request; the agent judges id and value.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`set_mode`](Self::set_mode).
+    pub async fn set_config_option(
+        &self,
+        option: impl Into<SessionConfigId>,
+        value: impl Into<SessionConfigValueId>,
+    ) -> Result<(), ClientError> {
+        let request = SetSessionConfigOptionRequest::new(
+            self.session.id(),
+            option,
+            SessionConfigOptionValue::ValueId(value.into()),
+        );
+        let connection = self.session.connection();
+        let (facts, answer) = connection
+            .call(&request, connection.options().timeouts.request)
+            .await?;
+        self.session
+            .settings()
+            .set_options(answer.config_options, facts.response_seq);
+        Ok(())
+    }
+}

@@ -1,0 +1,57 @@
+//! Every bound of this crate, with its reason.
+
+use std::time::Duration;
+
+/// Paths kept of one tool call. A change to more files than this is nothing to
+/// agree to unseen.
+pub const MAX_TOOL_PATHS: usize = 256;
+
+/// Tool calls a session remembers, the oldest forgotten first. A permission request
+/// comes within a few updates of the call it is about; a turn with a thousand tool
+/// calls has been seen.
+pub const MAX_KNOWN_TOOLS: usize = 1024;
+
+/// Permission requests of one session that may wait for an answer. Agents ask one
+/// at a time, or one for each parallel tool; more than this is a runaway, and gets
+/// `cancelled`.
+pub const MAX_OPEN_ASKS: usize = 64;
+
+/// How long an agent may take to answer `initialize` while it says nothing.
+pub const INITIALIZE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long it may take in all while it keeps writing to standard error. The first
+/// start of an agent that is fetched by a package runner installs for 16 to 81
+/// seconds.
+pub const INITIALIZE_PATIENCE: Duration = Duration::from_secs(120);
+
+/// How long `session/new` may take: agents start their MCP servers in it.
+pub const NEW_SESSION_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// How long short requests (modes, options, close) may take.
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long a cancelled turn may take to end before it counts as stuck.
+pub const CANCEL_GRACE: Duration = Duration::from_secs(30);
+
+/// When a cancel without an answer is said again, counted from the first one.
+/// Agents answer within 0.7 seconds; those that lose a cancel which comes right
+/// behind its prompt hear the next one. Few, because at least one agent keeps a
+/// surplus cancel for its next turn.
+pub const CANCEL_REPEATS: [Duration; 3] = [
+    Duration::from_secs(1),
+    Duration::from_secs(4),
+    Duration::from_secs(12),
+];
+
+/// How long a permission request waits for whoever reads the session to come to the
+/// announcement of its tool, where the request itself says too little. A reader is
+/// there within milliseconds; one that is stuck shall not hold up the agent.
+pub const ANNOUNCEMENT_WAIT: Duration = Duration::from_secs(1);
+
+/// How long closing a client waits for the agent to close its sessions, before the
+/// agent is ended.
+pub const CLOSE_SESSIONS_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long the end of a connection waits for the exit status of the agent, so
+/// that an error can tell both.
+pub const DEATH_GRACE: Duration = Duration::from_millis(800);

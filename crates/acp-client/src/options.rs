@@ -1,0 +1,191 @@
+//! What a client can do, and therefore advertises.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use acp_protocol::rpc::Limits;
+use acp_protocol::v1::{
+    ClientCapabilities, ClientSessionCapabilities, FileSystemCapabilities, Implementation,
+    NoticeCapabilities,
+};
+
+use crate::files::{DynReadFiles, DynWriteFiles, ReadFiles, WriteFiles};
+use crate::limits::{
+    CANCEL_GRACE, INITIALIZE_PATIENCE, INITIALIZE_TIMEOUT, NEW_SESSION_TIMEOUT, REQUEST_TIMEOUT,
+};
+use crate::permission::{AnswerPermissions, DynAnswerPermissions};
+
+/// What a client serves, and how long it waits.
+///
+/// What is configured is advertised, nothing else is; methods that are not
+/// configured answer "method not found".
+#[derive(Clone)]
+pub struct ClientOptions {
+    pub(crate) info: Option<Implementation>,
+    pub(crate) permissions: PermissionsBy,
+    pub(crate) read_files: Option<Arc<dyn DynReadFiles>>,
+    pub(crate) write_files: Option<Arc<dyn DynWriteFiles>>,
+    pub(crate) notices: bool,
+    pub(crate) timeouts: Timeouts,
+    pub(crate) limits: Limits,
+}
+
+/// Who answers permission requests.
+#[derive(Clone)]
+pub(crate) enum PermissionsBy {
+    /// Nobody: everything is refused.
+    Refusal,
+    /// A handler, at once.
+    Handler(Arc<dyn DynAnswerPermissions>),
+    /// Whoever reads the session.
+    Reader,
+}
+
+/// How long the client waits for the agent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Timeouts {
+    pub(crate) initialize: Duration,
+    pub(crate) initialize_patience: Duration,
+    pub(crate) new_session: Duration,
+    pub(crate) request: Duration,
+    pub(crate) cancel_grace: Duration,
+}
+
+impl ClientOptions {
+    /// Creates options that serve nothing and refuse every permission.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            info: None,
+            permissions: PermissionsBy::Refusal,
+            read_files: None,
+            write_files: None,
+            notices: false,
+            timeouts: Timeouts {
+                initialize: INITIALIZE_TIMEOUT,
+                initialize_patience: INITIALIZE_PATIENCE,
+                new_session: NEW_SESSION_TIMEOUT,
+                request: REQUEST_TIMEOUT,
+                cancel_grace: CANCEL_GRACE,
+            },
+            limits: Limits::default(),
+        }
+    }
+
+    /// Says who we are (R026).
+    #[must_use]
+    pub fn with_info(mut self, info: Implementation) -> Self {
+        self.info = Some(info);
+        self
+    }
+
+    /// Lets `handler` answer permission requests as they come.
+    #[must_use]
+    pub fn with_permissions(mut self, handler: impl AnswerPermissions) -> Self {
+        self.permissions = PermissionsBy::Handler(Arc::new(handler));
+        self
+    }
+
+    /// Puts permission requests into the streams of the sessions, in their place
+    /// among the updates.
+    ///
+    /// Whoever reads a session must go on reading it, or its agent waits.
+    #[must_use]
+    pub fn with_permissions_in_stream(mut self) -> Self {
+        self.permissions = PermissionsBy::Reader;
+        self
+    }
+
+    /// Serves `fs/read_text_file`.
+    #[must_use]
+    pub fn with_read_files(mut self, files: impl ReadFiles) -> Self {
+        self.read_files = Some(Arc::new(files));
+        self
+    }
+
+    /// Serves `fs/write_text_file`.
+    #[must_use]
+    pub fn with_write_files(mut self, files: impl WriteFiles) -> Self {
+        self.write_files = Some(Arc::new(files));
+        self
+    }
+
+    /// Asks for notices: agents that know them send warnings so, and not as text of
+    /// the answer.
+    #[must_use]
+    pub fn with_notices(mut self) -> Self {
+        self.notices = true;
+        self
+    }
+
+    /// Sets how long the agent may take to answer `initialize`. Default 30 seconds,
+    /// and up to 120 while it writes to standard error; a time given here is final.
+    #[must_use]
+    pub fn with_initialize_timeout(mut self, timeout: Duration) -> Self {
+        self.timeouts.initialize = timeout;
+        self.timeouts.initialize_patience = timeout;
+        self
+    }
+
+    /// Sets how long the agent may take to open a session. Default 120 seconds.
+    #[must_use]
+    pub fn with_new_session_timeout(mut self, timeout: Duration) -> Self {
+        self.timeouts.new_session = timeout;
+        self
+    }
+
+    /// Sets how long short requests may take: modes, options, close. Default 30
+    /// seconds.
+    #[must_use]
+    pub fn with_request_timeout(mut self, timeout: Duration) -> Self {
+        self.timeouts.request = timeout;
+        self
+    }
+
+    /// Sets after how long a cancelled turn that does not end counts as stuck.
+    /// Default 30 seconds.
+    #[must_use]
+    pub fn with_cancel_grace(mut self, grace: Duration) -> Self {
+        self.timeouts.cancel_grace = grace;
+        self
+    }
+
+    /// Sets the bounds of the connection.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Returns what these options advertise.
+    #[must_use]
+    pub fn capabilities(&self) -> ClientCapabilities {
+        let files = FileSystemCapabilities::new()
+            .with_read_text_file(self.read_files.is_some())
+            .with_write_text_file(self.write_files.is_some());
+        let mut capabilities = ClientCapabilities::new().with_fs(files);
+        if self.notices {
+            capabilities = capabilities.with_session(
+                ClientSessionCapabilities::new().with_notices(NoticeCapabilities::new()),
+            );
+        }
+        capabilities
+    }
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for ClientOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClientOptions")
+            .field("info", &self.info)
+            .field("capabilities", &self.capabilities())
+            .field("timeouts", &self.timeouts)
+            .finish_non_exhaustive()
+    }
+}

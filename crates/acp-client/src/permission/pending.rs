@@ -1,0 +1,210 @@
+//! A permission request and its one answer.
+
+use acp_protocol::rpc::ReceiveSeq;
+use acp_protocol::v1::{
+    PermissionOption, PermissionOptionId, RequestPermissionOutcome, RequestPermissionRequest,
+    SelectedPermissionOutcome, SessionId,
+};
+use tokio::sync::oneshot;
+
+use super::policy::rejection;
+use super::{Decision, ToolFacts};
+
+/// What an agent asks.
+#[derive(Debug, Clone)]
+pub struct PermissionAsk {
+    request: RequestPermissionRequest,
+    tool: ToolFacts,
+    after: ReceiveSeq,
+}
+
+impl PermissionAsk {
+    pub(crate) fn new(
+        request: RequestPermissionRequest,
+        tool: ToolFacts,
+        after: ReceiveSeq,
+    ) -> Self {
+        Self {
+            request,
+            tool,
+            after,
+        }
+    }
+
+    /// Returns the session it belongs to.
+    #[must_use]
+    pub fn session_id(&self) -> &SessionId {
+        &self.request.session_id
+    }
+
+    /// Returns what is known of the tool call: what the request says, over what the
+    /// session's updates said before.
+    #[must_use]
+    pub fn tool(&self) -> &ToolFacts {
+        &self.tool
+    }
+
+    /// Returns the options in the agent's order.
+    #[must_use]
+    pub fn options(&self) -> &[PermissionOption] {
+        &self.request.options
+    }
+
+    /// Returns the request as it came.
+    #[must_use]
+    pub fn request(&self) -> &RequestPermissionRequest {
+        &self.request
+    }
+
+    /// Returns the place on the receive clock after which it was asked.
+    #[must_use]
+    pub fn after(&self) -> ReceiveSeq {
+        self.after
+    }
+
+    /// Makes the answer that picks one option.
+    ///
+    /// # Errors
+    ///
+    /// [`NotOffered`] when the agent offers no option of this id (R132).
+    pub fn select(
+        &self,
+        option: &PermissionOptionId,
+    ) -> Result<RequestPermissionOutcome, NotOffered> {
+        if self
+            .options()
+            .iter()
+            .any(|offered| offered.option_id == *option)
+        {
+            Ok(RequestPermissionOutcome::Selected(
+                SelectedPermissionOutcome::new(option.clone()),
+            ))
+        } else {
+            Err(NotOffered {
+                option: option.clone(),
+            })
+        }
+    }
+
+    /// Makes the answer that refuses: the first `reject_once`, else the first
+    /// `reject_always`, else `cancelled`.
+    #[must_use]
+    pub fn reject(&self) -> RequestPermissionOutcome {
+        match rejection(self.options()) {
+            Some(option) => RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(
+                option.option_id.clone(),
+            )),
+            None => RequestPermissionOutcome::Cancelled,
+        }
+    }
+
+    pub(crate) fn offers(&self, outcome: &RequestPermissionOutcome) -> bool {
+        match outcome {
+            RequestPermissionOutcome::Selected(selected) => {
+                self.select(&selected.option_id).is_ok()
+            }
+            RequestPermissionOutcome::Cancelled => true,
+            _ => false,
+        }
+    }
+}
+
+/// The answer names an option that was not offered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("pick option {option}: the agent does not offer it")]
+pub struct NotOffered {
+    /// The option that was to be picked.
+    pub option: PermissionOptionId,
+}
+
+/// A permission request that waits for its answer.
+///
+/// Dropped without one, it is refused as [`PermissionAsk::reject`] does.
+#[derive(Debug)]
+#[must_use = "dropping it refuses the request"]
+pub struct PendingPermission {
+    ask: Box<PermissionAsk>,
+    verdict: Option<oneshot::Sender<RequestPermissionOutcome>>,
+}
+
+impl PendingPermission {
+    pub(crate) fn new(ask: PermissionAsk) -> (Self, Verdict) {
+        let (verdict, receiver) = oneshot::channel();
+        let pending = Self {
+            ask: Box::new(ask),
+            verdict: Some(verdict),
+        };
+        (pending, Verdict(receiver))
+    }
+
+    /// Returns what is asked.
+    #[must_use]
+    pub fn ask(&self) -> &PermissionAsk {
+        &self.ask
+    }
+
+    /// Tells whether an answer would still reach the agent.
+    ///
+    /// It does not after the turn was cancelled or the agent took the request back;
+    /// answering then is no error.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.verdict
+            .as_ref()
+            .is_some_and(|verdict| !verdict.is_closed())
+    }
+
+    /// Answers by picking an option.
+    ///
+    /// # Errors
+    ///
+    /// [`NotOffered`] when the agent offers no option of this id; the request is
+    /// then refused.
+    pub fn select(mut self, option: &PermissionOptionId) -> Result<(), NotOffered> {
+        let outcome = self.ask.select(option)?;
+        self.answer(outcome);
+        Ok(())
+    }
+
+    /// Answers as a policy decided.
+    pub fn decide(mut self, decision: &Decision) {
+        let outcome = decision.outcome();
+        if self.ask.offers(&outcome) {
+            self.answer(outcome);
+        }
+    }
+
+    /// Refuses.
+    pub fn reject(self) {
+        drop(self);
+    }
+
+    pub(crate) fn set_tool(&mut self, tool: ToolFacts) {
+        self.ask.tool = tool;
+    }
+
+    fn answer(&mut self, outcome: RequestPermissionOutcome) {
+        if let Some(verdict) = self.verdict.take() {
+            // Nobody waits for it any more after a cancel.
+            let _ = verdict.send(outcome);
+        }
+    }
+}
+
+impl Drop for PendingPermission {
+    fn drop(&mut self) {
+        let refusal = self.ask.reject();
+        self.answer(refusal);
+    }
+}
+
+/// The other end of a [`PendingPermission`].
+#[derive(Debug)]
+pub(crate) struct Verdict(oneshot::Receiver<RequestPermissionOutcome>);
+
+impl Verdict {
+    /// Waits for the answer.
+    pub(crate) async fn outcome(self) -> RequestPermissionOutcome {
+        self.0.await.unwrap_or(RequestPermissionOutcome::Cancelled)
+    }
+}

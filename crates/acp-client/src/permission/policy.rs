@@ -1,0 +1,491 @@
+//! Answers to permission requests when nobody is there to ask.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use acp_protocol::v1::{
+    PermissionOption, PermissionOptionKind, RequestPermissionOutcome, SelectedPermissionOutcome,
+    ToolKind,
+};
+
+use super::{ToolFacts, Workspace};
+
+/// How much is allowed without asking a person.
+///
+/// Each level allows what the one before it allows, and more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[non_exhaustive]
+pub enum Allow {
+    /// Nothing.
+    #[default]
+    None,
+    /// Tools that say they read or search.
+    Reads,
+    /// And tools that say they edit, delete or move, when every path they name
+    /// lies inside the working folder, and they name one.
+    Edits,
+    /// Everything, also what says nothing about itself.
+    All,
+}
+
+/// Decides by what the agent says about the tool, and answers by the *kind* of the
+/// offered options.
+///
+/// It never picks an option that allows for ever. What is not allowed gets the
+/// first `reject_once`, else the first `reject_always`, else `cancelled`.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    allow: Allow,
+    workspace: Workspace,
+}
+
+/// What was answered, and why.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Decision {
+    /// Whether the tool may run.
+    pub allowed: bool,
+    /// The option that was picked; `None` stands for `cancelled`.
+    pub option: Option<PermissionOption>,
+    /// What led to it.
+    pub reason: Reason,
+}
+
+/// Why a [`Policy`] answered as it did; prints as a short clause.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The level allows everything.
+    EverythingAllowed,
+    /// The level allows tools of this kind.
+    KindAllowed(ToolKind),
+    /// The level allows tools of this kind inside the folder, and all paths are.
+    InsideWorkspace(ToolKind),
+    /// The level allows nothing.
+    NothingAllowed,
+    /// The agent did not say what kind of tool it is.
+    KindMissing,
+    /// The level does not cover this kind.
+    KindNotAllowed(ToolKind),
+    /// The tool would change files and names none.
+    NoPaths(ToolKind),
+    /// The tool names more paths than are looked at.
+    TooManyPaths,
+    /// A path lies outside the folder.
+    Outside(PathBuf),
+    /// What the call carries does not fit its kind.
+    Contradiction(ToolKind),
+    /// It would be allowed, but no option allows it for this once.
+    NoAllowOnce,
+}
+
+impl Policy {
+    /// Creates a policy for a session that works in `cwd`.
+    #[must_use]
+    pub fn new(allow: Allow, cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            allow,
+            workspace: Workspace::new(cwd),
+        }
+    }
+
+    /// Returns how much it allows.
+    #[must_use]
+    pub fn allow(&self) -> Allow {
+        self.allow
+    }
+
+    /// Decides about one tool call.
+    ///
+    /// At the level [`Allow::Edits`] it looks at the file system to follow links,
+    /// which may block for as long as that takes; otherwise it only computes.
+    #[must_use]
+    pub fn decide(&self, tool: &ToolFacts, options: &[PermissionOption]) -> Decision {
+        match self.judge(tool) {
+            Ok(reason) => match first(options, &PermissionOptionKind::AllowOnce) {
+                Some(option) => Decision {
+                    allowed: true,
+                    option: Some(option.clone()),
+                    reason,
+                },
+                None => Decision::reject(options, Reason::NoAllowOnce),
+            },
+            Err(reason) => Decision::reject(options, reason),
+        }
+    }
+
+    fn judge(&self, tool: &ToolFacts) -> Result<Reason, Reason> {
+        match self.allow {
+            Allow::None => return Err(Reason::NothingAllowed),
+            Allow::All => return Ok(Reason::EverythingAllowed),
+            Allow::Reads | Allow::Edits => {}
+        }
+        let kind = tool.kind().ok_or(Reason::KindMissing)?;
+        match kind {
+            ToolKind::Read | ToolKind::Search if tool.has_diff() || tool.has_terminal() => {
+                Err(Reason::Contradiction(kind.clone()))
+            }
+            ToolKind::Read | ToolKind::Search => Ok(Reason::KindAllowed(kind.clone())),
+            ToolKind::Edit | ToolKind::Delete | ToolKind::Move if self.allow == Allow::Edits => {
+                self.judge_change(kind, tool)
+            }
+            _ => Err(Reason::KindNotAllowed(kind.clone())),
+        }
+    }
+
+    fn judge_change(&self, kind: &ToolKind, tool: &ToolFacts) -> Result<Reason, Reason> {
+        if tool.has_terminal() {
+            return Err(Reason::Contradiction(kind.clone()));
+        }
+        if tool.has_too_many_paths() {
+            return Err(Reason::TooManyPaths);
+        }
+        if tool.paths().is_empty() {
+            return Err(Reason::NoPaths(kind.clone()));
+        }
+        match tool.paths().iter().find(|path| !self.workspace.holds(path)) {
+            Some(path) => Err(Reason::Outside(path.clone())),
+            None => Ok(Reason::InsideWorkspace(kind.clone())),
+        }
+    }
+}
+
+impl Decision {
+    /// Creates the answer for what may not run.
+    #[must_use]
+    pub fn reject(options: &[PermissionOption], reason: Reason) -> Self {
+        Self {
+            allowed: false,
+            option: rejection(options).cloned(),
+            reason,
+        }
+    }
+
+    /// Returns the answer as it goes to the agent.
+    #[must_use]
+    pub fn outcome(&self) -> RequestPermissionOutcome {
+        match &self.option {
+            Some(option) => RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(
+                option.option_id.clone(),
+            )),
+            None => RequestPermissionOutcome::Cancelled,
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::EverythingAllowed => write!(f, "everything is allowed"),
+            Self::KindAllowed(kind) => write!(f, "{} tools are allowed", kind.as_str()),
+            Self::InsideWorkspace(kind) => {
+                write!(
+                    f,
+                    "{} tools are allowed inside the working folder",
+                    kind.as_str()
+                )
+            }
+            Self::NothingAllowed => write!(f, "nothing is allowed"),
+            Self::KindMissing => write!(f, "the agent does not say what kind of tool it is"),
+            Self::KindNotAllowed(kind) => write!(f, "{} tools are not allowed", kind.as_str()),
+            Self::NoPaths(kind) => write!(f, "the {} names no path", kind.as_str()),
+            Self::TooManyPaths => write!(f, "it names too many paths to look at"),
+            Self::Outside(path) => write!(f, "{} is outside the working folder", path.display()),
+            Self::Contradiction(kind) => {
+                write!(
+                    f,
+                    "it calls itself {} but carries something else",
+                    kind.as_str()
+                )
+            }
+            Self::NoAllowOnce => write!(f, "no option allows it for this once"),
+        }
+    }
+}
+
+/// Finds the option that refuses with the least consequence.
+pub(super) fn rejection(options: &[PermissionOption]) -> Option<&PermissionOption> {
+    first(options, &PermissionOptionKind::RejectOnce)
+        .or_else(|| first(options, &PermissionOptionKind::RejectAlways))
+}
+
+fn first<'a>(
+    options: &'a [PermissionOption],
+    kind: &PermissionOptionKind,
+) -> Option<&'a PermissionOption> {
+    options.iter().find(|option| option.kind == *kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acp_protocol::v1::{Diff, Terminal, ToolCallContent, ToolCallLocation, ToolCallUpdate};
+
+    const ALL_OPTIONS: &[&str] = &["allow_always", "reject_always", "allow_once", "reject_once"];
+
+    fn options(kinds: &[&str]) -> Vec<PermissionOption> {
+        kinds
+            .iter()
+            .enumerate()
+            .map(|(at, kind)| {
+                PermissionOption::new(
+                    format!("{kind}-{at}"),
+                    *kind,
+                    PermissionOptionKind::from(*kind),
+                )
+            })
+            .collect()
+    }
+
+    /// A tool of this kind that names these paths.
+    fn tool(kind: &str, paths: &[&str]) -> ToolFacts {
+        let locations: Vec<_> = paths
+            .iter()
+            .map(|path| ToolCallLocation::new(*path))
+            .collect();
+        let mut update = ToolCallUpdate::new("t").with_locations(locations);
+        if !kind.is_empty() {
+            update = update.with_kind(ToolKind::from(kind));
+        }
+        let mut facts = ToolFacts::new("t".into());
+        facts.learn_update(&update);
+        facts
+    }
+
+    #[track_caller]
+    fn check(decision: &Decision, expected: &str) {
+        let option = decision
+            .option
+            .as_ref()
+            .map_or("cancelled", |option| option.option_id.as_str());
+        assert_eq!(format!("{option}: {}", decision.reason), expected);
+        assert_eq!(decision.allowed, option.starts_with("allow_once"));
+    }
+
+    #[track_caller]
+    fn decide(allow: Allow, kind: &str, paths: &[&str], expected: &str) {
+        let decision = Policy::new(allow, "/").decide(&tool(kind, paths), &options(ALL_OPTIONS));
+        check(&decision, expected);
+    }
+
+    #[test]
+    fn nothing_is_allowed_at_none() {
+        for kind in ["", "read", "search", "edit", "execute", "other", "new_kind"] {
+            decide(
+                Allow::None,
+                kind,
+                &["/x"],
+                "reject_once-3: nothing is allowed",
+            );
+        }
+    }
+
+    #[test]
+    fn everything_is_allowed_at_all() {
+        for kind in ["", "read", "edit", "execute", "other", "new_kind"] {
+            decide(Allow::All, kind, &[], "allow_once-2: everything is allowed");
+        }
+    }
+
+    #[test]
+    fn reads_allows_read_and_search_alone() {
+        decide(
+            Allow::Reads,
+            "read",
+            &[],
+            "allow_once-2: read tools are allowed",
+        );
+        decide(
+            Allow::Reads,
+            "search",
+            &["/etc"],
+            "allow_once-2: search tools are allowed",
+        );
+        for kind in [
+            "edit",
+            "delete",
+            "move",
+            "execute",
+            "think",
+            "fetch",
+            "switch_mode",
+            "other",
+            "new_kind",
+        ] {
+            decide(
+                Allow::Reads,
+                kind,
+                &["/x"],
+                &format!("reject_once-3: {kind} tools are not allowed"),
+            );
+        }
+        decide(
+            Allow::Reads,
+            "",
+            &["/x"],
+            "reject_once-3: the agent does not say what kind of tool it is",
+        );
+    }
+
+    #[test]
+    fn edits_allows_changes_where_every_path_is_inside() {
+        decide(
+            Allow::Edits,
+            "read",
+            &[],
+            "allow_once-2: read tools are allowed",
+        );
+        for kind in ["edit", "delete", "move"] {
+            let allowed =
+                format!("allow_once-2: {kind} tools are allowed inside the working folder");
+            decide(
+                Allow::Edits,
+                kind,
+                &["/no/such/file", "/no/such/other"],
+                &allowed,
+            );
+            let nowhere = format!("reject_once-3: the {kind} names no path");
+            decide(Allow::Edits, kind, &[], &nowhere);
+            let relative = "reject_once-3: b is outside the working folder";
+            decide(Allow::Edits, kind, &["/no/such/file", "b"], relative);
+            let dots = "reject_once-3: /a/../b is outside the working folder";
+            decide(Allow::Edits, kind, &["/a/../b"], dots);
+        }
+        for kind in [
+            "execute",
+            "fetch",
+            "think",
+            "switch_mode",
+            "other",
+            "new_kind",
+        ] {
+            decide(
+                Allow::Edits,
+                kind,
+                &["/x"],
+                &format!("reject_once-3: {kind} tools are not allowed"),
+            );
+        }
+        decide(
+            Allow::Edits,
+            "",
+            &["/x"],
+            "reject_once-3: the agent does not say what kind of tool it is",
+        );
+    }
+
+    #[test]
+    fn paths_of_diffs_count_like_locations() {
+        let dir = tempfile::tempdir().unwrap();
+        let inside = dir.path().join("a").to_str().unwrap().to_owned();
+        let policy = Policy::new(Allow::Edits, dir.path());
+        let with_diff = |path: &str| {
+            let mut facts = tool("edit", &[&inside]);
+            let content = vec![ToolCallContent::Diff(Box::new(Diff::new(path, "new")))];
+            facts.learn_update(&ToolCallUpdate::new("t").with_content(content));
+            policy.decide(&facts, &options(ALL_OPTIONS))
+        };
+        check(
+            &with_diff(&inside),
+            "allow_once-2: edit tools are allowed inside the working folder",
+        );
+        check(
+            &with_diff("/etc/hosts"),
+            "reject_once-3: /etc/hosts is outside the working folder",
+        );
+    }
+
+    #[test]
+    fn a_call_that_carries_what_its_kind_does_not_is_refused() {
+        let carrying = |kind: &str, content: ToolCallContent| {
+            let mut facts = tool(kind, &["/no/such/file"]);
+            facts.learn_update(&ToolCallUpdate::new("t").with_content(vec![content]));
+            facts
+        };
+        let diff = ToolCallContent::Diff(Box::new(Diff::new("/no/such/file", "new")));
+        let terminal = ToolCallContent::Terminal(Terminal::new("term"));
+        for (kind, content) in [
+            ("read", diff),
+            ("search", terminal.clone()),
+            ("edit", terminal),
+        ] {
+            let decision = Policy::new(Allow::Edits, "/")
+                .decide(&carrying(kind, content), &options(ALL_OPTIONS));
+            check(
+                &decision,
+                &format!("reject_once-3: it calls itself {kind} but carries something else"),
+            );
+        }
+    }
+
+    #[test]
+    fn too_many_paths_are_not_agreed_to() {
+        let paths: Vec<String> = (0..=crate::limits::MAX_TOOL_PATHS)
+            .map(|n| format!("/no/such/{n}"))
+            .collect();
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        decide(
+            Allow::Edits,
+            "edit",
+            &paths,
+            "reject_once-3: it names too many paths to look at",
+        );
+    }
+
+    #[test]
+    fn the_answer_goes_by_the_kind_of_the_options() {
+        let read = tool("read", &[]);
+        let check = |allow, kinds: &[&str], expected: &str| {
+            check(
+                &Policy::new(allow, "/").decide(&read, &options(kinds)),
+                expected,
+            );
+        };
+        check(
+            Allow::All,
+            &["reject_once", "allow_once", "allow_once"],
+            "allow_once-1: everything is allowed",
+        );
+        let no_once = "no option allows it for this once";
+        check(
+            Allow::All,
+            &["allow_always", "reject_once"],
+            &format!("reject_once-1: {no_once}"),
+        );
+        check(
+            Allow::All,
+            &["allow_always"],
+            &format!("cancelled: {no_once}"),
+        );
+        check(
+            Allow::All,
+            &["brand_new_kind"],
+            &format!("cancelled: {no_once}"),
+        );
+        check(Allow::All, &[], &format!("cancelled: {no_once}"));
+        check(
+            Allow::None,
+            &["allow_once", "reject_always"],
+            "reject_always-1: nothing is allowed",
+        );
+        check(
+            Allow::None,
+            &["allow_once", "allow_always"],
+            "cancelled: nothing is allowed",
+        );
+    }
+
+    #[test]
+    fn the_wire_gets_the_option_or_cancelled() {
+        let picked =
+            Policy::new(Allow::All, "/").decide(&tool("read", &[]), &options(&["allow_once"]));
+        assert!(
+            matches!(picked.outcome(), RequestPermissionOutcome::Selected(selected) if selected.option_id == *"allow_once-0")
+        );
+        let none = Policy::new(Allow::None, "/").decide(&tool("read", &[]), &[]);
+        assert!(matches!(
+            none.outcome(),
+            RequestPermissionOutcome::Cancelled
+        ));
+    }
+}

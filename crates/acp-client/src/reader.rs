@@ -1,0 +1,148 @@
+//! Reads a session: its updates and what is asked among them, in wire order.
+
+use acp_protocol::rpc::{CallError, CallFacts, CallId, Reading, ReceiveSeq};
+use acp_protocol::v1::{PromptRequest, PromptResponse};
+use acp_transport_stdio::{Item, Mailbox, MailboxControl};
+
+use crate::TurnEvent;
+use crate::session_state::SessionState;
+
+/// The one reader of a session's mailbox. Turns take it, and give it back.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    mailbox: Mailbox,
+    /// Taken from the mailbox and held back for a question that was asked before it.
+    stash: Option<Item>,
+    /// What was received up to here came before the turn that is read.
+    turn_after: ReceiveSeq,
+}
+
+/// What the reader found.
+#[derive(Debug)]
+pub(crate) enum Happening {
+    /// Something for the consumer.
+    Event(TurnEvent),
+    /// The answer to the prompt, behind everything that came before it.
+    Answer(CallFacts, Result<PromptResponse, CallError>),
+    /// The connection ended, and everything is read.
+    Closed,
+}
+
+impl Reader {
+    pub(crate) fn new(mailbox: Mailbox) -> Self {
+        Self {
+            mailbox,
+            stash: None,
+            turn_after: ReceiveSeq::default(),
+        }
+    }
+
+    pub(crate) fn mailbox(&self) -> MailboxControl {
+        self.mailbox.control()
+    }
+
+    /// Sends a prompt, whose answer is to come out of this reader.
+    pub(crate) fn start_turn(
+        &mut self,
+        request: &PromptRequest,
+        received: ReceiveSeq,
+    ) -> Result<CallId, CallError> {
+        let call = self.mailbox.start_streamed(request)?;
+        self.turn_after = received;
+        self.mailbox.set_reading(Reading::Live);
+        Ok(call)
+    }
+
+    /// Starts reading what comes between turns.
+    pub(crate) fn listen(&mut self) {
+        self.turn_after = ReceiveSeq::default();
+        self.mailbox.set_reading(Reading::Live);
+    }
+
+    /// Stops reading: the newest updates are kept for whoever reads next.
+    pub(crate) fn pause(&mut self) {
+        self.mailbox.set_reading(Reading::Idle);
+    }
+
+    /// Throws away what comes up to the end of the turn.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel-safe.
+    pub(crate) async fn discard_turn(&mut self) {
+        self.mailbox.set_reading(Reading::Discard);
+        let mut item = self.stash.take();
+        while !matches!(item, Some(Item::End(_))) {
+            item = self.mailbox.next().await;
+            if item.is_none() {
+                break;
+            }
+        }
+        self.pause();
+    }
+
+    /// Waits for what happens next.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel-safe.
+    pub(crate) async fn next(&mut self, session: &SessionState) -> Happening {
+        loop {
+            // Looked at before the mailbox: what came before a question is in there by
+            // the time the question is seen.
+            let asked_after = session.asks().first_after();
+            let Some(item) = self.stash.take().or_else(|| self.mailbox.next_now()) else {
+                if let Some(event) = asked_after.and_then(|_| session.take_ask()) {
+                    return Happening::Event(event);
+                }
+                tokio::select! {
+                    biased;
+                    item = self.mailbox.next() => match item {
+                        Some(item) => self.stash = Some(item),
+                        None => return Happening::Closed,
+                    },
+                    () = session.asks().arrival() => {}
+                }
+                continue;
+            };
+            let asked_before =
+                asked_after.is_some_and(|after| place(&item).is_some_and(|place| place > after));
+            if asked_before && let Some(event) = session.take_ask() {
+                self.stash = Some(item);
+                return Happening::Event(event);
+            }
+            if let Some(happening) = self.understand(item, session) {
+                return happening;
+            }
+        }
+    }
+
+    fn understand(&mut self, item: Item, session: &SessionState) -> Option<Happening> {
+        Some(Happening::Event(match item {
+            Item::Update(update) => {
+                session.learn(&update.update, update.receive_seq);
+                if update.receive_seq > self.turn_after {
+                    TurnEvent::Update(update)
+                } else {
+                    TurnEvent::Earlier(update)
+                }
+            }
+            Item::Unreadable { line, error } => TurnEvent::Unreadable { line, error },
+            Item::Gap { dropped } => TurnEvent::Gap { dropped },
+            Item::End(end) => {
+                self.pause();
+                return Some(Happening::Answer(end.facts, end.result::<PromptRequest>()));
+            }
+            _ => return None,
+        }))
+    }
+}
+
+/// Returns the place of an item on the receive clock, where it has one.
+fn place(item: &Item) -> Option<ReceiveSeq> {
+    match item {
+        Item::Update(update) => Some(update.receive_seq),
+        Item::End(end) => Some(end.facts.response_seq),
+        _ => None,
+    }
+}

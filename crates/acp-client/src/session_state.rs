@@ -1,0 +1,195 @@
+//! What everything that belongs to one session shares.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use acp_protocol::rpc::ReceiveSeq;
+use acp_protocol::v1::{
+    CancelNotification, CloseSessionRequest, SessionId, SessionUpdate, ToolCallUpdate,
+};
+use acp_transport_stdio::MailboxControl;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use crate::asks::AskQueue;
+use crate::connection::Connection;
+use crate::dispatch::closes_sessions;
+use crate::limits::{ANNOUNCEMENT_WAIT, CANCEL_REPEATS};
+use crate::permission::{KnownTools, ToolFacts};
+use crate::reader::Reader;
+use crate::settings::Settings;
+use crate::slot::{Cancelled, Slot};
+use crate::{ClientError, TurnEvent};
+
+/// One open session.
+///
+/// Open as long as somebody holds it; it does not keep the connection up.
+pub(crate) struct SessionState {
+    id: SessionId,
+    connection: Arc<Connection>,
+    slot: watch::Sender<Slot>,
+    reader: Arc<tokio::sync::Mutex<Reader>>,
+    mailbox: MailboxControl,
+    asks: AskQueue,
+    tools: Mutex<KnownTools>,
+    settings: Mutex<Settings>,
+}
+
+impl SessionState {
+    pub(crate) fn new(
+        id: SessionId,
+        connection: Arc<Connection>,
+        reader: Reader,
+        settings: Settings,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            id,
+            connection,
+            slot: watch::Sender::new(Slot::new()),
+            mailbox: reader.mailbox(),
+            reader: Arc::new(tokio::sync::Mutex::new(reader)),
+            asks: AskQueue::default(),
+            tools: Mutex::default(),
+            settings: Mutex::new(settings),
+        })
+    }
+
+    pub(crate) fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    pub(crate) fn connection(&self) -> &Arc<Connection> {
+        &self.connection
+    }
+
+    pub(crate) fn slot(&self) -> &watch::Sender<Slot> {
+        &self.slot
+    }
+
+    pub(crate) fn reader(&self) -> &Arc<tokio::sync::Mutex<Reader>> {
+        &self.reader
+    }
+
+    pub(crate) fn asks(&self) -> &AskQueue {
+        &self.asks
+    }
+
+    pub(crate) fn settings(&self) -> MutexGuard<'_, Settings> {
+        self.settings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Learns what an update tells about tools and settings. Called for each update
+    /// that is read, and must cost nothing for text.
+    pub(crate) fn learn(&self, update: &SessionUpdate, at: ReceiveSeq) {
+        match update {
+            SessionUpdate::ToolCall(_) | SessionUpdate::ToolCallUpdate(_) => {
+                self.tools().learn(update)
+            }
+            SessionUpdate::CurrentModeUpdate(_) | SessionUpdate::ConfigOptionUpdate(_) => {
+                self.settings().learn(update, at);
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts what was read about a tool under what a permission request says of it.
+    pub(crate) fn complete_tool(&self, asked: &ToolCallUpdate) -> ToolFacts {
+        self.tools().complete(asked)
+    }
+
+    /// Takes the first question, with everything that is known by now of its tool.
+    pub(crate) fn take_ask(&self) -> Option<TurnEvent> {
+        let mut pending = self.asks.pop()?;
+        let tool = self.complete_tool(&pending.ask().request().tool_call);
+        pending.set_tool(tool);
+        Some(TurnEvent::Permission(pending))
+    }
+
+    /// Waits until everything that came before `seq` was read, but not for long.
+    pub(crate) async fn wait_until_read(&self, seq: ReceiveSeq) {
+        // When it takes too long, we do without.
+        let _ = timeout(ANNOUNCEMENT_WAIT, self.mailbox.consumed_through(seq)).await;
+    }
+
+    /// Tells the agent to close the session.
+    pub(crate) async fn close(&self) -> Result<(), ClientError> {
+        let offered = self
+            .connection
+            .agent()
+            .is_some_and(|agent| closes_sessions(agent));
+        self.connection.registry().remove(&self.id, self);
+        // What the agent asked meanwhile is answered `cancelled`.
+        self.slot
+            .send_modify(|slot| _ = slot.cancel(Instant::now()));
+        if !offered {
+            return Err(ClientError::Unsupported {
+                capability: "sessionCapabilities.close",
+            });
+        }
+        let request = CloseSessionRequest::new(self.id.clone());
+        self.connection
+            .call(&request, self.connection.options().timeouts.request)
+            .await?;
+        Ok(())
+    }
+
+    /// Cancels: tells the agent, answers what it asks, and sees to it that the agent
+    /// hears it.
+    pub(crate) fn cancel(self: &Arc<Self>) {
+        let mut cancelled = Cancelled::Idle;
+        let now = Instant::now();
+        self.slot.send_modify(|slot| cancelled = slot.cancel(now));
+        if cancelled != Cancelled::Idle {
+            self.mailbox.set_cancelled();
+        }
+        self.send_cancel();
+        if let Cancelled::First { turn } = cancelled {
+            let session = Arc::clone(self);
+            self.connection
+                .runtime()
+                .spawn(session.repeat_cancel(turn, now));
+        }
+    }
+
+    /// Says the cancel again while the turn goes on.
+    async fn repeat_cancel(self: Arc<Self>, turn: u64, since: Instant) {
+        let mut slot = self.slot.subscribe();
+        for delay in CANCEL_REPEATS {
+            tokio::select! {
+                _ = slot.wait_for(|slot| !slot.runs(turn)) => return,
+                _ = self.connection.ended() => return,
+                () = sleep_until(since + delay) => {
+                    tracing::debug!(session.id = %self.id, "the agent has not heard the cancel, saying it again");
+                    self.send_cancel();
+                }
+            }
+        }
+    }
+
+    fn send_cancel(&self) {
+        // It fails when the connection has ended, and the turn with it.
+        let _ = self
+            .connection
+            .peer()
+            .notify_now(&CancelNotification::new(self.id.clone()));
+    }
+
+    fn tools(&self) -> MutexGuard<'_, KnownTools> {
+        self.tools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for SessionState {
+    fn drop(&mut self) {
+        self.connection.registry().remove(&self.id, self);
+    }
+}
+
+impl fmt::Debug for SessionState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionState")
+            .field("id", &self.id)
+            .field("slot", &*self.slot.borrow())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,216 @@
+//! What is known of a session's modes and options.
+
+use acp_protocol::rpc::ReceiveSeq;
+use acp_protocol::v1::{
+    SessionConfigId, SessionConfigOption, SessionConfigOptionCategory, SessionConfigOptionKind,
+    SessionConfigSelect, SessionConfigSelectOptions, SessionConfigValueId, SessionModeId,
+    SessionModeState, SessionUpdate,
+};
+
+use crate::ClientError;
+
+/// The newest word on modes and options, by the receive clock: answers and
+/// notifications overtake each other on their way to the caller.
+#[derive(Debug, Default)]
+pub(crate) struct Settings {
+    modes: Dated<SessionModeState>,
+    options: Dated<Vec<SessionConfigOption>>,
+}
+
+#[derive(Debug)]
+struct Dated<T> {
+    value: Option<T>,
+    at: ReceiveSeq,
+}
+
+/// How a mode is set at this agent.
+#[derive(Debug, PartialEq)]
+pub(crate) enum ModeRoute {
+    /// As the value of a configuration option.
+    Option {
+        config: SessionConfigId,
+        value: SessionConfigValueId,
+    },
+    /// By `session/set_mode`.
+    Mode(SessionModeId),
+}
+
+impl<T> Default for Dated<T> {
+    fn default() -> Self {
+        Self {
+            value: None,
+            at: ReceiveSeq::default(),
+        }
+    }
+}
+
+impl<T> Dated<T> {
+    /// Returns the value for change when nothing newer is known.
+    fn at(&mut self, at: ReceiveSeq) -> Option<&mut Option<T>> {
+        if at < self.at {
+            return None;
+        }
+        self.at = at;
+        Some(&mut self.value)
+    }
+}
+
+impl Settings {
+    /// Takes what opening the session told.
+    pub(crate) fn new(
+        modes: Option<SessionModeState>,
+        options: Option<Vec<SessionConfigOption>>,
+        at: ReceiveSeq,
+    ) -> Self {
+        Self {
+            modes: Dated { value: modes, at },
+            options: Dated { value: options, at },
+        }
+    }
+
+    /// Learns from an update of the session; most say nothing about settings.
+    pub(crate) fn learn(&mut self, update: &SessionUpdate, at: ReceiveSeq) {
+        match update {
+            SessionUpdate::CurrentModeUpdate(change) => {
+                self.set_mode(change.current_mode_id.clone(), at)
+            }
+            SessionUpdate::ConfigOptionUpdate(change) => {
+                self.set_options(change.config_options.clone(), at)
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes the current mode.
+    pub(crate) fn set_mode(&mut self, mode: SessionModeId, at: ReceiveSeq) {
+        if let Some(modes) = self.modes.at(at) {
+            match modes {
+                Some(modes) => modes.current_mode_id = mode,
+                None => *modes = Some(SessionModeState::new(mode, Vec::new())),
+            }
+        }
+    }
+
+    /// Replaces all options.
+    pub(crate) fn set_options(&mut self, options: Vec<SessionConfigOption>, at: ReceiveSeq) {
+        if let Some(known) = self.options.at(at) {
+            *known = Some(options);
+        }
+    }
+
+    pub(crate) fn modes(&self) -> Option<&SessionModeState> {
+        self.modes.value.as_ref()
+    }
+
+    pub(crate) fn options(&self) -> Option<&[SessionConfigOption]> {
+        self.options.value.as_deref()
+    }
+
+    /// Finds the way to set a mode: an option of the category `mode` that has it as
+    /// a value, else the modes (R161, R175).
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::UnknownMode`] when the agent has modes but not this one,
+    /// [`ClientError::Unsupported`] when it has none at all.
+    pub(crate) fn route_mode(&self, mode: &SessionModeId) -> Result<ModeRoute, ClientError> {
+        let mut offered = Vec::new();
+        for (config, select) in self.mode_options() {
+            for value in values(select) {
+                if value.as_str() == mode.as_str() {
+                    return Ok(ModeRoute::Option {
+                        config: config.clone(),
+                        value: value.clone(),
+                    });
+                }
+                offered.push(SessionModeId::from(value.as_str()));
+            }
+        }
+        for known in self.modes().iter().flat_map(|modes| &modes.available_modes) {
+            if known.id == *mode {
+                return Ok(ModeRoute::Mode(known.id.clone()));
+            }
+            if !offered.contains(&known.id) {
+                offered.push(known.id.clone());
+            }
+        }
+        if offered.is_empty() {
+            Err(ClientError::Unsupported {
+                capability: "session modes",
+            })
+        } else {
+            Err(ClientError::UnknownMode {
+                mode: mode.clone(),
+                offered,
+            })
+        }
+    }
+
+    fn mode_options(&self) -> impl Iterator<Item = (&SessionConfigId, &SessionConfigSelect)> {
+        self.options()
+            .unwrap_or_default()
+            .iter()
+            .filter(|option| option.category == Some(SessionConfigOptionCategory::Mode))
+            .filter_map(|option| match &option.kind {
+                SessionConfigOptionKind::Select(select) => Some((&option.id, select)),
+                _ => None,
+            })
+    }
+}
+
+fn values(select: &SessionConfigSelect) -> Vec<&SessionConfigValueId> {
+    match &select.options {
+        SessionConfigSelectOptions::Ungrouped(options) => {
+            options.iter().map(|option| &option.value).collect()
+        }
+        SessionConfigSelectOptions::Grouped(groups) => groups
+            .iter()
+            .flat_map(|group| &group.options)
+            .map(|option| &option.value)
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acp_protocol::v1::SessionMode;
+
+    fn at(seq: u64) -> ReceiveSeq {
+        ReceiveSeq::default().plus(seq)
+    }
+
+    fn current(settings: &Settings) -> &str {
+        settings.modes().unwrap().current_mode_id.as_str()
+    }
+
+    #[test]
+    fn the_newest_word_counts_in_whatever_order_it_is_heard() {
+        let modes = SessionModeState::new("a", vec![SessionMode::new("a", "A")]);
+        let mut settings = Settings::new(Some(modes), None, at(1));
+        settings.set_mode("c".into(), at(9));
+        settings.set_mode("b".into(), at(5));
+        assert_eq!(current(&settings), "c");
+        settings.set_options(Vec::new(), at(5));
+        assert_eq!(settings.options(), Some(&[][..]));
+        assert_eq!(
+            settings.modes().unwrap().available_modes.len(),
+            1,
+            "the list stays"
+        );
+    }
+
+    #[test]
+    fn a_mode_nobody_told_of_becomes_the_only_thing_known() {
+        let mut settings = Settings::default();
+        assert!(settings.modes().is_none());
+        settings.set_mode("x".into(), at(1));
+        assert_eq!(current(&settings), "x");
+        // It is current, but the agent offers no choice.
+        assert!(matches!(
+            settings.route_mode(&"x".into()),
+            Err(ClientError::Unsupported { .. })
+        ));
+    }
+}
