@@ -24,6 +24,7 @@ pub(crate) fn run(_args: &Args) -> Result<()> {
 
 /// Runs the tests as steps of a longer run.
 pub(crate) fn test(steps: &mut Steps) -> Result<()> {
+    steps.run("generated", &mut cargo(["xtask", "codegen", "--check"]))?;
     steps.task("layers", "cargo xtask layers", layers::verify)?;
     if has_cargo_command("nextest") {
         steps.run(
