@@ -29,6 +29,38 @@ pub(crate) fn is_called(test: &str) -> bool {
     called
 }
 
+/// Says a line on stdout.
+pub(crate) fn say(line: &str) {
+    let mut stdout = std::io::stdout();
+    writeln!(stdout, "{line}").unwrap();
+    stdout.flush().unwrap();
+}
+
+/// Runs a helper that must succeed; returns what it said.
+pub(crate) fn run(test: &str) -> String {
+    words_of(&mut command(test))
+}
+
+/// Runs a helper that has these signals ignored from its start.
+pub(crate) fn run_ignoring(signals: &str, test: &str) -> String {
+    let helper = command(test);
+    let mut env = Command::new("env");
+    env.arg(format!("--ignore-signal={signals}"))
+        .arg(helper.get_program())
+        .args(helper.get_args());
+    for (name, value) in helper.get_envs() {
+        env.env(name, value.unwrap_or_default());
+    }
+    words_of(&mut env)
+}
+
+fn words_of(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {stderr}", output.status);
+    String::from_utf8(own_words(&output.stdout).to_vec()).unwrap()
+}
+
 /// Takes away what the harness printed.
 pub(crate) fn own_words(stdout: &[u8]) -> &[u8] {
     let at = memchr::memmem::find(stdout, MARK.as_bytes()).expect("the helper spoke");

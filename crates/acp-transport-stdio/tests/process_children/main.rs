@@ -7,5 +7,8 @@
 
 mod endings;
 mod helper;
+mod orphans;
+mod starting;
+mod stderr;
 mod stdio;
 mod support;

@@ -18,6 +18,7 @@ use rustix::fs::{OFlags, fcntl_getfl};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::helper::{self, own_words};
+use crate::support::Folder;
 
 /// More than any pipe or socket holds.
 const LARGE: usize = 3 * 1024 * 1024;
@@ -163,14 +164,12 @@ fn sockets() {
 
 #[test]
 fn files() {
-    let folder = std::env::temp_dir().join(format!("acp-stdio-{}", std::process::id()));
-    std::fs::create_dir(&folder).unwrap();
-    let (input, output) = (folder.join("input"), folder.join("output"));
+    let folder = Folder::new();
+    let (input, output) = (folder.path().join("input"), folder.path().join("output"));
     std::fs::write(&input, large()).unwrap();
     let child = start(File::open(&input).unwrap(), File::create(&output).unwrap());
     let stderr = stderr_of(child);
     let written = std::fs::read(&output).unwrap();
-    std::fs::remove_dir_all(&folder).unwrap();
     assert!(own_words(&written) == large());
     assert!(
         stderr.ends_with("Stdin(\"thread\") Stdout(\"thread\")\nstray print, stray child\nend\n"),
@@ -190,7 +189,8 @@ fn nothing_to_read_is_the_end() {
 
 #[test]
 fn a_named_pipe_whose_writer_is_gone_still_ends() {
-    let path = std::env::temp_dir().join(format!("acp-fifo-{}", std::process::id()));
+    let folder = Folder::new();
+    let path = folder.path().join("fifo");
     rustix::fs::mknodat(
         rustix::fs::CWD,
         &path,
@@ -201,7 +201,6 @@ fn a_named_pipe_whose_writer_is_gone_still_ends() {
     .unwrap();
     let mut both = File::options().read(true).write(true).open(&path).unwrap();
     let reader = File::open(&path).unwrap();
-    std::fs::remove_file(&path).unwrap();
     both.write_all(b"last words\n").unwrap();
     drop(both);
     let mut output = tempfile();
@@ -252,17 +251,11 @@ fn a_reader_that_went_is_an_error() {
 
 /// A file without a name.
 fn tempfile() -> File {
-    let path = std::env::temp_dir().join(format!(
-        "acp-stdio-{}-{:?}",
-        std::process::id(),
-        thread::current().id()
-    ));
-    let file = File::options()
+    let folder = Folder::new();
+    File::options()
         .read(true)
         .write(true)
         .create_new(true)
-        .open(&path)
-        .unwrap();
-    std::fs::remove_file(path).unwrap();
-    file
+        .open(folder.path().join("output"))
+        .unwrap()
 }

@@ -1,5 +1,7 @@
 //! What the tests share.
 
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use acp_transport_stdio::process::{Child, ChildStdout, Environment, Launch};
@@ -70,9 +72,20 @@ pub(crate) fn until(what: &str, mut so: impl FnMut() -> bool) {
 
 /// The state letter of a process, `None` when there is none.
 pub(crate) fn state(pid: u32) -> Option<char> {
+    stat(pid)?.first()?.chars().next()
+}
+
+/// A field of a running process's line, numbered as in its manual page.
+pub(crate) fn field_of_stat(pid: u32, number: usize) -> String {
+    let fields = stat(pid).expect("the process is there");
+    // The first two are the id and the name.
+    fields[number - 2].clone()
+}
+
+fn stat(pid: u32) -> Option<Vec<String>> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, fields) = stat.rsplit_once(')')?;
-    fields.trim_start().chars().next()
+    Some(fields.split_ascii_whitespace().map(str::to_owned).collect())
 }
 
 /// Tells whether a process runs; a zombie does not.
@@ -80,7 +93,75 @@ pub(crate) fn runs(pid: u32) -> bool {
     state(pid).is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }
 
+/// Tells whether any process of a group runs.
+pub(crate) fn group_runs(group: u32) -> bool {
+    let group = group.to_string();
+    let pids = std::fs::read_dir("/proc").unwrap().flatten();
+    pids.filter_map(|entry| stat(entry.file_name().to_str()?.parse().ok()?))
+        .any(|fields| fields[2] == group && !matches!(fields[0].as_str(), "Z" | "X"))
+}
+
 /// Asserts that there is not even a zombie of a child of ours.
 pub(crate) fn assert_reaped(pid: u32) {
     assert_eq!(state(pid), None, "process {pid} is reaped");
+}
+
+/// The processes whose parent is this process.
+pub(crate) fn children() -> Vec<u32> {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    let lists = tasks
+        .flatten()
+        .filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    lists
+        .flat_map(|list| {
+            list.split_ascii_whitespace()
+                .map(|pid| pid.parse().unwrap())
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// The targets of the descriptors this process has open.
+pub(crate) fn descriptors() -> Vec<PathBuf> {
+    std::fs::read_dir("/proc/self/fd")
+        .unwrap()
+        .filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok())
+        .collect()
+}
+
+/// The names of our threads.
+pub(crate) fn threads() -> Vec<String> {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    let mut names: Vec<String> = tasks
+        .flatten()
+        .filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok())
+        .collect();
+    names.sort();
+    names
+}
+
+/// A folder of a test's own, which goes when the test ends.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let path = std::env::temp_dir().join(format!(
+            "acp-process-{}-{}",
+            std::process::id(),
+            NEXT.fetch_add(1, Ordering::Relaxed)
+        ));
+        std::fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
