@@ -349,7 +349,8 @@ impl Connection {
 
     /// Closes a mailbox; what is queued is dropped.
     pub fn close_mailbox(&mut self, mailbox: MailboxId) {
-        self.mailboxes.close(mailbox, &mut self.stats);
+        self.mailboxes
+            .close(mailbox, &mut self.stats, &mut self.wakes);
         self.kick_paused();
     }
 
@@ -411,10 +412,13 @@ impl Connection {
             Reading::Discard if !self.limits.rules.drop_when_left => Reading::Live,
             reading => reading,
         };
-        if self
-            .mailboxes
-            .set_reading(mailbox, reading, &self.limits, &mut self.stats)
-        {
+        if self.mailboxes.set_reading(
+            mailbox,
+            reading,
+            &self.limits,
+            &mut self.stats,
+            &mut self.wakes,
+        ) {
             self.kick_paused();
         }
     }

@@ -181,11 +181,15 @@ impl Mailboxes {
         Some((MailboxId(id), progress))
     }
 
-    /// Closes a mailbox. What is queued counts as dropped.
-    pub(super) fn close(&mut self, id: MailboxId, stats: &mut Stats) {
+    /// Closes a mailbox. What is queued counts as dropped, and nobody waits for
+    /// it any more.
+    pub(super) fn close(&mut self, id: MailboxId, stats: &mut Stats, wakes: &mut Wakes) {
         let Some(mailbox) = self.boxes.remove(&id.0) else {
             return;
         };
+        for (_, waker) in mailbox.barriers {
+            wakes.push(waker);
+        }
         stats.updates_dropped += mailbox.updates;
         self.total -= mailbox.queued;
         self.over -= usize::from(mailbox.over);
@@ -262,6 +266,7 @@ impl Mailboxes {
         mailbox.newest = first.plus(u64::from(run.lines) - 1);
         if mailbox.reading == Reading::Discard {
             stats.updates_dropped += u64::from(run.lines);
+            mailbox.hand_out(mailbox.newest, wakes);
             return;
         }
         mailbox.queued += run.charge;
@@ -369,7 +374,7 @@ impl Mailboxes {
             Some(mailbox) if mailbox.handed < seq.min(mailbox.newest) && !self.closed => {
                 mailbox
                     .barriers
-                    .retain(|(_, known)| !known.will_wake(waker));
+                    .retain(|(known, of)| *known != seq || !of.will_wake(waker));
                 mailbox.barriers.push((seq, waker.clone()));
                 Poll::Pending
             }
@@ -384,6 +389,7 @@ impl Mailboxes {
         reading: Reading,
         limits: &Limits,
         stats: &mut Stats,
+        wakes: &mut Wakes,
     ) -> bool {
         let Some(mailbox) = self.boxes.get_mut(&id.0) else {
             return false;
@@ -399,6 +405,7 @@ impl Mailboxes {
             Reading::Discard => {
                 mailbox.in_hand = 0;
                 self.total -= mailbox.drop_while(|mailbox| mailbox.updates > 0, stats);
+                mailbox.hand_out(mailbox.newest, wakes);
             }
         }
         mailbox.judge(&mut self.over, limits)
@@ -526,12 +533,14 @@ impl Mailbox {
         before - self.queued
     }
 
+    /// Notes that everything up to `through` was consumed or is lost. Who waits
+    /// for more than has arrived waits for what has.
     fn hand_out(&mut self, through: ReceiveSeq, wakes: &mut Wakes) {
         self.handed = self.handed.max(through);
-        let handed = self.handed;
+        let (handed, newest) = (self.handed, self.newest);
         let mut waiting = std::mem::take(&mut self.barriers);
         waiting.retain(|(seq, waker)| {
-            let reached = *seq <= handed;
+            let reached = (*seq).min(newest) <= handed;
             if reached {
                 wakes.push(waker.clone());
             }
