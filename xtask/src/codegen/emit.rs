@@ -15,9 +15,7 @@ use super::lower::{Definition, Shape, Type};
 
 /// Writes all types.
 pub(crate) fn types(lowered: &BTreeMap<String, Definition>) -> TokenStream {
-    let items = lowered
-        .values()
-        .map(|definition| self::definition(definition, lowered));
+    let items = items(lowered);
     quote! {
         use indexmap::IndexMap;
         use serde::de::{Error, MapAccess, SeqAccess, Visitor};
@@ -35,15 +33,20 @@ pub(crate) fn types(lowered: &BTreeMap<String, Definition>) -> TokenStream {
         use crate::wire::union::{self, Looked};
         use crate::wire::{Meta, RawJson, Unrecognized};
 
-        #(#items)*
+        #items
     }
 }
 
+/// Writes all types, without the imports.
+pub(crate) fn items(lowered: &BTreeMap<String, Definition>) -> TokenStream {
+    lowered
+        .values()
+        .map(|definition| self::definition(definition, lowered))
+        .collect()
+}
+
 /// Writes one definition.
-pub(crate) fn definition(
-    definition: &Definition,
-    lowered: &BTreeMap<String, Definition>,
-) -> TokenStream {
+fn definition(definition: &Definition, lowered: &BTreeMap<String, Definition>) -> TokenStream {
     let name = ident(&definition.name);
     let about = docs::lines(&definition.about, &definition.name);
     match &definition.shape {

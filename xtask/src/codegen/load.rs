@@ -5,17 +5,24 @@ use anyhow::{Context, Result, bail};
 use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// The whole document: what is defined in it.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub(crate) struct Document {
+    pub(crate) definitions: IndexMap<String, Schema>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
     #[serde(rename = "$schema")]
-    pub(crate) dialect: String,
+    dialect: String,
     #[serde(rename = "title")]
     _title: String,
+    /// Kept as text, so that an error names its definition.
     #[serde(rename = "$defs")]
-    pub(crate) definitions: IndexMap<String, Schema>,
+    definitions: IndexMap<String, Box<RawValue>>,
     /// The messages of both sides, joined. Envelopes are not generated from it.
     #[serde(rename = "anyOf")]
     _messages: Vec<Value>,
@@ -95,11 +102,20 @@ pub(crate) enum Side {
 
 /// Reads a schema document.
 pub(crate) fn load(text: &str) -> Result<Document> {
-    let document: Document = serde_json::from_str(text).context("read the schema")?;
-    if document.dialect != "https://json-schema.org/draft/2020-12/schema" {
-        bail!("the schema is of an unknown dialect, {}", document.dialect);
+    let file: File = serde_json::from_str(text).context("read the schema")?;
+    if file.dialect != "https://json-schema.org/draft/2020-12/schema" {
+        bail!("the schema is of an unknown dialect, {}", file.dialect);
     }
-    Ok(document)
+    let definitions = file
+        .definitions
+        .into_iter()
+        .map(|(name, text)| {
+            let schema =
+                serde_json::from_str(text.get()).with_context(|| format!("definition `{name}`"))?;
+            Ok((name, schema))
+        })
+        .collect::<Result<_>>()?;
+    Ok(Document { definitions })
 }
 
 impl Schema {

@@ -334,15 +334,14 @@ impl<'de> ReadMembers<'de> for AuthMethod {
     #[inline]
     fn read_members<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         let (tag, members) = union::find_tag(map, "type")?;
-        Ok(
-            match tag.as_deref() {
-                Some("terminal") => Self::Terminal(ReadMembers::read_members(members)?),
-                None | Some("agent") => Self::Agent(ReadMembers::read_members(members)?),
-                Some(other) => {
-                    Self::Unrecognized(Unrecognized::collect("type", other, members)?)
-                }
-            },
-        )
+        let read = match tag.as_deref() {
+            Some("terminal") => Self::Terminal(ReadMembers::read_members(members)?),
+            None | Some("agent") => Self::Agent(ReadMembers::read_members(members)?),
+            Some(other) => {
+                Self::Unrecognized(Unrecognized::collect("type", other, members)?)
+            }
+        };
+        Ok(read)
     }
 }
 
@@ -642,12 +641,11 @@ impl From<UnstructuredCommandInput> for AvailableCommandInput {
 impl<'de> ReadMembers<'de> for AvailableCommandInput {
     fn read_members<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         let (place, members) = union::find_key(map, &["hint"])?;
-        Ok(
-            match place {
-                Some(0usize) => Self::Unstructured(ReadMembers::read_members(members)?),
-                _ => Self::Unrecognized(union::collect(None, members)?),
-            },
-        )
+        let read = match place {
+            Some(0) => Self::Unstructured(ReadMembers::read_members(members)?),
+            _ => Self::Unrecognized(union::collect(None, members)?),
+        };
+        Ok(read)
     }
 }
 
@@ -1462,21 +1460,20 @@ impl<'de> ReadMembers<'de> for ContentBlock {
     #[inline]
     fn read_members<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         let (tag, members) = union::find_tag(map, "type")?;
-        Ok(
-            match tag.as_deref() {
-                Some("text") => Self::Text(ReadMembers::read_members(members)?),
-                Some("image") => Self::Image(ReadMembers::read_members(members)?),
-                Some("audio") => Self::Audio(ReadMembers::read_members(members)?),
-                Some("resource_link") => {
-                    Self::ResourceLink(ReadMembers::read_members(members)?)
-                }
-                Some("resource") => Self::Resource(ReadMembers::read_members(members)?),
-                Some(other) => {
-                    Self::Unrecognized(Unrecognized::collect("type", other, members)?)
-                }
-                None => return Err(A::Error::missing_field("type")),
-            },
-        )
+        let read = match tag.as_deref() {
+            Some("text") => Self::Text(ReadMembers::read_members(members)?),
+            Some("image") => Self::Image(ReadMembers::read_members(members)?),
+            Some("audio") => Self::Audio(ReadMembers::read_members(members)?),
+            Some("resource_link") => {
+                Self::ResourceLink(ReadMembers::read_members(members)?)
+            }
+            Some("resource") => Self::Resource(ReadMembers::read_members(members)?),
+            Some(other) => {
+                Self::Unrecognized(Unrecognized::collect("type", other, members)?)
+            }
+            None => return Err(A::Error::missing_field("type")),
+        };
+        Ok(read)
     }
 }
 
@@ -1938,7 +1935,7 @@ object!(Diff {
 whole!(Diff);
 
 /// The user accepted the elicitation and provided content.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ElicitationAcceptAction {
     /// The user-provided content, if any, as an object matching the requested schema.
@@ -1965,6 +1962,14 @@ impl ElicitationAcceptAction {
                 .collect(),
         );
         self
+    }
+}
+
+impl fmt::Debug for ElicitationAcceptAction {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("ElicitationAcceptAction")
+            .field("content", &self.content.hide())
+            .finish()
     }
 }
 
@@ -2010,23 +2015,22 @@ impl<'de> ReadMembers<'de> for ElicitationAction {
     #[inline]
     fn read_members<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         let (tag, members) = union::find_tag(map, "action")?;
-        Ok(
-            match tag.as_deref() {
-                Some("accept") => Self::Accept(ReadMembers::read_members(members)?),
-                Some("decline") => {
-                    skip_members(members)?;
-                    Self::Decline
-                }
-                Some("cancel") => {
-                    skip_members(members)?;
-                    Self::Cancel
-                }
-                Some(other) => {
-                    Self::Unrecognized(Unrecognized::collect("action", other, members)?)
-                }
-                None => return Err(A::Error::missing_field("action")),
-            },
-        )
+        let read = match tag.as_deref() {
+            Some("accept") => Self::Accept(ReadMembers::read_members(members)?),
+            Some("decline") => {
+                skip_members(members)?;
+                Self::Decline
+            }
+            Some("cancel") => {
+                skip_members(members)?;
+                Self::Cancel
+            }
+            Some(other) => {
+                Self::Unrecognized(Unrecognized::collect("action", other, members)?)
+            }
+            None => return Err(A::Error::missing_field("action")),
+        };
+        Ok(read)
     }
 }
 
@@ -2293,16 +2297,15 @@ impl<'de> ReadMembers<'de> for ElicitationMode {
     #[inline]
     fn read_members<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         let (tag, members) = union::find_tag(map, "mode")?;
-        Ok(
-            match tag.as_deref() {
-                Some("form") => Self::Form(ReadMembers::read_members(members)?),
-                Some("url") => Self::Url(ReadMembers::read_members(members)?),
-                Some(other) => {
-                    Self::Unrecognized(Unrecognized::collect("mode", other, members)?)
-                }
-                None => return Err(A::Error::missing_field("mode")),
-            },
-        )
+        let read = match tag.as_deref() {
+            Some("form") => Self::Form(ReadMembers::read_members(members)?),
+            Some("url") => Self::Url(ReadMembers::read_members(members)?),
+            Some(other) => {
+                Self::Unrecognized(Unrecognized::collect("mode", other, members)?)
+            }
+            None => return Err(A::Error::missing_field("mode")),
+        };
+        Ok(read)
     }
 }
 
@@ -2395,19 +2398,18 @@ impl<'de> ReadMembers<'de> for ElicitationPropertySchema {
     #[inline]
     fn read_members<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         let (tag, members) = union::find_tag(map, "type")?;
-        Ok(
-            match tag.as_deref() {
-                Some("string") => Self::String(ReadMembers::read_members(members)?),
-                Some("number") => Self::Number(ReadMembers::read_members(members)?),
-                Some("integer") => Self::Integer(ReadMembers::read_members(members)?),
-                Some("boolean") => Self::Boolean(ReadMembers::read_members(members)?),
-                Some("array") => Self::Array(ReadMembers::read_members(members)?),
-                Some(other) => {
-                    Self::Unrecognized(Unrecognized::collect("type", other, members)?)
-                }
-                None => return Err(A::Error::missing_field("type")),
-            },
-        )
+        let read = match tag.as_deref() {
+            Some("string") => Self::String(ReadMembers::read_members(members)?),
+            Some("number") => Self::Number(ReadMembers::read_members(members)?),
+            Some("integer") => Self::Integer(ReadMembers::read_members(members)?),
+            Some("boolean") => Self::Boolean(ReadMembers::read_members(members)?),
+            Some("array") => Self::Array(ReadMembers::read_members(members)?),
+            Some(other) => {
+                Self::Unrecognized(Unrecognized::collect("type", other, members)?)
+            }
+            None => return Err(A::Error::missing_field("type")),
+        };
+        Ok(read)
     }
 }
 
@@ -2601,13 +2603,12 @@ impl From<ElicitationRequestScope> for ElicitationScope {
 impl<'de> ReadMembers<'de> for ElicitationScope {
     fn read_members<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         let (place, members) = union::find_key(map, &["sessionId", "requestId"])?;
-        Ok(
-            match place {
-                Some(0usize) => Self::Session(ReadMembers::read_members(members)?),
-                Some(1usize) => Self::Request(ReadMembers::read_members(members)?),
-                _ => Self::Unrecognized(union::collect(None, members)?),
-            },
-        )
+        let read = match place {
+            Some(0) => Self::Session(ReadMembers::read_members(members)?),
+            Some(1) => Self::Request(ReadMembers::read_members(members)?),
+            _ => Self::Unrecognized(union::collect(None, members)?),
+        };
+        Ok(read)
     }
 }
 
@@ -2797,17 +2798,12 @@ impl From<BlobResourceContents> for EmbeddedResourceResource {
 impl<'de> ReadMembers<'de> for EmbeddedResourceResource {
     fn read_members<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         let (place, members) = union::find_key(map, &["text", "blob"])?;
-        Ok(
-            match place {
-                Some(0usize) => {
-                    Self::TextResourceContents(ReadMembers::read_members(members)?)
-                }
-                Some(1usize) => {
-                    Self::BlobResourceContents(ReadMembers::read_members(members)?)
-                }
-                _ => Self::Unrecognized(union::collect(None, members)?),
-            },
-        )
+        let read = match place {
+            Some(0) => Self::TextResourceContents(ReadMembers::read_members(members)?),
+            Some(1) => Self::BlobResourceContents(ReadMembers::read_members(members)?),
+            _ => Self::Unrecognized(union::collect(None, members)?),
+        };
+        Ok(read)
     }
 }
 
@@ -3813,16 +3809,15 @@ impl<'de> ReadMembers<'de> for McpServer {
     #[inline]
     fn read_members<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         let (tag, members) = union::find_tag(map, "type")?;
-        Ok(
-            match tag.as_deref() {
-                Some("http") => Self::Http(ReadMembers::read_members(members)?),
-                Some("sse") => Self::Sse(ReadMembers::read_members(members)?),
-                None | Some("stdio") => Self::Stdio(ReadMembers::read_members(members)?),
-                Some(other) => {
-                    Self::Unrecognized(Unrecognized::collect("type", other, members)?)
-                }
-            },
-        )
+        let read = match tag.as_deref() {
+            Some("http") => Self::Http(ReadMembers::read_members(members)?),
+            Some("sse") => Self::Sse(ReadMembers::read_members(members)?),
+            None | Some("stdio") => Self::Stdio(ReadMembers::read_members(members)?),
+            Some(other) => {
+                Self::Unrecognized(Unrecognized::collect("type", other, members)?)
+            }
+        };
+        Ok(read)
     }
 }
 
@@ -4033,17 +4028,14 @@ impl<'de> ReadMembers<'de> for MultiSelectItems {
     #[inline]
     fn read_members<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         let (tag, members) = union::find_tag(map, "type")?;
-        Ok(
-            match tag.as_deref() {
-                Some("string") => Self::String(ReadMembers::read_members(members)?),
-                None | Some("titled") => {
-                    Self::Titled(ReadMembers::read_members(members)?)
-                }
-                Some(other) => {
-                    Self::Unrecognized(Unrecognized::collect("type", other, members)?)
-                }
-            },
-        )
+        let read = match tag.as_deref() {
+            Some("string") => Self::String(ReadMembers::read_members(members)?),
+            None | Some("titled") => Self::Titled(ReadMembers::read_members(members)?),
+            Some(other) => {
+                Self::Unrecognized(Unrecognized::collect("type", other, members)?)
+            }
+        };
+        Ok(read)
     }
 }
 
@@ -5064,19 +5056,18 @@ impl<'de> ReadMembers<'de> for RequestPermissionOutcome {
     #[inline]
     fn read_members<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         let (tag, members) = union::find_tag(map, "outcome")?;
-        Ok(
-            match tag.as_deref() {
-                Some("cancelled") => {
-                    skip_members(members)?;
-                    Self::Cancelled
-                }
-                Some("selected") => Self::Selected(ReadMembers::read_members(members)?),
-                Some(other) => {
-                    Self::Unrecognized(Unrecognized::collect("outcome", other, members)?)
-                }
-                None => return Err(A::Error::missing_field("outcome")),
-            },
-        )
+        let read = match tag.as_deref() {
+            Some("cancelled") => {
+                skip_members(members)?;
+                Self::Cancelled
+            }
+            Some("selected") => Self::Selected(ReadMembers::read_members(members)?),
+            Some(other) => {
+                Self::Unrecognized(Unrecognized::collect("outcome", other, members)?)
+            }
+            None => return Err(A::Error::missing_field("outcome")),
+        };
+        Ok(read)
     }
 }
 
@@ -5776,16 +5767,15 @@ impl<'de> ReadMembers<'de> for SessionConfigOptionKind {
     #[inline]
     fn read_members<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         let (tag, members) = union::find_tag(map, "type")?;
-        Ok(
-            match tag.as_deref() {
-                Some("select") => Self::Select(ReadMembers::read_members(members)?),
-                Some("boolean") => Self::Boolean(ReadMembers::read_members(members)?),
-                Some(other) => {
-                    Self::Unrecognized(Unrecognized::collect("type", other, members)?)
-                }
-                None => return Err(A::Error::missing_field("type")),
-            },
-        )
+        let read = match tag.as_deref() {
+            Some("select") => Self::Select(ReadMembers::read_members(members)?),
+            Some("boolean") => Self::Boolean(ReadMembers::read_members(members)?),
+            Some(other) => {
+                Self::Unrecognized(Unrecognized::collect("type", other, members)?)
+            }
+            None => return Err(A::Error::missing_field("type")),
+        };
+        Ok(read)
     }
 }
 
@@ -5839,21 +5829,20 @@ impl<'de> ReadMembers<'de> for SessionConfigOptionValue {
     #[inline]
     fn read_members<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         let (tag, members) = union::find_tag(map, "type")?;
-        Ok(
-            match tag.as_deref() {
-                Some("boolean") => Self::Boolean(union::read_single(members, "value")?),
-                None | Some("value_id") => {
-                    Self::ValueId(union::read_single(members, "value")?)
+        let read = match tag.as_deref() {
+            Some("boolean") => Self::Boolean(union::read_single(members, "value")?),
+            None | Some("value_id") => {
+                Self::ValueId(union::read_single(members, "value")?)
+            }
+            Some(other) => {
+                let other = Unrecognized::collect("type", other, members)?;
+                match other.member("value") {
+                    Some(value) => Self::ValueId(value),
+                    None => Self::Unrecognized(other),
                 }
-                Some(other) => {
-                    let other = Unrecognized::collect("type", other, members)?;
-                    match other.member("value") {
-                        Some(value) => Self::ValueId(value),
-                        None => Self::Unrecognized(other),
-                    }
-                }
-            },
-        )
+            }
+        };
+        Ok(read)
     }
 }
 
@@ -6072,28 +6061,25 @@ impl<'de> Deserialize<'de> for SessionConfigSelectOptions {
                 self,
                 mut seq: A,
             ) -> Result<Self::Value, A::Error> {
-                Ok(
-                    match union::look_at_first(&mut seq, &["value", "group"])? {
-                        Looked::Empty => {
-                            SessionConfigSelectOptions::Ungrouped(Vec::new())
-                        }
-                        Looked::Key(0usize, first) => {
-                            SessionConfigSelectOptions::Ungrouped(
-                                union::read_rest(first, seq)?,
-                            )
-                        }
-                        Looked::Key(1usize, first) => {
-                            SessionConfigSelectOptions::Grouped(
-                                union::read_rest(first, seq)?,
-                            )
-                        }
-                        Looked::Key(_, first) | Looked::Unknown(first) => {
-                            SessionConfigSelectOptions::Unrecognized(
-                                union::collect_rest(first, seq)?,
-                            )
-                        }
-                    },
-                )
+                let read = match union::look_at_first(&mut seq, &["value", "group"])? {
+                    Looked::Empty => SessionConfigSelectOptions::Ungrouped(Vec::new()),
+                    Looked::Key(0, first) => {
+                        SessionConfigSelectOptions::Ungrouped(
+                            union::read_rest(first, seq)?,
+                        )
+                    }
+                    Looked::Key(1, first) => {
+                        SessionConfigSelectOptions::Grouped(
+                            union::read_rest(first, seq)?,
+                        )
+                    }
+                    Looked::Key(_, first) | Looked::Unknown(first) => {
+                        SessionConfigSelectOptions::Unrecognized(
+                            union::collect_rest(first, seq)?,
+                        )
+                    }
+                };
+                Ok(read)
             }
         }
         deserializer.deserialize_seq(ArrayVisitor)
@@ -6625,52 +6611,51 @@ impl<'de> ReadMembers<'de> for SessionUpdate {
     #[inline]
     fn read_members<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         let (tag, members) = union::find_tag(map, "sessionUpdate")?;
-        Ok(
-            match tag.as_deref() {
-                Some("user_message_chunk") => {
-                    Self::UserMessageChunk(ReadMembers::read_members(members)?)
-                }
-                Some("agent_message_chunk") => {
-                    Self::AgentMessageChunk(ReadMembers::read_members(members)?)
-                }
-                Some("agent_thought_chunk") => {
-                    Self::AgentThoughtChunk(ReadMembers::read_members(members)?)
-                }
-                Some("tool_call") => Self::ToolCall(ReadMembers::read_members(members)?),
-                Some("tool_call_update") => {
-                    Self::ToolCallUpdate(ReadMembers::read_members(members)?)
-                }
-                Some("plan") => Self::Plan(ReadMembers::read_members(members)?),
-                Some("available_commands_update") => {
-                    Self::AvailableCommandsUpdate(ReadMembers::read_members(members)?)
-                }
-                Some("current_mode_update") => {
-                    Self::CurrentModeUpdate(ReadMembers::read_members(members)?)
-                }
-                Some("config_option_update") => {
-                    Self::ConfigOptionUpdate(ReadMembers::read_members(members)?)
-                }
-                Some("session_info_update") => {
-                    Self::SessionInfoUpdate(ReadMembers::read_members(members)?)
-                }
-                Some("usage_update") => {
-                    Self::UsageUpdate(ReadMembers::read_members(members)?)
-                }
-                Some("notice") => Self::Notice(ReadMembers::read_members(members)?),
-                Some("compaction_update") => {
-                    Self::CompactionUpdate(ReadMembers::read_members(members)?)
-                }
-                Some("compaction_summary_chunk") => {
-                    Self::CompactionSummaryChunk(ReadMembers::read_members(members)?)
-                }
-                Some(other) => {
-                    Self::Unrecognized(
-                        Unrecognized::collect("sessionUpdate", other, members)?,
-                    )
-                }
-                None => return Err(A::Error::missing_field("sessionUpdate")),
-            },
-        )
+        let read = match tag.as_deref() {
+            Some("user_message_chunk") => {
+                Self::UserMessageChunk(ReadMembers::read_members(members)?)
+            }
+            Some("agent_message_chunk") => {
+                Self::AgentMessageChunk(ReadMembers::read_members(members)?)
+            }
+            Some("agent_thought_chunk") => {
+                Self::AgentThoughtChunk(ReadMembers::read_members(members)?)
+            }
+            Some("tool_call") => Self::ToolCall(ReadMembers::read_members(members)?),
+            Some("tool_call_update") => {
+                Self::ToolCallUpdate(ReadMembers::read_members(members)?)
+            }
+            Some("plan") => Self::Plan(ReadMembers::read_members(members)?),
+            Some("available_commands_update") => {
+                Self::AvailableCommandsUpdate(ReadMembers::read_members(members)?)
+            }
+            Some("current_mode_update") => {
+                Self::CurrentModeUpdate(ReadMembers::read_members(members)?)
+            }
+            Some("config_option_update") => {
+                Self::ConfigOptionUpdate(ReadMembers::read_members(members)?)
+            }
+            Some("session_info_update") => {
+                Self::SessionInfoUpdate(ReadMembers::read_members(members)?)
+            }
+            Some("usage_update") => {
+                Self::UsageUpdate(ReadMembers::read_members(members)?)
+            }
+            Some("notice") => Self::Notice(ReadMembers::read_members(members)?),
+            Some("compaction_update") => {
+                Self::CompactionUpdate(ReadMembers::read_members(members)?)
+            }
+            Some("compaction_summary_chunk") => {
+                Self::CompactionSummaryChunk(ReadMembers::read_members(members)?)
+            }
+            Some(other) => {
+                Self::Unrecognized(
+                    Unrecognized::collect("sessionUpdate", other, members)?,
+                )
+            }
+            None => return Err(A::Error::missing_field("sessionUpdate")),
+        };
+        Ok(read)
     }
 }
 
@@ -7588,17 +7573,16 @@ impl<'de> ReadMembers<'de> for ToolCallContent {
     #[inline]
     fn read_members<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         let (tag, members) = union::find_tag(map, "type")?;
-        Ok(
-            match tag.as_deref() {
-                Some("content") => Self::Content(ReadMembers::read_members(members)?),
-                Some("diff") => Self::Diff(ReadMembers::read_members(members)?),
-                Some("terminal") => Self::Terminal(ReadMembers::read_members(members)?),
-                Some(other) => {
-                    Self::Unrecognized(Unrecognized::collect("type", other, members)?)
-                }
-                None => return Err(A::Error::missing_field("type")),
-            },
-        )
+        let read = match tag.as_deref() {
+            Some("content") => Self::Content(ReadMembers::read_members(members)?),
+            Some("diff") => Self::Diff(ReadMembers::read_members(members)?),
+            Some("terminal") => Self::Terminal(ReadMembers::read_members(members)?),
+            Some(other) => {
+                Self::Unrecognized(Unrecognized::collect("type", other, members)?)
+            }
+            None => return Err(A::Error::missing_field("type")),
+        };
+        Ok(read)
     }
 }
 

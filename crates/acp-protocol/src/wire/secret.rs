@@ -25,15 +25,21 @@ impl Hide for String {
 }
 
 /// Shows the names and hides the values.
-impl Hide for IndexMap<String, String> {
+impl<T> Hide for IndexMap<String, T> {
     fn hide(&self) -> impl fmt::Debug + '_ {
         HiddenValues(self)
     }
 }
 
-struct HiddenValues<'a>(&'a IndexMap<String, String>);
+impl<T: Hide> Hide for Option<T> {
+    fn hide(&self) -> impl fmt::Debug + '_ {
+        self.as_ref().map(Hide::hide)
+    }
+}
 
-impl fmt::Debug for HiddenValues<'_> {
+struct HiddenValues<'a, T>(&'a IndexMap<String, T>);
+
+impl<T> fmt::Debug for HiddenValues<'_, T> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_map()
             .entries(self.0.keys().map(|name| (name, Hidden)))

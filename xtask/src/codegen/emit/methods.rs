@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -57,12 +57,12 @@ pub(crate) fn emit(lowered: &BTreeMap<String, Definition>) -> Result<TokenStream
         ),
     ]
     .into_iter()
-    .map(|(side, name, about)| {
+    .filter_map(|(side, name, about)| {
         let of_side: Vec<_> = methods
             .iter()
             .filter(|method| method.side == side)
             .collect();
-        table(name, about, &of_side)
+        (!of_side.is_empty()).then(|| table(name, about, &of_side))
     });
     Ok(quote! {
         use super::generated::*;
@@ -108,7 +108,11 @@ fn pair(lowered: &BTreeMap<String, Definition>) -> Result<Vec<Method<'_>>> {
             ) {
                 (Some(params), Some(result), None) => Kind::Request { params, result },
                 (None, None, Some(params)) => Kind::Notification { params },
-                _ => return Err(anyhow::anyhow!("{}", definitions.join(", "))),
+                _ => bail!(
+                    "method `{name}`: has neither a request with its response nor a notification, \
+                     but {}",
+                    definitions.join(", ")
+                ),
             };
             let wanted = if matches!(kind, Kind::Request { .. }) {
                 2
@@ -123,8 +127,7 @@ fn pair(lowered: &BTreeMap<String, Definition>) -> Result<Vec<Method<'_>>> {
             }
             Ok(Method { name, side, kind })
         })
-        .collect::<Result<Vec<_>>>()
-        .context("a method is neither one request with its response nor one notification")
+        .collect()
 }
 
 fn side(side: Side) -> TokenStream {

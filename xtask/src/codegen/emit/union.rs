@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 
 use super::{docs, ident, rust_type};
@@ -67,10 +67,11 @@ pub(super) fn tagged(name: &Ident, about: &TokenStream, tagged: &Tagged) -> Toke
             #[inline]
             fn read_members<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
                 let (tag, members) = union::find_tag(map, #tag)?;
-                Ok(match tag.as_deref() {
+                let read = match tag.as_deref() {
                     #(#reads)*
                     #rest
-                })
+                };
+                Ok(read)
             }
         }
 
@@ -217,6 +218,7 @@ pub(super) fn by_member(
     let (declarations, froms) = member_variants(name, variants);
     let keys = variants.iter().map(|variant| &variant.key);
     let reads = variants.iter().enumerate().map(|(place, variant)| {
+        let place = Literal::usize_unsuffixed(place);
         let variant = ident(&names::variant(&variant.title));
         quote!(Some(#place) => Self::#variant(ReadMembers::read_members(members)?),)
     });
@@ -239,10 +241,11 @@ pub(super) fn by_member(
         impl<'de> ReadMembers<'de> for #name {
             fn read_members<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
                 let (place, members) = union::find_key(map, &[#(#keys),*])?;
-                Ok(match place {
+                let read = match place {
                     #(#reads)*
                     _ => Self::Unrecognized(union::collect(None, members)?),
-                })
+                };
+                Ok(read)
             }
         }
 
@@ -267,6 +270,7 @@ pub(super) fn by_element(
     let (declarations, froms) = member_variants(name, variants);
     let keys = variants.iter().map(|variant| &variant.key);
     let reads = variants.iter().enumerate().map(|(place, variant)| {
+        let place = Literal::usize_unsuffixed(place);
         let variant = ident(&names::variant(&variant.title));
         quote!(Looked::Key(#place, first) => #name::#variant(union::read_rest(first, seq)?),)
     });
@@ -301,13 +305,14 @@ pub(super) fn by_element(
                     }
 
                     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                        Ok(match union::look_at_first(&mut seq, &[#(#keys),*])? {
+                        let read = match union::look_at_first(&mut seq, &[#(#keys),*])? {
                             Looked::Empty => #name::#empty(Vec::new()),
                             #(#reads)*
                             Looked::Key(_, first) | Looked::Unknown(first) => {
                                 #name::Unrecognized(union::collect_rest(first, seq)?)
                             }
-                        })
+                        };
+                        Ok(read)
                     }
                 }
 
