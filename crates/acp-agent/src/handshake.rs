@@ -1,0 +1,64 @@
+//! What both sides say of themselves in `initialize`.
+
+use acp_host::{ClientFeatures, PromptContent};
+use acp_protocol::v1::{
+    AgentCapabilities, Implementation, InitializeRequest, InitializeResponse, McpCapabilities,
+    PromptCapabilities, SessionAdditionalDirectoriesCapabilities, SessionCapabilities,
+};
+
+use crate::setup::SetupPolicy;
+
+/// The one version of the protocol that is spoken, whatever is asked for
+/// (R032, R033).
+const VERSION: u16 = 1;
+
+/// What the client can do: what it did not name, it cannot (R036).
+pub(crate) fn client_features(request: &InitializeRequest) -> ClientFeatures {
+    let capabilities = &request.client_capabilities;
+    let session = capabilities.session.as_ref();
+    let elicitation = capabilities.elicitation.as_ref();
+    let mut features = ClientFeatures::default();
+    features.read_text_file = capabilities.fs.read_text_file;
+    features.write_text_file = capabilities.fs.write_text_file;
+    features.terminal = capabilities.terminal;
+    features.forms = elicitation.is_some_and(|modes| modes.form.is_some());
+    features.urls = elicitation.is_some_and(|modes| modes.url.is_some());
+    features.boolean_options = session
+        .and_then(|session| session.config_options.as_ref())
+        .is_some_and(|options| options.boolean.is_some());
+    features.notices = session.is_some_and(|session| session.notices.is_some());
+    features.compaction = session.is_some_and(|session| session.compaction.is_some());
+    features.terminal_login = capabilities.auth.terminal;
+    features.name = request.client_info.as_ref().map(|info| info.name.clone());
+    features.version = request
+        .client_info
+        .as_ref()
+        .map(|info| info.version.clone());
+    features
+}
+
+/// What the agent can do: exactly what was registered with its builder.
+pub(crate) fn response(
+    info: &Implementation,
+    setup: &SetupPolicy,
+    prompt: PromptContent,
+) -> InitializeResponse {
+    let mut sessions = SessionCapabilities::new();
+    sessions.additional_directories = setup
+        .additional_directories
+        .then(SessionAdditionalDirectoriesCapabilities::new);
+    let prompt = PromptCapabilities::new()
+        .with_image(prompt.image)
+        .with_audio(prompt.audio)
+        .with_embedded_context(prompt.resource);
+    let mcp = McpCapabilities::new()
+        .with_http(setup.mcp.http)
+        .with_sse(setup.mcp.sse);
+    let capabilities = AgentCapabilities::new()
+        .with_prompt_capabilities(prompt)
+        .with_mcp_capabilities(mcp)
+        .with_session_capabilities(sessions);
+    InitializeResponse::new(VERSION)
+        .with_agent_capabilities(capabilities)
+        .with_agent_info(info.clone())
+}

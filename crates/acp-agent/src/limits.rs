@@ -1,0 +1,44 @@
+//! The bounds of an agent, each with its reason.
+
+use std::time::Duration;
+
+/// How much an agent holds and how long it waits.
+///
+/// What the connection itself holds is bounded by
+/// [`acp_protocol::rpc::Limits`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AgentLimits {
+    /// Sessions that may be live on one connection. A client that never closes
+    /// its sessions would otherwise fill the memory. Default 1,024.
+    pub live_sessions: usize,
+    /// How long a turn may take to end after the client no longer wants it.
+    /// Then the prompt is answered without it; its session takes no other until
+    /// the turn has ended. Default 30 s.
+    pub interrupt: Duration,
+    /// How long a session may take to let go of its resources; the answer to
+    /// the client does not wait for it. Default 5 s.
+    pub shutdown: Duration,
+    /// How long the denial of a gate may take that fails closed. Default 10 s.
+    pub deny: Duration,
+    /// How long a prompt that was submitted may wait for a reply. A host that
+    /// forgets a submission would otherwise leave the client without an
+    /// answer. Default 60 s.
+    pub turn_start: Duration,
+    /// How long the user may take to decide; then the answer is no. Default
+    /// none: people go for lunch.
+    pub permission: Option<Duration>,
+}
+
+impl Default for AgentLimits {
+    fn default() -> Self {
+        Self {
+            live_sessions: 1024,
+            interrupt: Duration::from_secs(30),
+            shutdown: Duration::from_secs(5),
+            deny: Duration::from_secs(10),
+            turn_start: Duration::from_secs(60),
+            permission: None,
+        }
+    }
+}

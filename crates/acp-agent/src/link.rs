@@ -1,0 +1,314 @@
+//! The way from a host to its client: events become updates on the task of
+//! whoever tells them.
+
+use std::{
+    future::poll_fn,
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+};
+
+use acp_host::{
+    BoxFuture, ClientError, CommandId, EmitError, Event, EventBody, Gate, HostError, Offer, Origin,
+    Port, ReadTextFile, Visibility, WriteTextFile,
+};
+use acp_protocol::{
+    rpc::SendError,
+    v1::{SessionId, SessionNotification, SessionUpdate},
+};
+use serde::Serialize;
+
+use crate::{
+    client_calls, gate_trip,
+    session::Core,
+    slot::{After, GateSignal, PromptSlot, Step},
+    stamp::Stamp,
+    translate::{Told, tell_anywhere},
+};
+
+/// What a [`ClientLink`](acp_host::ClientLink) of this facade carries.
+pub(crate) struct LinkPort(Arc<Core>);
+
+/// An update on the wire, with the name of its event.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Stamped<'a> {
+    session_id: &'a SessionId,
+    update: &'a SessionUpdate,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    stamp: Option<&'a Stamp>,
+}
+
+impl LinkPort {
+    pub(crate) fn new(core: Arc<Core>) -> Self {
+        Self(core)
+    }
+}
+
+impl Port for LinkPort {
+    fn offer(&self, event: Event) -> Offer {
+        let Event {
+            origin,
+            number,
+            visibility,
+            body,
+            ..
+        } = event;
+        match origin {
+            Some(origin) => self.0.offer(origin, number, visibility, body),
+            None => self.0.offer_anywhere(number, visibility, body),
+        }
+    }
+
+    fn lose_events(&self, cause: HostError) {
+        let after = self.0.slot().lose(Some(cause));
+        after.run();
+    }
+
+    fn read_text_file(&self, request: ReadTextFile) -> BoxFuture<'_, Result<String, ClientError>> {
+        Box::pin(client_calls::read_text_file(&self.0, request))
+    }
+
+    fn write_text_file(&self, request: WriteTextFile) -> BoxFuture<'_, Result<(), ClientError>> {
+        Box::pin(client_calls::write_text_file(&self.0, request))
+    }
+}
+
+impl Drop for LinkPort {
+    fn drop(&mut self) {
+        let after = self.0.slot().lose(None);
+        after.run();
+    }
+}
+
+impl Core {
+    /// Takes an event of a turn.
+    fn offer(
+        self: &Arc<Self>,
+        origin: Arc<Origin>,
+        number: u64,
+        visibility: Visibility,
+        body: EventBody,
+    ) -> Offer {
+        let mut after = After::default();
+        let mut slot = self.slot();
+        let step = slot.event(&origin, visibility, body, &mut after);
+        let offer = match step {
+            Step::Ignore => Offer::Done(Ok(())),
+            Step::TooLate => Offer::Done(Err(EmitError::Ended)),
+            Step::Tell(told) => match self.tell(&mut slot, &origin, number, told) {
+                Ok(result) => Offer::Done(result),
+                Err(rest) => {
+                    let core = Arc::clone(self);
+                    Offer::Wait(Box::pin(
+                        async move { core.tell_later(&origin, rest).await },
+                    ))
+                }
+            },
+            Step::Ask {
+                announce,
+                gate,
+                command,
+                signal,
+            } => {
+                let trip = Trip {
+                    core: Arc::clone(self),
+                    command,
+                    gate,
+                    signal,
+                };
+                match self.tell(&mut slot, &origin, number, announce) {
+                    Ok(_) => {
+                        trip.start();
+                        Offer::Done(Ok(()))
+                    }
+                    Err(rest) => Offer::Wait(Box::pin(async move {
+                        // Who waits at the gate is answered, come what may.
+                        let _ = trip.core.tell_later(&origin, rest).await;
+                        trip.start();
+                        Ok(())
+                    })),
+                }
+            }
+        };
+        drop(slot);
+        after.run();
+        offer
+    }
+
+    /// Tells updates of an event now. Gives back what the client cannot take
+    /// yet.
+    ///
+    /// It runs under the lock of the slot, so nothing of a turn is written
+    /// behind its end, and updates are written in the order of their numbers.
+    fn tell(
+        &self,
+        slot: &mut PromptSlot,
+        origin: &Origin,
+        number: u64,
+        told: Told,
+    ) -> Result<Result<(), EmitError>, Rest> {
+        let stamper = slot.stamper().filter(|_| self.stamps);
+        let mut stamp = stamper.map(|(stamper, prompt)| stamper.stamp(origin, prompt, number));
+        let mut updates = match told {
+            Told::Nothing => return Ok(Ok(())),
+            Told::One(update) => match self.write(&update, stamp.as_ref()) {
+                Poll::Ready(result) => {
+                    if let (Some(stamp), Some((stamper, _))) = (stamp, slot.stamper()) {
+                        stamper.take_back(stamp);
+                    }
+                    return Ok(result);
+                }
+                Poll::Pending => {
+                    return Err(Rest {
+                        updates: vec![update],
+                        stamp,
+                    });
+                }
+            },
+            Told::Many(updates) => updates.into_iter(),
+        };
+        while let Some(update) = updates.next() {
+            match self.write(&update, stamp.as_ref()) {
+                Poll::Ready(Ok(())) => {}
+                Poll::Ready(Err(error)) => return Ok(Err(error)),
+                Poll::Pending => {
+                    let updates = std::iter::once(update).chain(updates).collect();
+                    return Err(Rest { updates, stamp });
+                }
+            }
+            if let Some(stamp) = &mut stamp {
+                stamp.next_part();
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Writes an update if there is room for it.
+    fn write(&self, update: &SessionUpdate, stamp: Option<&Stamp>) -> Poll<Result<(), EmitError>> {
+        let update = Stamped {
+            session_id: &self.id,
+            update,
+            stamp,
+        };
+        // Dropped before it is ready, nothing was sent.
+        let send = pin!(self.lane.notify_as::<SessionNotification>(&update));
+        send.poll(&mut Context::from_waker(Waker::noop()))
+            .map_err(emit_error)
+    }
+
+    /// Tells updates as soon as the client takes them, unless the turn is
+    /// cancelled or ends meanwhile.
+    async fn tell_later(&self, origin: &Origin, rest: Rest) -> Result<(), EmitError> {
+        // There was no room, or it was time to let the connection write.
+        tokio::task::yield_now().await;
+        let Rest { updates, mut stamp } = rest;
+        for update in updates {
+            self.tell_when_there_is_room(origin, &update, stamp.as_ref())
+                .await?;
+            if let Some(stamp) = &mut stamp {
+                stamp.next_part();
+            }
+        }
+        Ok(())
+    }
+
+    async fn tell_when_there_is_room(
+        &self,
+        origin: &Origin,
+        update: &SessionUpdate,
+        stamp: Option<&Stamp>,
+    ) -> Result<(), EmitError> {
+        let update = Stamped {
+            session_id: &self.id,
+            update,
+            stamp,
+        };
+        let mut send = pin!(self.lane.notify_as::<SessionNotification>(&update));
+        poll_fn(|cx| {
+            let mut slot = self.slot();
+            if let Err(error) = slot.check_told(origin) {
+                return Poll::Ready(Err(error));
+            }
+            match send.as_mut().poll(cx) {
+                Poll::Ready(sent) => Poll::Ready(sent.map_err(emit_error)),
+                Poll::Pending => match slot.block(cx.waker()) {
+                    Ok(()) => Poll::Pending,
+                    Err(error) => Poll::Ready(Err(error)),
+                },
+            }
+        })
+        .await
+    }
+
+    /// Takes an event of the session as a whole.
+    fn offer_anywhere(
+        self: &Arc<Self>,
+        number: u64,
+        visibility: Visibility,
+        body: EventBody,
+    ) -> Offer {
+        let Told::One(update) = tell_anywhere(body) else {
+            return Offer::Done(Ok(()));
+        };
+        if visibility != Visibility::Public {
+            return Offer::Done(Ok(()));
+        }
+        let stamp = self
+            .stamps
+            .then(|| Stamp::of_session(self.id.as_str(), number));
+        match self.write(&update, stamp.as_ref()) {
+            Poll::Ready(result) => Offer::Done(result),
+            Poll::Pending => {
+                let core = Arc::clone(self);
+                Offer::Wait(Box::pin(async move {
+                    let wire = Stamped {
+                        session_id: &core.id,
+                        update: &update,
+                        stamp: stamp.as_ref(),
+                    };
+                    core.lane
+                        .notify_as::<SessionNotification>(&wire)
+                        .await
+                        .map_err(emit_error)
+                }))
+            }
+        }
+    }
+}
+
+/// Updates that the client cannot take yet.
+struct Rest {
+    updates: Vec<SessionUpdate>,
+    stamp: Option<Stamp>,
+}
+
+/// A permission round trip that is about to start.
+struct Trip {
+    core: Arc<Core>,
+    command: CommandId,
+    gate: Box<Gate>,
+    signal: GateSignal,
+}
+
+impl Trip {
+    fn start(self) {
+        let Self {
+            core,
+            command,
+            gate,
+            signal,
+        } = self;
+        let runtime = core.runtime.clone();
+        runtime.spawn(gate_trip::run(core, command, gate, signal));
+    }
+}
+
+fn emit_error(error: SendError) -> EmitError {
+    match error {
+        SendError::Cancelled => EmitError::Cancelled,
+        SendError::TooLarge { .. } => EmitError::TooLarge,
+        SendError::Encode(_) => EmitError::Unwritable,
+        SendError::Closed(_) | _ => EmitError::Closed,
+    }
+}

@@ -1,0 +1,255 @@
+//! A prompt, from the moment it has its slot to its answer.
+
+use std::{
+    future::poll_fn,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::{Context as TaskContext, Poll},
+};
+
+use acp_host::{Block, Cancel, CommandId, HostError, Submission, dynamic::DynLiveSession};
+use acp_protocol::{rpc::Fault, v1::PromptResponse};
+use acp_transport_stdio::Context;
+use tokio::time::{Sleep, sleep};
+
+use crate::{
+    fault,
+    guard::{Guarded, Panicked, guard},
+    limits::AgentLimits,
+    outcome::{End, Stop},
+    session::Session,
+    slot::{Begin, Progress},
+};
+
+/// A prompt that has the slot of its session.
+///
+/// Dropping it lets go of the slot: at once if the host is not at work on the
+/// prompt, else when the turn has ended.
+pub(crate) struct Accepted {
+    session: Arc<Session>,
+    command: CommandId,
+    cancel: Cancel,
+    /// The host took the prompt, and its turn may run on without us.
+    is_running: bool,
+    is_answered: bool,
+}
+
+impl Accepted {
+    /// Takes the slot of a session. Called in wire order, so that a cancel right
+    /// behind the prompt finds it.
+    ///
+    /// # Errors
+    ///
+    /// -32600 if the session is at work or being closed; nothing is queued.
+    pub(crate) fn begin(session: Arc<Session>, command: CommandId) -> Result<Self, Fault> {
+        let cancel = Cancel::new();
+        let begun = session.core.slot().begin(command.clone(), cancel.clone());
+        match begun {
+            Begin::Started => Ok(Self {
+                session,
+                command,
+                cancel,
+                is_running: false,
+                is_answered: false,
+            }),
+            Begin::Busy => Err(fault::invalid_request(
+                fault::PROMPT,
+                "the session is at work on another prompt",
+            )),
+            Begin::Closing => Err(fault::invalid_request(
+                fault::PROMPT,
+                "the session is being closed",
+            )),
+        }
+    }
+
+    /// Submits the prompt and waits for its end.
+    pub(crate) async fn answer(
+        mut self,
+        content: Vec<Block>,
+        request: &Context,
+    ) -> Result<PromptResponse, Fault> {
+        let live = Arc::clone(&self.session.live);
+        let submission = Submission::new(self.command.clone(), content, self.cancel.clone());
+        let mut request_cancelled = pin!(request.cancelled());
+        let mut wait = Wait {
+            live: &*live,
+            submit: Some(guard(|| live.submit(submission))),
+            interrupt: None,
+            interrupted_at: None,
+            timer: None,
+        };
+        poll_fn(|cx| wait.poll(&mut self, request_cancelled.as_mut(), cx)).await
+    }
+}
+
+impl Drop for Accepted {
+    fn drop(&mut self) {
+        if self.is_answered {
+            return;
+        }
+        let (_, after) = self
+            .session
+            .core
+            .slot()
+            .abandon(&self.command, !self.is_running);
+        after.run();
+        if self.is_running {
+            self.session.interrupt_soon();
+        }
+    }
+}
+
+/// What is waited for until a prompt can be answered.
+struct Wait<'a> {
+    live: &'a dyn DynLiveSession,
+    submit: Option<Guarded<'a, Result<(), HostError>>>,
+    interrupt: Option<Guarded<'a, bool>>,
+    /// How far the host was when it was last interrupted.
+    interrupted_at: Option<Stage>,
+    timer: Option<(Bound, Pin<Box<Sleep>>)>,
+}
+
+/// How far the host is with a prompt. An interruption only reaches what has
+/// begun, so it is repeated when something begins behind it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Stage {
+    is_accepted: bool,
+    is_started: bool,
+}
+
+/// What a timer bounds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bound {
+    /// The time until the host replies.
+    Start,
+    /// The time until a turn ends that nobody wants any more.
+    Interrupt,
+}
+
+impl Wait<'_> {
+    fn poll(
+        &mut self,
+        prompt: &mut Accepted,
+        mut request_cancelled: Pin<&mut impl Future<Output = ()>>,
+        cx: &mut TaskContext<'_>,
+    ) -> Poll<Result<PromptResponse, Fault>> {
+        let session = Arc::clone(&prompt.session);
+        let core = &session.core;
+        loop {
+            self.poll_submit(prompt, cx);
+            let mut progress = Progress::default();
+            let end = core
+                .slot()
+                .poll_end(&prompt.command, cx.waker(), &mut progress);
+            if let Poll::Ready((end, stop)) = end {
+                prompt.is_answered = true;
+                return Poll::Ready(stop.map_or_else(|| end.answer(), Stop::answer));
+            }
+            if !progress.stopped && request_cancelled.as_mut().poll(cx).is_ready() {
+                prompt.stop(Stop::Request);
+                continue;
+            }
+            if progress.stopped {
+                self.poll_interrupt(progress, cx);
+            }
+            match self.poll_timer(progress, &core.limits, cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Bound::Start) => prompt.stop(Stop::Broken(fault::internal(
+                    fault::PROMPT,
+                    "the agent did not begin in time",
+                ))),
+                Poll::Ready(Bound::Interrupt) => return Poll::Ready(self.give_up(prompt)),
+            }
+        }
+    }
+
+    /// Lets the host take the prompt, or even run the turn in place.
+    fn poll_submit(&mut self, prompt: &mut Accepted, cx: &mut TaskContext<'_>) {
+        let Some(submit) = &mut self.submit else {
+            return;
+        };
+        let Poll::Ready(submitted) = Pin::new(submit).poll(cx) else {
+            return;
+        };
+        self.submit = None;
+        let fault = match submitted {
+            Ok(Ok(())) => {
+                prompt.is_running = true;
+                return;
+            }
+            Ok(Err(error)) => fault::from_host(fault::PROMPT, error),
+            Err(Panicked) => fault::internal(fault::PROMPT, "the agent failed"),
+        };
+        let after = prompt
+            .session
+            .core
+            .slot()
+            .end(&prompt.command, End::NotAccepted(fault));
+        after.run();
+    }
+
+    fn poll_interrupt(&mut self, progress: Progress, cx: &mut TaskContext<'_>) {
+        let stage = Stage {
+            is_accepted: self.submit.is_none(),
+            is_started: progress.started,
+        };
+        loop {
+            if self.interrupt.is_none() && self.interrupted_at != Some(stage) {
+                let live = self.live;
+                self.interrupt = Some(guard(|| live.interrupt()));
+                self.interrupted_at = Some(stage);
+            }
+            let Some(interrupt) = &mut self.interrupt else {
+                return;
+            };
+            if Pin::new(interrupt).poll(cx).is_pending() {
+                return;
+            }
+            self.interrupt = None;
+        }
+    }
+
+    fn poll_timer(
+        &mut self,
+        progress: Progress,
+        limits: &AgentLimits,
+        cx: &mut TaskContext<'_>,
+    ) -> Poll<Bound> {
+        let (bound, time) = match progress {
+            Progress { stopped: true, .. } => (Bound::Interrupt, limits.interrupt),
+            Progress { started: false, .. } => (Bound::Start, limits.turn_start),
+            Progress { started: true, .. } => {
+                self.timer = None;
+                return Poll::Pending;
+            }
+        };
+        let timer = match &mut self.timer {
+            Some((known, timer)) if *known == bound => timer,
+            timer => &mut timer.insert((bound, Box::pin(sleep(time)))).1,
+        };
+        timer.as_mut().poll(cx).map(|()| bound)
+    }
+
+    /// Answers without the end of the turn. The session takes no other prompt
+    /// until the turn has ended (G-13); a turn that runs in `submit` ends here.
+    fn give_up(&mut self, prompt: &mut Accepted) -> Result<PromptResponse, Fault> {
+        let runs_in_place = self.submit.take().is_some();
+        self.interrupt = None;
+        prompt.is_answered = true;
+        let (stop, after) = prompt
+            .session
+            .core
+            .slot()
+            .abandon(&prompt.command, runs_in_place);
+        after.run();
+        stop.unwrap_or(Stop::Cancelled).answer()
+    }
+}
+
+impl Accepted {
+    fn stop(&self, stop: Stop) {
+        let after = self.session.core.slot().stop(Some(&self.command), stop);
+        after.run();
+    }
+}

@@ -1,0 +1,120 @@
+//! What a session is set up with: checked before the host sees it.
+
+use std::{collections::HashSet, path::PathBuf};
+
+use acp_host::{
+    ClientFeatures, DirectoryError, McpAcceptance, McpRemote, McpServer, McpStdio, Secret, Setup,
+    check_directory,
+};
+use acp_protocol::{rpc::Fault, v1};
+
+use crate::fault;
+
+/// What the agent accepts in a set-up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SetupPolicy {
+    pub(crate) mcp: McpAcceptance,
+    pub(crate) additional_directories: bool,
+}
+
+impl SetupPolicy {
+    /// Checks what a client asks for (R072, R073, R076).
+    ///
+    /// # Errors
+    ///
+    /// -32602 that names the rule; nothing is cleaned or left out in silence.
+    pub(crate) fn check(
+        &self,
+        method: &str,
+        cwd: &str,
+        directories: &[String],
+        servers: Vec<v1::McpServer>,
+        client: ClientFeatures,
+    ) -> Result<Setup, Fault> {
+        let refuse = |text: String| fault::invalid_params(method, &text);
+        let cwd = check_directory(cwd).map_err(|error| refuse(format!("cwd: {error}")))?;
+        let directories = self.directories(directories).map_err(refuse)?;
+        let servers = self.servers(servers).map_err(refuse)?;
+        Ok(Setup::new(cwd)
+            .with_additional_directories(directories)
+            .with_mcp_servers(servers)
+            .with_client(client))
+    }
+
+    fn directories(&self, directories: &[String]) -> Result<Vec<PathBuf>, String> {
+        if !directories.is_empty() && !self.additional_directories {
+            return Err("additionalDirectories: this agent takes none".into());
+        }
+        let mut checked = Vec::with_capacity(directories.len());
+        for (at, text) in directories.iter().enumerate() {
+            let path = check_directory(text)
+                .map_err(|error: DirectoryError| format!("additionalDirectories[{at}]: {error}"))?;
+            if !checked.contains(&path) {
+                checked.push(path);
+            }
+        }
+        Ok(checked)
+    }
+
+    fn servers(&self, servers: Vec<v1::McpServer>) -> Result<Vec<McpServer>, String> {
+        let mut names = HashSet::new();
+        let mut checked = Vec::with_capacity(servers.len());
+        for (at, server) in servers.into_iter().enumerate() {
+            let server = self
+                .server(server)
+                .map_err(|text| format!("mcpServers[{at}]: {text}"))?;
+            if !names.insert(server.name().to_owned()) {
+                return Err(format!("mcpServers[{at}]: another server has this name"));
+            }
+            checked.push(server);
+        }
+        Ok(checked)
+    }
+
+    fn server(&self, server: v1::McpServer) -> Result<McpServer, &'static str> {
+        let server = match server {
+            v1::McpServer::Stdio(server) => stdio(server)?,
+            v1::McpServer::Http(server) => {
+                McpServer::Http(remote(server.name, server.url, server.headers))
+            }
+            v1::McpServer::Sse(server) => {
+                McpServer::Sse(remote(server.name, server.url, server.headers))
+            }
+            _ => return Err("this kind of server is not known"),
+        };
+        if server.name().is_empty() {
+            return Err("the server has no name");
+        }
+        if self.mcp.accepts(&server) {
+            return Ok(server);
+        }
+        Err(match server {
+            McpServer::Http(_) => "this agent connects to no servers over http",
+            McpServer::Sse(_) => "this agent connects to no servers over sse",
+            _ => "this agent starts no servers",
+        })
+    }
+}
+
+fn stdio(server: v1::McpServerStdio) -> Result<McpServer, &'static str> {
+    let command = PathBuf::from(server.command);
+    if !command.is_absolute() {
+        return Err("the command is no absolute path");
+    }
+    let env = server
+        .env
+        .into_iter()
+        .map(|pair| (pair.name, Secret::new(pair.value)));
+    Ok(McpServer::Stdio(
+        McpStdio::new(server.name, command)
+            .with_args(server.args)
+            .with_env(env.collect()),
+    ))
+}
+
+fn remote(name: String, url: String, headers: Vec<v1::HttpHeader>) -> McpRemote {
+    let headers = headers
+        .into_iter()
+        .map(|header| (header.name, Secret::new(header.value)));
+    McpRemote::new(name, url).with_headers(headers.collect())
+}

@@ -1,0 +1,295 @@
+//! Events of a turn as updates of the client.
+
+use std::collections::HashMap;
+
+use acp_host::{
+    Block, Delta, EventBody, Gate, GateKind, Origin, ToolCall, ToolEnd, ToolId, ToolProgress,
+};
+use acp_protocol::{
+    Meta, RawJson,
+    v1::{self, ContentBlock, ContentChunk, SessionUpdate, ToolCallStatus},
+};
+
+use crate::{
+    numbering::{ChunkKind, MessageNumbering},
+    outcome::End,
+    wire,
+};
+
+/// Turns the events of one turn into updates, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Translator {
+    numbering: Option<MessageNumbering>,
+    /// Tool calls that the client knows and that have not ended.
+    tools: HashMap<ToolId, ToolCall>,
+    step: Streamed,
+    /// The last words of the agent declined.
+    refused: bool,
+}
+
+/// How many bytes of the current step were told by deltas.
+#[derive(Debug, Default)]
+struct Streamed {
+    message: usize,
+    thought: usize,
+}
+
+/// What an event tells the client.
+#[derive(Debug)]
+pub(crate) enum Told {
+    Nothing,
+    One(SessionUpdate),
+    Many(Vec<SessionUpdate>),
+}
+
+impl From<Option<SessionUpdate>> for Told {
+    fn from(update: Option<SessionUpdate>) -> Self {
+        update.map_or(Self::Nothing, Self::One)
+    }
+}
+
+impl Translator {
+    /// Begins the turn.
+    pub(crate) fn begin(&mut self, origin: &Origin) {
+        self.numbering = Some(MessageNumbering::new(origin.turn.clone()));
+    }
+
+    /// Tells an event of the turn.
+    pub(crate) fn tell(&mut self, body: EventBody) -> Told {
+        match body {
+            EventBody::Delta(delta) => self.delta(delta).into(),
+            EventBody::StepDone(blocks) => self.step_done(blocks),
+            EventBody::ToolRequested(tool) => self.tool(*tool, None).into(),
+            EventBody::ToolStarted(tool) => {
+                self.tool(*tool, Some(ToolCallStatus::InProgress)).into()
+            }
+            EventBody::ToolProgressed(progress) => self.progress(*progress).into(),
+            EventBody::ToolCompleted(end) => self.tool_end(*end).into(),
+            other => tell_anywhere(other),
+        }
+    }
+
+    /// Tells an event of a sub-agent's tool, if the client knows the tool.
+    pub(crate) fn tell_known_tool(&mut self, body: EventBody) -> Told {
+        match body {
+            EventBody::ToolStarted(tool) if self.tools.contains_key(&tool.id) => {
+                self.tool(*tool, Some(ToolCallStatus::InProgress)).into()
+            }
+            EventBody::ToolProgressed(progress) => self.progress(*progress).into(),
+            EventBody::ToolCompleted(end) => self.tool_end(*end).into(),
+            _ => Told::Nothing,
+        }
+    }
+
+    /// Announces the tool that waits at a gate, unless the client knows it.
+    pub(crate) fn announce(&mut self, gate: &Gate) -> Told {
+        match &gate.kind {
+            GateKind::Permission { tool, .. } => self.tool(tool.clone(), None).into(),
+            _ => Told::Nothing,
+        }
+    }
+
+    /// How a turn ended by one of its last events.
+    pub(crate) fn end(&self, body: EventBody, is_public: bool) -> End {
+        match body {
+            EventBody::TurnInterrupted => End::Interrupted,
+            EventBody::TurnFailed(failure) if is_public => End::Failed(failure),
+            EventBody::TurnFailed(_) => End::Failed(acp_host::TurnFailure::Panicked),
+            _ => End::Done {
+                refused: self.refused,
+            },
+        }
+    }
+
+    fn delta(&mut self, delta: Delta) -> Option<SessionUpdate> {
+        match delta {
+            Delta::Text(text) => self.message(text, false),
+            Delta::Refusal(text) => self.message(text, true),
+            Delta::Thinking(text) => self.thought(text),
+            // Unfinished arguments have no form on the wire.
+            _ => None,
+        }
+    }
+
+    fn message(&mut self, text: String, refused: bool) -> Option<SessionUpdate> {
+        if text.is_empty() {
+            return None;
+        }
+        self.step.message += text.len();
+        let mut chunk = self.chunk(ChunkKind::Message, text_content(text));
+        self.refused = refused;
+        if refused {
+            chunk.meta = Some(Box::new(Meta::from_iter([(
+                "refusal".to_owned(),
+                true.into(),
+            )])));
+        }
+        Some(SessionUpdate::AgentMessageChunk(chunk))
+    }
+
+    fn thought(&mut self, text: String) -> Option<SessionUpdate> {
+        if text.is_empty() {
+            return None;
+        }
+        self.step.thought += text.len();
+        Some(SessionUpdate::AgentThoughtChunk(
+            self.chunk(ChunkKind::Thought, text_content(text)),
+        ))
+    }
+
+    fn chunk(&mut self, kind: ChunkKind, content: ContentBlock) -> ContentChunk {
+        let mut chunk = ContentChunk::new(content);
+        chunk.message_id = self
+            .numbering
+            .as_mut()
+            .map(|numbers| numbers.id_for(kind).into());
+        chunk
+    }
+
+    /// Tells of a finished step what its deltas did not.
+    fn step_done(&mut self, blocks: Vec<Block>) -> Told {
+        let mut updates = Vec::new();
+        let mut told = std::mem::take(&mut self.step);
+        for block in blocks {
+            let update = match block {
+                Block::Text(text) => {
+                    self.refused = false;
+                    self.message(rest(text, &mut told.message), false)
+                }
+                Block::Refusal(text) => {
+                    self.refused = true;
+                    self.message(rest(text, &mut told.message), true)
+                }
+                Block::Thinking(text) => self.thought(rest(text, &mut told.thought)),
+                other => {
+                    let chunk = self.chunk(ChunkKind::Message, wire::block(other));
+                    Some(SessionUpdate::AgentMessageChunk(chunk))
+                }
+            };
+            updates.extend(update);
+        }
+        self.step = Streamed::default();
+        self.interrupt_messages();
+        Told::Many(updates)
+    }
+
+    /// Tells of a tool call: all of it if it is new, else what changed.
+    fn tool(&mut self, tool: ToolCall, status: Option<ToolCallStatus>) -> Option<SessionUpdate> {
+        match self.tools.get_mut(&tool.id) {
+            Some(known) => {
+                let mut update = changes(known, &tool);
+                let is_news = update.is_some() || status.is_some();
+                *known = tool;
+                is_news.then(|| {
+                    let mut update = update
+                        .take()
+                        .unwrap_or_else(|| v1::ToolCallUpdate::new(known.id.to_shared()));
+                    update.status = status;
+                    update.into()
+                })
+            }
+            None => {
+                self.interrupt_messages();
+                let status = status.unwrap_or(ToolCallStatus::Pending);
+                let update = wire::tool_call(tool.clone(), status).into();
+                self.tools.insert(tool.id.clone(), tool);
+                Some(update)
+            }
+        }
+    }
+
+    fn progress(&mut self, progress: ToolProgress) -> Option<SessionUpdate> {
+        let known = self.tools.get_mut(&progress.id)?;
+        let mut now = known.clone();
+        now.title = progress.title.unwrap_or(now.title);
+        now.content = progress.content.unwrap_or(now.content);
+        now.locations = progress.locations.unwrap_or(now.locations);
+        self.tool(now, None)
+    }
+
+    fn tool_end(&mut self, end: ToolEnd) -> Option<SessionUpdate> {
+        self.tools.remove(&end.id)?;
+        let mut update = v1::ToolCallUpdate::new(end.id.to_shared());
+        let failed = end.is_error;
+        update.status = Some(if failed {
+            ToolCallStatus::Failed
+        } else {
+            ToolCallStatus::Completed
+        });
+        if !end.content.is_empty() {
+            update.content = Some(end.content.into_iter().map(wire::tool_content).collect());
+        }
+        update.raw_output = end.output.map(|output| RawJson::from(output.into_raw()));
+        Some(update.into())
+    }
+
+    fn interrupt_messages(&mut self) {
+        if let Some(numbering) = &mut self.numbering {
+            numbering.interrupt();
+        }
+    }
+}
+
+/// Tells what means the same inside and outside of turns.
+pub(crate) fn tell_anywhere(body: EventBody) -> Told {
+    match body {
+        EventBody::PlanChanged(entries) => Told::One(wire::plan(entries).into()),
+        EventBody::ContextMeasured(measured) => {
+            Told::One(v1::UsageUpdate::new(measured.used, measured.limit).into())
+        }
+        _ => Told::Nothing,
+    }
+}
+
+/// What differs between a tool call that the client knows and what it is now.
+fn changes(known: &ToolCall, now: &ToolCall) -> Option<v1::ToolCallUpdate> {
+    if known == now {
+        return None;
+    }
+    let mut update = v1::ToolCallUpdate::new(now.id.to_shared());
+    if now.title != known.title {
+        update.title = Some(now.title.clone());
+    }
+    if now.name != known.name {
+        update.name = Some(now.name.clone());
+    }
+    if now.kind != known.kind {
+        update.kind = Some(wire::tool_kind(now.kind));
+    }
+    if now.content != known.content {
+        update.content = Some(
+            now.content
+                .iter()
+                .cloned()
+                .map(wire::tool_content)
+                .collect(),
+        );
+    }
+    if now.locations != known.locations {
+        update.locations = Some(now.locations.iter().cloned().map(wire::location).collect());
+    }
+    if now.input != known.input {
+        update.raw_input = now
+            .input
+            .clone()
+            .map(|input| RawJson::from(input.into_raw()));
+    }
+    Some(update)
+}
+
+/// What is left of a text after the bytes that were told already.
+fn rest(mut text: String, told: &mut usize) -> String {
+    let skip = (*told).min(text.len());
+    *told -= skip;
+    // A host that told something else than a beginning is not made worse by
+    // repeating it in pieces.
+    if !text.is_char_boundary(skip) {
+        return String::new();
+    }
+    text.drain(..skip);
+    text
+}
+
+fn text_content(text: String) -> ContentBlock {
+    ContentBlock::Text(v1::TextContent::new(text))
+}

@@ -1,0 +1,152 @@
+//! The end of a connection ends everything that ran on it.
+
+use std::time::Duration;
+
+use acp_agent::host::{ClientError, Delta, EmitError, EventBody, ReadTextFile};
+use acp_protocol::rpc::CloseCause;
+use serde_json::json;
+use tokio::time::Instant;
+
+use crate::{
+    client::Client,
+    host::{Does, agent},
+};
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_leaves_interrupts_its_turns_and_closes_its_sessions() {
+    let (agent, mut strings) = agent();
+    let mut client = Client::ready(&agent).await;
+    let mut sessions = Vec::new();
+    for _ in 0..3 {
+        client.new_session().await;
+        sessions.push(strings.session().await);
+    }
+    client.prompt("session-0", "hi").await;
+    client.prompt("session-1", "hi").await;
+    let turn = sessions[0].start().await;
+    let asking = sessions[1].start().await;
+    asking.open_gate("g1", "t1").await;
+    client.update().await;
+    client.asked("session/request_permission").await;
+
+    let host = tokio::spawn({
+        let session = sessions[0].clone();
+        async move {
+            while session.interrupts() == 0 {
+                tokio::task::yield_now().await;
+            }
+            turn.interrupted().await;
+            turn
+        }
+    });
+    let other = tokio::spawn({
+        let session = sessions[1].clone();
+        async move {
+            let response = session.response().await;
+            asking.interrupted().await;
+            response
+        }
+    });
+    let cause = client.hang_up().await;
+    assert!(matches!(cause, CloseCause::PeerEof), "{cause:?}");
+    let turn = host.await.unwrap();
+    let response = other.await.unwrap();
+    let approve =
+        acp_agent::host::GateAnswer::Permission(acp_agent::host::PermissionAction::Approve);
+    assert_ne!(response.answer, approve);
+    for session in &sessions {
+        assert_eq!(session.shutdowns(), 1);
+        assert!(session.interrupts() > 0);
+    }
+    let late = EventBody::Delta(Delta::Text("late".into()));
+    assert!(turn.tell(late).await.is_err());
+    let read = sessions[2]
+        .link()
+        .read_text_file(ReadTextFile::new("/a"))
+        .await;
+    assert_eq!(read, Err(ClientError::Unsupported));
+}
+
+#[tokio::test(start_paused = true)]
+async fn hosts_that_hang_are_left_behind() {
+    let (agent, mut strings) = agent();
+    let mut client = Client::ready(&agent).await;
+    let id = client.new_session().await;
+    let session = strings.session().await;
+    client.prompt(&id, "hi").await;
+    let turn = session.start().await;
+    strings
+        .script
+        .interrupt
+        .lock()
+        .unwrap()
+        .extend([Does::Hang, Does::Hang]);
+    strings
+        .script
+        .shutdown
+        .lock()
+        .unwrap()
+        .push_back(Does::Hang);
+    let began = Instant::now();
+    client.hang_up().await;
+    let took = began.elapsed();
+    assert!(
+        took >= Duration::from_secs(35) && took < Duration::from_secs(37),
+        "{took:?}"
+    );
+    assert_eq!(session.shutdowns(), 1);
+    let late = turn
+        .tell(EventBody::Delta(Delta::Text("late".into())))
+        .await;
+    assert!(
+        matches!(late, Err(EmitError::Ended | EmitError::Closed)),
+        "{late:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_made_too_late_is_shut_down() {
+    let (agent, mut strings) = agent();
+    let mut client = Client::ready(&agent).await;
+    strings
+        .script
+        .attach
+        .lock()
+        .unwrap()
+        .push_back(Does::Rest(100));
+    client
+        .start_call("session/new", json!({"cwd": "/home", "mcpServers": []}))
+        .await;
+    let session = strings.session().await;
+    client.hang_up().await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(session.shutdowns(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_waits_for_room_or_for_an_answer_is_told() {
+    let (agent, mut strings) = agent();
+    let capabilities = json!({"fs": {"readTextFile": true}});
+    let mut client = Client::ready_with(&agent, capabilities).await;
+    let id = client.new_session().await;
+    let session = strings.session().await;
+    client.prompt(&id, "hi").await;
+    let turn = session.start().await;
+    let reading = tokio::spawn({
+        let session = session.clone();
+        async move { session.link().read_text_file(ReadTextFile::new("/a")).await }
+    });
+    client.asked("fs/read_text_file").await;
+    let telling = tokio::spawn(async move {
+        loop {
+            let text = EventBody::Delta(Delta::Text("x".repeat(32 << 10)));
+            if let Err(error) = turn.tell(text).await {
+                return error;
+            }
+        }
+    });
+    client.pause().await;
+    client.hang_up().await;
+    assert_eq!(reading.await.unwrap(), Err(ClientError::Closed));
+    assert_ne!(telling.await.unwrap(), EmitError::TooLarge);
+}

@@ -1,0 +1,286 @@
+//! A host whose strings the test pulls.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Mutex, OnceLock,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use acp_agent::{
+    Agent, AgentBuilder,
+    host::{
+        Block, ClientLink, CommandId, Delta, EmitError, Event, EventBody, Gate, GateResponse,
+        HostError, LiveSession, Origin, SessionHost, SessionId, Setup, Submission, ToolCall,
+    },
+};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// What a host call does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Does {
+    #[default]
+    Work,
+    FailInPublic,
+    FailInPrivate,
+    Panic,
+    Hang,
+    /// Takes so many milliseconds.
+    Rest(u64),
+}
+
+impl Does {
+    async fn act(self) -> Result<(), HostError> {
+        match self {
+            Self::Work => Ok(()),
+            Self::FailInPublic => Err(HostError::public("no room left\nin here")),
+            Self::FailInPrivate => Err(HostError::internal("canary")),
+            Self::Panic => panic!("canary"),
+            Self::Hang => std::future::pending().await,
+            Self::Rest(millis) => {
+                tokio::time::sleep(Duration::from_millis(millis)).await;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// What the calls of a host do, the next ones first.
+#[derive(Debug, Default)]
+pub(crate) struct Script {
+    pub(crate) new_session: Mutex<VecDeque<Does>>,
+    pub(crate) attach: Mutex<VecDeque<Does>>,
+    pub(crate) submit: Mutex<VecDeque<Does>>,
+    pub(crate) respond: Mutex<VecDeque<Does>>,
+    pub(crate) interrupt: Mutex<VecDeque<Does>>,
+    pub(crate) shutdown: Mutex<VecDeque<Does>>,
+    /// Ids for sessions, in place of those that are counted.
+    pub(crate) ids: Mutex<VecDeque<String>>,
+}
+
+fn next(calls: &Mutex<VecDeque<Does>>) -> Does {
+    calls.lock().unwrap().pop_front().unwrap_or_default()
+}
+
+pub(crate) struct Host {
+    pub(crate) script: Arc<Script>,
+    made: UnboundedSender<(Setup, Arc<Session>)>,
+    count: AtomicUsize,
+}
+
+/// The strings.
+pub(crate) struct Strings {
+    pub(crate) script: Arc<Script>,
+    made: UnboundedReceiver<(Setup, Arc<Session>)>,
+}
+
+/// A host, and the strings to pull.
+pub(crate) fn host() -> (Host, Strings) {
+    let (sender, made) = unbounded_channel();
+    let script = Arc::new(Script::default());
+    let host = Host {
+        script: Arc::clone(&script),
+        made: sender,
+        count: AtomicUsize::new(0),
+    };
+    (host, Strings { script, made })
+}
+
+/// An agent of such a host.
+pub(crate) fn agent() -> (Agent, Strings) {
+    let (host, strings) = host();
+    (AgentBuilder::new(host).build().unwrap(), strings)
+}
+
+impl Strings {
+    /// The session that was made next.
+    pub(crate) async fn session(&mut self) -> Arc<Session> {
+        self.made.recv().await.expect("the host is gone").1
+    }
+
+    /// The set-up of the session that was made next.
+    pub(crate) async fn setup(&mut self) -> Setup {
+        self.made.recv().await.expect("the host is gone").0
+    }
+}
+
+impl SessionHost for Host {
+    type Session = Arc<Session>;
+
+    async fn new_session(&self, setup: Setup) -> Result<Arc<Session>, HostError> {
+        next(&self.script.new_session).act().await?;
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let id = self.script.ids.lock().unwrap().pop_front();
+        let id = id.unwrap_or_else(|| format!("session-{number}"));
+        let (submissions, submitted) = unbounded_channel();
+        let (responses, responded) = unbounded_channel();
+        let session = Arc::new(Session {
+            id: SessionId::new(id).unwrap(),
+            script: Arc::clone(&self.script),
+            link: OnceLock::new(),
+            submissions,
+            submitted: tokio::sync::Mutex::new(submitted),
+            responses,
+            responded: tokio::sync::Mutex::new(responded),
+            interrupts: AtomicUsize::new(0),
+            shutdowns: AtomicUsize::new(0),
+        });
+        self.made.send((setup, Arc::clone(&session))).ok();
+        Ok(session)
+    }
+}
+
+pub(crate) struct Session {
+    id: SessionId,
+    script: Arc<Script>,
+    link: OnceLock<ClientLink>,
+    submissions: UnboundedSender<Submission>,
+    submitted: tokio::sync::Mutex<UnboundedReceiver<Submission>>,
+    responses: UnboundedSender<GateResponse>,
+    responded: tokio::sync::Mutex<UnboundedReceiver<GateResponse>>,
+    interrupts: AtomicUsize,
+    shutdowns: AtomicUsize,
+}
+
+impl LiveSession for Session {
+    fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    async fn attach(&self, link: ClientLink) -> Result<(), HostError> {
+        self.link.set(link).expect("attached twice");
+        next(&self.script.attach).act().await
+    }
+
+    async fn submit(&self, submission: Submission) -> Result<(), HostError> {
+        self.submissions.send(submission).unwrap();
+        next(&self.script.submit).act().await
+    }
+
+    async fn respond_gate(&self, response: GateResponse) -> Result<(), HostError> {
+        self.responses.send(response).unwrap();
+        next(&self.script.respond).act().await
+    }
+
+    async fn interrupt(&self) -> bool {
+        self.interrupts.fetch_add(1, Ordering::Relaxed);
+        next(&self.script.interrupt).act().await.is_ok()
+    }
+
+    async fn shutdown(&self) {
+        self.shutdowns.fetch_add(1, Ordering::Relaxed);
+        let _ = next(&self.script.shutdown).act().await;
+    }
+}
+
+impl Session {
+    pub(crate) fn link(&self) -> &ClientLink {
+        self.link.get().expect("not attached")
+    }
+
+    /// The next prompt.
+    pub(crate) async fn submission(&self) -> Submission {
+        self.submitted.lock().await.recv().await.unwrap()
+    }
+
+    /// The next answer to a gate.
+    pub(crate) async fn response(&self) -> GateResponse {
+        self.responded.lock().await.recv().await.unwrap()
+    }
+
+    /// Whether no gate was answered.
+    pub(crate) async fn has_no_response(&self) -> bool {
+        self.responded.lock().await.try_recv().is_err()
+    }
+
+    pub(crate) fn interrupts(&self) -> usize {
+        self.interrupts.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn shutdowns(&self) -> usize {
+        self.shutdowns.load(Ordering::Relaxed)
+    }
+
+    /// Takes the next prompt and starts a turn for it.
+    pub(crate) async fn start(self: &Arc<Self>) -> Turn {
+        let submission = self.submission().await;
+        let turn = self.turn("main", &format!("turn-of-{}", submission.command));
+        turn.start(&submission.command).await;
+        turn
+    }
+
+    /// A turn that nobody asked for.
+    pub(crate) fn turn(self: &Arc<Self>, loop_id: &str, turn: &str) -> Turn {
+        let origin = Arc::new(Origin::new(loop_id, turn));
+        Turn {
+            session: Arc::clone(self),
+            origin,
+            next: AtomicU64::new(0),
+        }
+    }
+}
+
+/// A turn whose events the test tells.
+pub(crate) struct Turn {
+    session: Arc<Session>,
+    pub(crate) origin: Arc<Origin>,
+    next: AtomicU64,
+}
+
+impl Turn {
+    /// A turn of a sub-agent that this turn started.
+    pub(crate) fn child(&self, loop_id: &str, turn: &str) -> Turn {
+        let origin = Origin::new(loop_id, turn).with_parent(Arc::clone(&self.origin));
+        Turn {
+            session: Arc::clone(&self.session),
+            origin: Arc::new(origin),
+            next: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn event(&self, body: EventBody) -> Event {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        Event::new(Arc::clone(&self.origin), number, body)
+    }
+
+    pub(crate) async fn tell(&self, body: EventBody) -> Result<(), EmitError> {
+        self.session.link().emit(self.event(body)).await
+    }
+
+    pub(crate) async fn start(&self, command: &CommandId) {
+        let body = EventBody::TurnStarted {
+            command: Some(command.clone()),
+            index: 0,
+        };
+        self.tell(body).await.unwrap();
+    }
+
+    pub(crate) async fn text(&self, text: &str) {
+        self.tell(EventBody::Delta(Delta::Text(text.into())))
+            .await
+            .unwrap();
+    }
+
+    pub(crate) async fn step(&self, blocks: Vec<Block>) {
+        self.tell(EventBody::StepDone(blocks)).await.unwrap();
+    }
+
+    pub(crate) async fn open_gate(&self, gate: &str, tool: &str) {
+        let tool = ToolCall::new(tool, "edit", "Change notes.md");
+        self.tell(EventBody::GateOpened(Box::new(Gate::permission(
+            gate, tool,
+        ))))
+        .await
+        .unwrap();
+    }
+
+    pub(crate) async fn done(&self) {
+        self.tell(EventBody::TurnDone).await.unwrap();
+    }
+
+    pub(crate) async fn interrupted(&self) {
+        self.tell(EventBody::TurnInterrupted).await.unwrap();
+    }
+}

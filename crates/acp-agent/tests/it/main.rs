@@ -1,0 +1,12 @@
+//! The facade, driven by raw lines over a pipe in memory, under a clock that
+//! stands still until everybody waits.
+
+mod cancel;
+mod client;
+mod connection_end;
+mod handshake;
+mod host;
+mod new_session;
+mod permission;
+mod prompt;
+mod updates;
