@@ -6,6 +6,7 @@ mod client;
 mod connection_end;
 mod handshake;
 mod host;
+mod kit;
 mod new_session;
 mod permission;
 mod prompt;

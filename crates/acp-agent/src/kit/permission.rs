@@ -1,0 +1,89 @@
+//! Permissions: asked in a turn, answered through the session.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use acp_host::{GateAnswer, GateId, GateResponse, HostError, PermissionAction};
+use tokio::sync::oneshot;
+
+/// What the user decided about a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "a tool runs only if it may"]
+pub enum Permission {
+    /// It may run this time.
+    Allowed,
+    /// It may run, and its like in this workspace from now on. Remembering that
+    /// is up to the agent.
+    AllowedAlways,
+    /// It may not run.
+    Denied,
+}
+
+impl Permission {
+    /// Whether the tool may run.
+    pub fn is_allowed(self) -> bool {
+        self != Self::Denied
+    }
+}
+
+impl From<GateAnswer> for Permission {
+    fn from(answer: GateAnswer) -> Self {
+        match answer {
+            GateAnswer::Permission(PermissionAction::Approve) => Self::Allowed,
+            GateAnswer::Permission(PermissionAction::ApproveAlways) => Self::AllowedAlways,
+            // Whatever is not an approval is none.
+            _ => Self::Denied,
+        }
+    }
+}
+
+/// The gates of a session that are open; at most one for each call of
+/// [`ask_permission`](super::Turn::ask_permission) under way.
+#[derive(Debug, Default)]
+pub(super) struct OpenGates(Mutex<HashMap<GateId, oneshot::Sender<GateAnswer>>>);
+
+/// A gate of a session that is open; dropping it closes it.
+pub(super) struct OpenGate {
+    id: GateId,
+    gates: Arc<OpenGates>,
+    pub(super) answer: oneshot::Receiver<GateAnswer>,
+}
+
+impl OpenGates {
+    pub(super) fn open(self: &Arc<Self>, id: GateId) -> OpenGate {
+        let (sender, answer) = oneshot::channel();
+        self.lock().insert(id.clone(), sender);
+        OpenGate {
+            id,
+            gates: Arc::clone(self),
+            answer,
+        }
+    }
+
+    pub(super) fn respond(&self, response: GateResponse) -> Result<(), HostError> {
+        let sender = self.lock().remove(&response.gate);
+        sender
+            .and_then(|sender| sender.send(response.answer).ok())
+            .ok_or_else(|| HostError::public("the gate is not open"))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<GateId, oneshot::Sender<GateAnswer>>> {
+        // Nothing that can panic runs under it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl OpenGate {
+    /// Whether nobody has answered.
+    pub(super) fn close(&self) -> bool {
+        self.gates.lock().remove(&self.id).is_some()
+    }
+}
+
+impl Drop for OpenGate {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
