@@ -12,6 +12,15 @@ use crate::{agent::Agent, connection::Parts, limits::AgentLimits, setup::SetupPo
 /// Each thing that an agent can do is one call here, and each call that is made
 /// is advertised to the client: nothing is advertised and refused, nothing is
 /// accepted that was not advertised.
+///
+/// ```
+/// # use acp_agent::{AgentBuilder, demo::DemoAgent, host::PromptContent, kit::Kit};
+/// let agent = AgentBuilder::new(Kit::new(DemoAgent::default()))
+///     .info("librarian", "1.2.0")
+///     .prompt_content(PromptContent::new().with_image())
+///     .build()?;
+/// # Ok::<(), acp_agent::BuildError>(())
+/// ```
 pub struct AgentBuilder {
     host: Box<dyn DynSessionHost>,
     info: Implementation,

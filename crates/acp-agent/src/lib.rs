@@ -49,12 +49,14 @@
 //! | a function that answers prompts | the [`kit`] |
 //! | an engine with sessions and events of its own | the traits of [`host`] |
 //! | something to choose: content, tool servers, bounds | [`AgentBuilder`] |
+//! | nothing yet, and a client to try | the [`demo`] agent |
 
 mod agent;
 mod builder;
 mod client_calls;
 mod connection;
 mod content;
+pub mod demo;
 mod fault;
 mod gate;
 mod gate_trip;

@@ -4,6 +4,7 @@
 mod cancel;
 mod client;
 mod connection_end;
+mod demo;
 mod handshake;
 mod host;
 mod kit;
