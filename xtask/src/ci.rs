@@ -22,9 +22,10 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let mut steps = Steps::new();
     steps.run("format", &mut cargo(["fmt", "--all", "--check"]))?;
-    for manifest in own_workspaces() {
+    for folder in own_workspaces() {
         let mut format = cargo(["fmt", "--check", "--manifest-path"]);
-        steps.run("format", format.arg(manifest))?;
+        format.arg(format!("{folder}/Cargo.toml"));
+        steps.run(&format!("format {folder}"), &mut format)?;
     }
     // Warnings are errors here, missing documentation among them.
     steps.run(
@@ -39,12 +40,13 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             "warnings",
         ]),
     )?;
-    for manifest in own_workspaces() {
+    for folder in own_workspaces() {
         let mut lints = cargo(["clippy", "--locked", "--all-targets", "--manifest-path"]);
-        lints.arg(manifest).args(["--", "-D", "warnings"]);
-        // Set for the whole run by some; these keep to folders of their own.
+        lints.arg(format!("{folder}/Cargo.toml"));
+        lints.args(["--", "-D", "warnings"]);
+        // Where one folder is set for everything that is built, these keep to their own.
         lints.env_remove("CARGO_TARGET_DIR");
-        steps.run("lints", &mut lints)?;
+        steps.run(&format!("lints {folder}"), &mut lints)?;
     }
     if !args.without_tests {
         test::test(&mut steps)?;
@@ -88,9 +90,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// Lists the manifests of workspaces beside ours: what they need, nobody else builds.
+/// Lists the workspaces beside ours: what they need, nobody else builds.
 fn own_workspaces() -> impl Iterator<Item = &'static str> {
-    ["tests/interop/Cargo.toml", "fuzz/Cargo.toml"]
+    ["tests/interop", "fuzz"]
         .into_iter()
-        .filter(|manifest| root().join(manifest).exists())
+        .filter(|folder| root().join(folder).join("Cargo.toml").exists())
 }
