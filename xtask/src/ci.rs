@@ -1,10 +1,13 @@
 //! `cargo xtask ci`: what CI runs.
 
+use std::fs;
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use anyhow::{Context, Result};
 
 use crate::steps::Steps;
 use crate::test;
-use crate::workspace::{cargo, has_cargo_command, root};
+use crate::workspace::{cargo, has_cargo_command, root, target};
 
 /// What `cargo xtask ci` can be told.
 #[derive(clap::Args)]
@@ -73,21 +76,28 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             "sources",
         ]),
     )?;
-    // Builds each crate from its package alone, in the order in which they would be published.
-    steps.run(
-        "packages",
-        &mut cargo([
-            "package",
-            "--workspace",
-            "--exclude",
-            "xtask",
-            "--all-features",
-            "--allow-dirty",
-            "--quiet",
-        ]),
-    )?;
+    package(&mut steps)?;
     steps.finish();
     Ok(())
+}
+
+/// Builds each crate from its package alone, in the order in which they would be published.
+///
+/// Cargo takes two packages of one name and version for the same, and keeps what it unpacked
+/// and built of the first. A folder that was never there before keeps it from that.
+fn package(steps: &mut Steps) -> Result<()> {
+    let packages = target().join("packages");
+    if packages.exists() {
+        fs::remove_dir_all(&packages).context("failed to remove the packages of a former run")?;
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.context("the clock stands before 1970")?.as_nanos();
+    let mut package = cargo(["package", "--workspace", "--exclude", "xtask"]);
+    package
+        .args(["--all-features", "--allow-dirty", "--quiet", "--target-dir"])
+        .arg(packages.join(now.to_string()));
+    steps.run("packages", &mut package)?;
+    fs::remove_dir_all(&packages).context("failed to remove the packages")
 }
 
 /// Lists the workspaces beside ours: what they need, nobody else builds.
