@@ -208,7 +208,10 @@ impl Intake {
     /// What stands behind the last line feed: a whole message, or the rest of one.
     fn last(&mut self) -> Option<Inbound> {
         let mut block = self.decoder.finish()?;
-        let line = block.next_line()?.ok()?;
+        let line = match block.next_line()? {
+            Ok(line) => line,
+            Err(fault) => return Some(Inbound::Lost(fault)),
+        };
         let read = line.end - line.start;
         let whole =
             serde_json::from_slice::<serde::de::IgnoredAny>(block.bytes(line.start, line.end))

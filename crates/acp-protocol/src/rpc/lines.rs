@@ -106,6 +106,7 @@ impl LineDecoder {
         if self.skipping && !self.skip() {
             return None;
         }
+        self.drop_bom();
         let Some(last) = memchr::memrchr(b'\n', &self.buffer[self.scanned..]) else {
             self.scanned = self.buffer.len();
             return self.give_up_on_long_line();
@@ -113,10 +114,7 @@ impl LineDecoder {
         let end = self.scanned + last + 1;
         let capacity = self.buffer.capacity();
         self.scanned = self.buffer.len() - end;
-        let mut bytes = self.buffer.split_to(end).freeze();
-        if std::mem::take(&mut self.at_start) && bytes.starts_with(BOM) {
-            bytes = bytes.slice(BOM.len()..);
-        }
+        let bytes = self.buffer.split_to(end).freeze();
         Some(Found::Block(Block {
             bytes,
             next: 0,
@@ -127,13 +125,11 @@ impl LineDecoder {
 
     /// Ends the stream: what is left is a line without its terminator.
     pub fn finish(&mut self) -> Option<Block> {
+        self.drop_bom();
         let capacity = self.buffer.capacity();
-        let mut bytes = std::mem::take(&mut self.buffer).freeze();
+        let bytes = std::mem::take(&mut self.buffer).freeze();
         self.scanned = 0;
-        if std::mem::take(&mut self.at_start) && bytes.starts_with(BOM) {
-            bytes = bytes.slice(BOM.len()..);
-        }
-        if self.skipping || bytes.iter().all(u8::is_ascii_whitespace) {
+        if self.skipping {
             return None;
         }
         Some(Block {
@@ -142,6 +138,18 @@ impl LineDecoder {
             capacity,
             max_message: self.max_message,
         })
+    }
+
+    /// Drops the byte order mark, before it counts as part of a line.
+    fn drop_bom(&mut self) {
+        if !self.at_start || (self.buffer.len() < BOM.len() && BOM.starts_with(&self.buffer)) {
+            return;
+        }
+        self.at_start = false;
+        if self.buffer.starts_with(BOM) {
+            let _ = self.buffer.split_to(BOM.len());
+            self.scanned = self.scanned.saturating_sub(BOM.len());
+        }
     }
 
     /// Drops the rest of an over-long line; true once its end was found.
@@ -167,7 +175,6 @@ impl LineDecoder {
         let head = Bytes::copy_from_slice(&self.buffer[..HEAD_OF_LONG_LINE.min(self.buffer.len())]);
         self.buffer = BytesMut::new();
         self.scanned = 0;
-        self.at_start = false;
         self.skipping = true;
         Some(Found::Fault(LineFault::TooLarge { head }))
     }

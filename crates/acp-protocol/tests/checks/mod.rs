@@ -1,0 +1,6 @@
+//! What must hold for any input: shared by tests over a corpus, property tests
+//! and the fuzz targets.
+
+pub(crate) mod chunks;
+pub(crate) mod intake;
+pub(crate) mod line;
