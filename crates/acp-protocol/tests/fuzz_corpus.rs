@@ -28,4 +28,5 @@ fn run(target: &str, check: fn(&[u8])) {
 #[test]
 fn lines() {
     run("line", checks::line::check);
+    run("line", checks::intake::check);
 }
