@@ -201,11 +201,13 @@ impl Client {
     /// Dropped while it waits, they are killed all the same.
     pub async fn kill(&self) -> Option<Exit> {
         let connection = self.inner.retire()?;
-        connection.hang_up();
-        match connection.child() {
+        // Before it sees the end of its input, which would be a hint to do something.
+        let exit = match connection.child() {
             Some(child) => Some(child.kill_now().await),
             None => None,
-        }
+        };
+        connection.hang_up();
+        exit
     }
 
     /// Waits for the end of the client: it was closed, or the agent went away.

@@ -80,7 +80,7 @@ pub enum ClientError {
 
     // The agent is to blame for these.
     /// The agent went away.
-    #[error("keep the connection to the agent: {0}")]
+    #[error("keep in touch with the agent")]
     Died(#[source] Arc<AgentDeath>),
     /// The agent speaks another version of the protocol.
     #[error("agree on a protocol version: the agent speaks {got}, this client 1")]
@@ -184,7 +184,7 @@ impl AgentDeath {
 impl fmt::Display for AgentDeath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.exit {
-            Some(exit) => write!(f, "the agent ended: {}", exit.status()),
+            Some(exit) => write!(f, "it ended: {}", exit.status()),
             None => write!(f, "{}", self.cause),
         }
     }
@@ -192,7 +192,11 @@ impl fmt::Display for AgentDeath {
 
 impl std::error::Error for AgentDeath {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.cause)
+        match self.exit {
+            Some(_) => None,
+            // Printed as the cause itself.
+            None => self.cause.source(),
+        }
     }
 }
 

@@ -119,12 +119,19 @@ impl ClientOptions {
         self
     }
 
-    /// Sets how long the agent may take to answer `initialize`. Default 30 seconds,
-    /// and up to 120 while it writes to standard error; a time given here is final.
+    /// Sets how long the agent may take to answer `initialize`, whatever it does
+    /// meanwhile.
     #[must_use]
-    pub fn with_initialize_timeout(mut self, timeout: Duration) -> Self {
-        self.timeouts.initialize = timeout;
-        self.timeouts.initialize_patience = timeout;
+    pub fn with_initialize_timeout(self, timeout: Duration) -> Self {
+        self.with_initialize_patience(timeout, timeout)
+    }
+
+    /// Sets how long the agent may take to answer `initialize` while it writes nothing to
+    /// standard error, and how long in all. Default 30 and 120 seconds.
+    #[must_use]
+    pub fn with_initialize_patience(mut self, silent: Duration, in_all: Duration) -> Self {
+        self.timeouts.initialize = silent;
+        self.timeouts.initialize_patience = in_all;
         self
     }
 
