@@ -89,7 +89,15 @@ async fn introduce(connection: &Connection) -> Result<InitializeResponse, Client
         }
     };
     match answer {
-        Ok(answer) if answer.protocol_version == VERSION => Ok(answer),
+        Ok(answer) if answer.protocol_version == VERSION => {
+            let agent = answer.agent_info.as_ref();
+            tracing::debug!(
+                agent.name = agent.map(|agent| agent.name.as_str()),
+                agent.version = agent.map(|agent| agent.version.as_str()),
+                "the agent answered"
+            );
+            Ok(answer)
+        }
         Ok(answer) => Err(ClientError::VersionMismatch {
             got: answer.protocol_version.0,
         }),

@@ -132,6 +132,7 @@ impl Session {
         if !connection.registry().insert(&state) {
             return Err(duplicate());
         }
+        tracing::debug!(session.id = %state.id(), "a session was opened");
         Ok(Self { state, lease })
     }
 

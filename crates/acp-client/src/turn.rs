@@ -75,7 +75,7 @@ enum Stage {
     Running(OwnedMutexGuard<Reader>),
     /// The answer is there and not yet put into words.
     Ending(CallFacts, Result<PromptResponse, CallError>),
-    Ended(Result<PromptResult, ClientError>),
+    Ended(CallFacts, Result<PromptResult, ClientError>),
     /// Handed out.
     Over,
 }
@@ -121,8 +121,9 @@ impl Turn {
                 .send_modify(|slot| slot.end(self.number));
         }
         if let Stage::Ending(facts, answer) = &self.stage {
+            let facts = *facts;
             let end = match answer {
-                Ok(answer) => Ok(PromptResult::new(answer.clone(), *facts)),
+                Ok(answer) => Ok(PromptResult::new(answer.clone(), facts)),
                 Err(error) => {
                     let connection = self.session.connection();
                     Err(connection
@@ -130,7 +131,12 @@ impl Turn {
                         .await)
                 }
             };
-            self.stage = Stage::Ended(end);
+            tracing::debug!(
+                session.id = %self.session.id(),
+                stop_reason = end.as_ref().map_or("none", |end| end.stop_reason.as_str()),
+                "a turn ended"
+            );
+            self.stage = Stage::Ended(facts, end);
         }
         None
     }
@@ -151,8 +157,18 @@ impl Turn {
     pub async fn end(mut self) -> Result<PromptResult, ClientError> {
         while self.next().await.is_some() {}
         match std::mem::replace(&mut self.stage, Stage::Over) {
-            Stage::Ended(end) => end,
+            Stage::Ended(_, end) => end,
             Stage::Running(_) | Stage::Ending(..) | Stage::Over => Err(ClientError::Closed),
+        }
+    }
+
+    /// Returns what is known of the call besides its answer, once the turn has ended;
+    /// also when it ended with an error.
+    #[must_use]
+    pub fn facts(&self) -> Option<CallFacts> {
+        match self.stage {
+            Stage::Ending(facts, _) | Stage::Ended(facts, _) => Some(facts),
+            Stage::Running(_) | Stage::Over => None,
         }
     }
 

@@ -308,9 +308,16 @@ async fn an_agent_that_hangs_up_ends_the_turn_after_its_last_words() {
 async fn an_agent_may_answer_a_prompt_with_an_error() {
     let (_client, mut session, mut agent) = opened(ClientOptions::new()).await;
     let refused = async |agent: &mut Agent, session: &mut acp_client::Session, code| {
-        let turn = session.prompt("one").await.unwrap();
+        let mut turn = session.prompt("one").await.unwrap();
         let prompt = agent.request("session/prompt").await;
         agent.refuse(&prompt, code).await;
+        assert_eq!(turn.facts(), None);
+        assert!(turn.next().await.is_none());
+        let facts = turn.facts().unwrap();
+        assert!(
+            facts.write_admitted && facts.response_seq.get() > 0,
+            "{facts:?}"
+        );
         turn.end().await.unwrap_err()
     };
     let error = refused(&mut agent, &mut session, 400).await;
