@@ -121,23 +121,14 @@ pub(crate) fn children() -> Vec<u32> {
         .collect()
 }
 
-/// The targets of the descriptors this process has open.
-pub(crate) fn descriptors() -> Vec<PathBuf> {
-    std::fs::read_dir("/proc/self/fd")
-        .unwrap()
-        .filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok())
-        .collect()
+/// How many descriptors this process has open.
+pub(crate) fn descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// The names of our threads.
-pub(crate) fn threads() -> Vec<String> {
-    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
-    let mut names: Vec<String> = tasks
-        .flatten()
-        .filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok())
-        .collect();
-    names.sort();
-    names
+/// How many threads this process has.
+pub(crate) fn threads() -> usize {
+    std::fs::read_dir("/proc/self/task").unwrap().count()
 }
 
 /// A folder of a test's own, which goes when the test ends.

@@ -110,6 +110,9 @@ impl ChildHandle {
 
     /// Waits for the child's exit; it is reaped by then.
     ///
+    /// A process that the kernel itself cannot end (one stuck in a device) is
+    /// waited for, whatever was sent to it.
+    ///
     /// # Cancel safety
     ///
     /// Cancel-safe: the exit is kept.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, OwnedFd};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -117,10 +117,19 @@ pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 
 #[cfg(not(target_os = "linux"))]
 pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let _no_fork = no_half_made_pipe();
     let (read_end, write_end) = rustix::pipe::pipe()?;
     rustix::io::ioctl_fioclex(&read_end)?;
     rustix::io::ioctl_fioclex(&write_end)?;
     Ok((read_end, write_end))
+}
+
+/// While this is held, no pipe of ours exists without its close-on-exec flag,
+/// so a child that is forked now does not hold another child's stdin open.
+/// Linux makes pipes and their flag in one step.
+pub(super) fn no_half_made_pipe() -> Option<MutexGuard<'static, ()>> {
+    static HALF_MADE: Mutex<()> = Mutex::new(());
+    (!cfg!(target_os = "linux")).then(|| lock(&HALF_MADE))
 }
 
 impl ChildStdin {

@@ -16,7 +16,7 @@ use std::thread;
 use rustix::process::{Pid, getpid};
 
 use super::lock;
-use super::pipes::TheirEnds;
+use super::pipes::{TheirEnds, no_half_made_pipe};
 use super::pre_exec::PreExec;
 use super::watchdog::Watchdog;
 use crate::process::{Launch, OrphanGuard, SpawnError};
@@ -84,13 +84,16 @@ fn exec(launch: &Launch, pipes: TheirEnds, watchdog: Option<&Watchdog>) -> io::R
         announce_to: watchdog.map(Watchdog::line).transpose()?,
     };
     pre_exec.install(&mut command);
-    // The standard library's `Child` neither kills nor reaps when it goes.
-    let child = command.spawn()?;
-    pid_of(&child)
+    fork(&mut command)
 }
 
-/// Returns the id of a child as the type that the system calls take.
-pub(super) fn pid_of(child: &std::process::Child) -> io::Result<Pid> {
+/// Starts a process that is ours to reap: the standard library's `Child`
+/// neither kills nor reaps when it goes.
+pub(super) fn fork(command: &mut Command) -> io::Result<Pid> {
+    let child = {
+        let _pipes_are_whole = no_half_made_pipe();
+        command.spawn()?
+    };
     i32::try_from(child.id())
         .ok()
         .and_then(Pid::from_raw)

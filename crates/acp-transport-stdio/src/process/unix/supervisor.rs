@@ -5,15 +5,17 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 use super::lock;
 use super::pipes::pipe;
-use super::ward::{Fate, Ready, Ward};
+use super::ward::{Fate, LOOK_EVERY, Ready, Ward};
 
 /// How much of one child's stderr is read before the others have their turn.
 const CHUNK: usize = 64 * 1024;
@@ -73,7 +75,10 @@ impl Supervisor {
             let mut ready = ready.into_iter();
             wards.retain_mut(|ward| {
                 let ready = ready.next().unwrap_or_default();
-                ward.advance(now, ready, &mut buffer) == Fate::Keep
+                // A waker that panics must not end the care for all children.
+                // The ward comes to its end all the same, step by step.
+                let advance = AssertUnwindSafe(|| ward.advance(now, ready, &mut buffer));
+                catch_unwind(advance).unwrap_or(Fate::Keep) == Fate::Keep
             });
         }
     }
@@ -93,11 +98,14 @@ fn wait(heard: &OwnedFd, wards: &[Ward]) -> (bool, Vec<Ready>) {
         .filter_map(|ward| ward.due(now))
         .min()
         .map(|due| timespec(due.saturating_duration_since(now)));
-    // An interrupted wait is followed by a look that finds nothing. Any other
-    // failure (no memory) leaves us with looking again and again.
-    let _ = poll(&mut fds, timeout.as_ref());
+    let polled = poll(&mut fds, timeout.as_ref());
+    // Without memory for the call we look at everything now and then.
+    let blind = !matches!(polled, Ok(_) | Err(Errno::INTR));
+    if blind {
+        thread::sleep(LOOK_EVERY);
+    }
 
-    let mut ready = fds.iter().map(|fd| !fd.revents().is_empty());
+    let mut ready = fds.iter().map(|fd| blind || !fd.revents().is_empty());
     let rang = ready.next().unwrap_or_default();
     let mut of = |fd: &Option<_>| fd.is_some() && ready.next().unwrap_or_default();
     let ready = watched

@@ -1,11 +1,16 @@
 //! What only shows from inside: the way without an exit descriptor.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use tokio::io::AsyncReadExt;
 
+use super::child::Shared;
 use super::observer::{Means, Observer, Sighting};
-use super::spawn_observed;
+use super::pipes::Pipes;
+use super::ward::{Fate, Ready, Ward};
+use super::{spawn_observed, spawner};
+use crate::process::stderr_tail::StderrTail;
 use crate::process::{Child, ExitStatus, KillLadder, Launch, Rung};
 
 fn asked(script: &str, ladder: KillLadder) -> Child {
@@ -41,14 +46,11 @@ async fn the_ladder_works_by_asking() {
 }
 
 #[test]
-#[expect(clippy::zombie_processes, reason = "what is tested reaps it")]
 fn looking_does_not_reap() {
     for means in [Means::Best, Means::Asking] {
-        let child = std::process::Command::new("/bin/sh")
-            .args(["-c", "exit 4"])
-            .spawn()
-            .unwrap();
-        let observer = Observer::new(super::spawner::pid_of(&child).unwrap(), means);
+        let mut command = std::process::Command::new("/bin/sh");
+        let pid = spawner::fork(command.args(["-c", "exit 4"])).unwrap();
+        let observer = Observer::new(pid, means);
         assert_eq!(
             observer.readiness().is_some(),
             means == Means::Best && cfg!(target_os = "linux")
@@ -61,4 +63,28 @@ fn looking_does_not_reap() {
         assert_eq!(observer.look().unwrap(), Sighting::Gone);
         assert_eq!(observer.reap(), Some(ExitStatus::Unknown));
     }
+}
+
+#[tokio::test]
+async fn all_that_was_said_before_the_exit_is_kept() {
+    let pipes = Pipes::open().unwrap();
+    let ours = pipes.ours;
+    let launch = Launch::new("/bin/sh").with_args(["-c", "printf 0123456789abcdef >&2"]);
+    let started = spawner::start(&launch, pipes.theirs).unwrap();
+    let tail = StderrTail::new(64, None);
+    let shared = Arc::new(Shared::new(started.leader, &ours, tail));
+    let ladder = KillLadder::default();
+    let (mut ward, exit) = Ward::new(started, Means::Best, shared, ours.stderr, None, ladder);
+
+    // A chunk of three bytes: it takes many reads, though only one was asked for.
+    let ready = Ready {
+        exit: true,
+        stderr: false,
+    };
+    while ward.advance(Instant::now(), ready, &mut [0; 3]) == Fate::Keep {
+        std::thread::yield_now();
+    }
+    let exit = exit.borrow().clone().unwrap();
+    assert_eq!(exit.stderr_tail(), "0123456789abcdef");
+    assert!(exit.success());
 }

@@ -19,7 +19,7 @@ use crate::process::stderr_lines::LineFeed;
 use crate::process::{Ending, Exit, ExitStatus, KillLadder};
 
 /// How often a child is looked at whose exit no descriptor tells.
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+pub(super) const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// How much is read from stderr after the exit: as much as a pipe can hold.
 /// A descendant that left the group may write on for ever.
 const MAX_LAST_READ: usize = 1024 * 1024;

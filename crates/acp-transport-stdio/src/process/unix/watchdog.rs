@@ -23,7 +23,7 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 use super::observer::{Means, Observer};
 use super::pipes::pipe;
-use super::spawner::pid_of;
+use super::spawner::fork;
 
 /// The first line is the group; there is no second one, only the end.
 const SCRIPT: &str = "trap '' HUP INT QUIT TERM\n\
@@ -41,7 +41,8 @@ impl Watchdog {
     /// Starts a helper that waits to be told whom to watch.
     pub(super) fn start() -> io::Result<Self> {
         let (read_end, line) = pipe()?;
-        let child = Command::new("/bin/sh")
+        let mut command = Command::new("/bin/sh");
+        command
             .args(["-c", SCRIPT, "acp-orphan-guard"])
             .env_clear()
             .current_dir("/")
@@ -49,12 +50,9 @@ impl Watchdog {
             .process_group(0)
             .stdin(Stdio::from(read_end))
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()?;
-        Ok(Self {
-            pid: pid_of(&child)?,
-            line,
-        })
+            .stderr(Stdio::null());
+        let pid = fork(&mut command)?;
+        Ok(Self { pid, line })
     }
 
     /// Returns another descriptor of the pipe's write end.
