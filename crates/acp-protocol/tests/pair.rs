@@ -257,6 +257,21 @@ fn at_the_hard_mark_the_oldest_give_way_to_a_gap() {
 }
 
 #[test]
+fn a_prompt_finds_its_mailbox_read_from_its_first_update_on() {
+    let mut pair = Pair::new(&Limits::default());
+    pair.client
+        .connection
+        .set_reading(pair.mailbox, Reading::Idle);
+    pair.prompt();
+    for _ in 0..1000 {
+        pair.update(0);
+        pair.agent.write(usize::MAX);
+        pair.client_reads(usize::MAX);
+    }
+    assert_eq!(pair.client.connection.stats().updates_dropped, 0);
+}
+
+#[test]
 fn malformed_answers_never_leave_a_caller_waiting() {
     for (answer, expected) in [
         (

@@ -167,7 +167,8 @@ impl Mailbox {
     }
 
     /// Queues a call whose answer comes out of this mailbox, behind the updates
-    /// that were sent before it. While it is open, reading may pause.
+    /// that were sent before it. From then on the mailbox is
+    /// [`Reading::Live`]; while the call is open, reading may pause.
     ///
     /// # Errors
     ///

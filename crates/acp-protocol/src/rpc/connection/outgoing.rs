@@ -11,7 +11,7 @@ use crate::rpc::{
     calls::{AnswerTo, Answered, CallId, IdSpace, OnDrop, Outcome},
     credit::{Lane, Ticket},
     frame,
-    mailbox::MailboxId,
+    mailbox::{MailboxId, Reading},
 };
 
 impl Connection {
@@ -102,7 +102,8 @@ impl Connection {
     ///
     /// From here on the call is open until its outcome was taken with
     /// [`poll_outcome`](Self::poll_outcome), came out of a mailbox, or was
-    /// [abandoned](Self::abandon).
+    /// [abandoned](Self::abandon). A call that is answered to a mailbox makes it
+    /// [`Reading::Live`].
     ///
     /// # Errors
     ///
@@ -123,9 +124,11 @@ impl Connection {
         frame::integer(&mut self.out, call.0);
         self.out.extend_from_slice(tail);
         self.kick();
-        if matches!(to, AnswerTo::Caller) {
+        match to {
             // The answer can only come if the driver reads.
-            self.kick_paused();
+            AnswerTo::Caller => self.kick_paused(),
+            // From here on updates may come; none of them may find nobody reading.
+            AnswerTo::Mailbox(mailbox) => self.set_reading(mailbox, Reading::Live),
         }
         self.check_flood();
         Ok(call)
