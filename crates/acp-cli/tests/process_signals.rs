@@ -1,0 +1,141 @@
+//! Ctrl-C and SIGTERM: the first asks, the second kills, and nothing is ever left.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use support::{acp, left, wait_until_gone};
+
+/// Waits for a cancel, says so, and answers.
+const OBEDIENT: &str = r#"start; prompt=$id; text 'working\n'; hear
+    case $line in *session/cancel*) text 'heard\n';; esac; id=$prompt; end cancelled; hear"#;
+
+/// Never hears anything, and neither does what it started.
+const DEAF: &str = r"trap '' INT TERM; start; (trap '' INT TERM; exec sleep 600) & text 'working\n'
+    while :; do sleep 600; done";
+
+#[test]
+fn the_first_signal_cancels() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let mut run = acp(&["x"], OBEDIENT).start();
+        assert_eq!(run.wait_for("working"), "working\n");
+        run.signal(signal);
+        let ended = run.end();
+        assert_eq!(ended.code, Some(130));
+        assert_eq!(ended.out, "heard\n");
+        assert_eq!(ended.err, "[acp] cancelling; once more kills the agent\n");
+    }
+}
+
+#[test]
+fn a_cancelled_turn_is_130_however_the_agent_ends_it() {
+    for end in [
+        "end end_turn",
+        "refuse '{\"code\":-32603,\"message\":\"x\"}'",
+        "exit 1",
+    ] {
+        let script = format!("start; prompt=$id; text 'working\\n'; hear; id=$prompt; {end}; hear");
+        let mut run = acp(&["--json", "x"], &script).start();
+        run.wait_for("working");
+        run.signal(Signal::INT);
+        let ended = run.end();
+        assert_eq!(ended.code, Some(130), "{end}");
+        let last = ended.out.lines().last().unwrap();
+        assert!(
+            last.contains(r#""event":"end""#) && last.contains("130"),
+            "{end}: {last}"
+        );
+    }
+}
+
+#[test]
+fn a_cancel_the_agent_lost_is_said_again() {
+    let script =
+        r"start; prompt=$id; text 'working\n'; hear; hear; id=$prompt; end cancelled; hear";
+    let mut run = acp(&["x"], script).start();
+    run.wait_for("working");
+    run.signal(Signal::INT);
+    let ended = run.end();
+    assert_eq!(ended.code, Some(130));
+    assert!(ended.took >= Duration::from_secs(1), "{:?}", ended.took);
+}
+
+#[test]
+fn the_second_signal_kills_the_whole_tree() {
+    for second in [Signal::INT, Signal::TERM] {
+        let mut run = acp(&["x"], DEAF).start();
+        run.wait_for("working");
+        assert!(
+            left(run.mark()).len() >= 3,
+            "acp, the agent, and what it started"
+        );
+        run.signal(Signal::INT);
+        let since = Instant::now();
+        run.signal(second);
+        // Two signals of a kind may arrive as one.
+        while !run.has_ended() && since.elapsed() < Duration::from_secs(10) {
+            thread::sleep(Duration::from_millis(50));
+            run.try_signal(second);
+        }
+        let ended = run.end();
+        assert_eq!(ended.code, Some(130), "{}", ended.err);
+    }
+}
+
+#[test]
+fn a_signal_while_the_agent_starts_ends_it() {
+    let run = acp(
+        &["x"],
+        "echo ready >&2; trap '' INT TERM; while :; do sleep 600; done",
+    )
+    .start();
+    // The agent is there as soon as there are two processes.
+    while left(run.mark()).len() < 2 {
+        thread::sleep(Duration::from_millis(5));
+    }
+    run.signal(Signal::TERM);
+    let ended = run.end();
+    assert_eq!(ended.code, Some(130), "{}", ended.err);
+}
+
+#[test]
+fn an_output_nobody_reads_does_not_keep_the_program() {
+    let flood = r#"trap '' INT TERM; start
+        line=0123456789012345678901234567890123456789012345678901234567890123456789
+        while :; do text "$line$line$line$line"; done"#;
+    let mut run = acp(&["x"], flood).start();
+    run.wait_nothing_moves();
+    run.signal(Signal::INT);
+    let since = Instant::now();
+    while !run.has_ended() && since.elapsed() < Duration::from_secs(20) {
+        thread::sleep(Duration::from_millis(50));
+        run.try_signal(Signal::INT);
+    }
+    assert_eq!(run.end_unread(), Some(130));
+}
+
+#[test]
+fn a_reader_that_leaves_cancels_the_turn() {
+    let script = r#"start; prompt=$id; text 'working\n'; n=0
+        while [ $n -lt 2000 ]; do text "more and more and more text $n"; n=$((n+1)); done
+        hear; case $line in *session/cancel*) echo heard >&2;; esac; id=$prompt; end cancelled; hear"#;
+    let mut run = acp(&["x"], script).start();
+    run.wait_for("working");
+    run.close_out();
+    let err = run.err();
+    assert!(err.contains("cancelling: standard output fails"), "{err}");
+    assert_eq!(run.end_unread(), Some(130));
+}
+
+#[test]
+fn when_the_program_is_killed_its_agent_goes_too() {
+    let mut run = acp(&["x"], DEAF).start();
+    run.wait_for("working");
+    let mark = run.mark().to_owned();
+    assert!(left(&mark).len() >= 2);
+    run.signal(Signal::KILL);
+    wait_until_gone(&mark);
+}
