@@ -10,8 +10,8 @@ use crate::{
     gate::{self, Decision},
     guard::guard,
     outcome::Stop,
+    run::GateSignal,
     session::Core,
-    slot::GateSignal,
 };
 
 /// Asks the client and passes its decision on.

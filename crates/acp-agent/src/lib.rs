@@ -69,6 +69,7 @@ mod numbering;
 mod outcome;
 mod prompt;
 mod registry;
+mod run;
 mod session;
 mod setup;
 mod slot;

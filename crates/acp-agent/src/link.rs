@@ -3,7 +3,7 @@
 
 use std::{
     future::poll_fn,
-    pin::pin,
+    pin::{Pin, pin},
     sync::Arc,
     task::{Context, Poll, Waker},
 };
@@ -14,14 +14,15 @@ use acp_host::{
 };
 use acp_protocol::{
     rpc::SendError,
-    v1::{SessionId, SessionNotification, SessionUpdate},
+    v1::{ContentBlock, SessionId, SessionNotification, SessionUpdate},
 };
 use serde::Serialize;
 
 use crate::{
     client_calls, gate_trip,
+    run::{After, GateSignal, Step},
     session::Core,
-    slot::{After, GateSignal, PromptSlot, Step},
+    slot::PromptSlot,
     stamp::Stamp,
     translate::{Told, tell_anywhere},
 };
@@ -142,103 +143,115 @@ impl Core {
     /// It runs under the lock of the slot, so nothing of a turn is written
     /// behind its end, and updates are written in the order of their numbers.
     fn tell(
-        &self,
+        self: &Arc<Self>,
         slot: &mut PromptSlot,
         origin: &Origin,
         number: u64,
         told: Told,
     ) -> Result<Result<(), EmitError>, Rest> {
+        let (first, rest) = match told {
+            Told::Nothing => return Ok(Ok(())),
+            Told::One(update) => (update, Vec::new()),
+            Told::Many(updates) => {
+                let mut updates = updates.into_iter();
+                let Some(first) = updates.next() else {
+                    return Ok(Ok(()));
+                };
+                (first, updates.collect())
+            }
+        };
         let stamper = slot.stamper().filter(|_| self.stamps);
         let mut stamp = stamper.map(|(stamper, prompt)| stamper.stamp(origin, prompt, number));
-        let mut updates = match told {
-            Told::Nothing => return Ok(Ok(())),
-            Told::One(update) => match self.write(&update, stamp.as_ref()) {
-                Poll::Ready(result) => {
-                    if let (Some(stamp), Some((stamper, _))) = (stamp, slot.stamper()) {
-                        stamper.take_back(stamp);
-                    }
-                    return Ok(result);
-                }
-                Poll::Pending => {
+        let mut written = self.write(first, stamp.as_ref());
+        let mut rest = rest.into_iter();
+        loop {
+            match written {
+                Written::Done(Ok(())) => {}
+                Written::Done(Err(error)) => return Ok(Err(error)),
+                Written::Waits(sending) => {
                     return Err(Rest {
-                        updates: vec![update],
+                        sending,
+                        updates: rest.collect(),
                         stamp,
                     });
                 }
-            },
-            Told::Many(updates) => updates.into_iter(),
-        };
-        while let Some(update) = updates.next() {
-            match self.write(&update, stamp.as_ref()) {
-                Poll::Ready(Ok(())) => {}
-                Poll::Ready(Err(error)) => return Ok(Err(error)),
-                Poll::Pending => {
-                    let updates = std::iter::once(update).chain(updates).collect();
-                    return Err(Rest { updates, stamp });
-                }
             }
-            if let Some(stamp) = &mut stamp {
-                stamp.next_part();
-            }
+            let Some(update) = rest.next() else { break };
+            stamp.iter_mut().for_each(Stamp::next_part);
+            written = self.write(update, stamp.as_ref());
+        }
+        if let (Some(stamp), Some((stamper, _))) = (stamp, slot.stamper()) {
+            stamper.take_back(stamp);
         }
         Ok(Ok(()))
     }
 
-    /// Writes an update if there is room for it.
-    fn write(&self, update: &SessionUpdate, stamp: Option<&Stamp>) -> Poll<Result<(), EmitError>> {
-        let update = Stamped {
-            session_id: &self.id,
-            update,
-            stamp,
-        };
-        // Dropped before it is ready, nothing was sent.
-        let send = pin!(self.lane.notify_as::<SessionNotification>(&update));
-        send.poll(&mut Context::from_waker(Waker::noop()))
-            .map_err(emit_error)
-    }
-
-    /// Tells updates as soon as the client takes them, unless the turn is
-    /// cancelled or ends meanwhile.
-    async fn tell_later(&self, origin: &Origin, rest: Rest) -> Result<(), EmitError> {
-        // There was no room, or it was time to let the connection write.
-        tokio::task::yield_now().await;
-        let Rest { updates, mut stamp } = rest;
-        for update in updates {
-            self.tell_when_there_is_room(origin, &update, stamp.as_ref())
-                .await?;
-            if let Some(stamp) = &mut stamp {
-                stamp.next_part();
+    /// Writes an update, if there is room for it.
+    fn write(self: &Arc<Self>, update: SessionUpdate, stamp: Option<&Stamp>) -> Written {
+        if is_small(&update) {
+            // Most updates find room, and then nothing is allocated. One that
+            // does not was not sent, and is written again below.
+            let small = Stamped {
+                session_id: &self.id,
+                update: &update,
+                stamp,
+            };
+            let mut sending = pin!(self.lane.notify_as::<SessionNotification>(&small));
+            if let Poll::Ready(sent) = poll_now(sending.as_mut()) {
+                return Written::Done(sent.map_err(emit_error));
             }
         }
-        Ok(())
+        let mut sending = self.send(update, stamp.cloned());
+        match poll_now(sending.as_mut()) {
+            Poll::Ready(sent) => Written::Done(sent.map_err(emit_error)),
+            Poll::Pending => Written::Waits(sending),
+        }
     }
 
-    async fn tell_when_there_is_room(
-        &self,
-        origin: &Origin,
-        update: &SessionUpdate,
-        stamp: Option<&Stamp>,
-    ) -> Result<(), EmitError> {
-        let update = Stamped {
-            session_id: &self.id,
-            update,
-            stamp,
-        };
-        let mut send = pin!(self.lane.notify_as::<SessionNotification>(&update));
-        poll_fn(|cx| {
-            let mut slot = self.slot();
-            if let Err(error) = slot.check_told(origin) {
-                return Poll::Ready(Err(error));
-            }
-            match send.as_mut().poll(cx) {
-                Poll::Ready(sent) => Poll::Ready(sent.map_err(emit_error)),
-                Poll::Pending => match slot.block(cx.waker()) {
-                    Ok(()) => Poll::Pending,
-                    Err(error) => Poll::Ready(Err(error)),
-                },
-            }
+    fn send(self: &Arc<Self>, update: SessionUpdate, stamp: Option<Stamp>) -> Sending {
+        let core = Arc::clone(self);
+        Box::pin(async move {
+            let update = Stamped {
+                session_id: &core.id,
+                update: &update,
+                stamp: stamp.as_ref(),
+            };
+            core.lane.notify_as::<SessionNotification>(&update).await
         })
-        .await
+    }
+
+    /// Tells the rest of an event as soon as the client takes it, unless the
+    /// turn is cancelled or ends meanwhile.
+    async fn tell_later(self: &Arc<Self>, origin: &Origin, rest: Rest) -> Result<(), EmitError> {
+        let Rest {
+            mut sending,
+            updates,
+            mut stamp,
+        } = rest;
+        let mut updates = updates.into_iter();
+        // There was no room, or it was time to let the connection write.
+        tokio::task::yield_now().await;
+        loop {
+            poll_fn(|cx| {
+                let mut slot = self.slot();
+                if let Err(error) = slot.check_told(origin) {
+                    return Poll::Ready(Err(error));
+                }
+                match sending.as_mut().poll(cx) {
+                    Poll::Ready(sent) => Poll::Ready(sent.map_err(emit_error)),
+                    Poll::Pending => match slot.block(cx.waker()) {
+                        Ok(()) => Poll::Pending,
+                        Err(error) => Poll::Ready(Err(error)),
+                    },
+                }
+            })
+            .await?;
+            let Some(update) = updates.next() else {
+                return Ok(());
+            };
+            stamp.iter_mut().for_each(Stamp::next_part);
+            sending = self.send(update, stamp.clone());
+        }
     }
 
     /// Takes an event of the session as a whole.
@@ -257,30 +270,44 @@ impl Core {
         let stamp = self
             .stamps
             .then(|| Stamp::of_session(self.id.as_str(), number));
-        match self.write(&update, stamp.as_ref()) {
-            Poll::Ready(result) => Offer::Done(result),
-            Poll::Pending => {
-                let core = Arc::clone(self);
-                Offer::Wait(Box::pin(async move {
-                    let wire = Stamped {
-                        session_id: &core.id,
-                        update: &update,
-                        stamp: stamp.as_ref(),
-                    };
-                    core.lane
-                        .notify_as::<SessionNotification>(&wire)
-                        .await
-                        .map_err(emit_error)
-                }))
-            }
+        match self.write(update, stamp.as_ref()) {
+            Written::Done(result) => Offer::Done(result),
+            Written::Waits(sending) => Offer::Wait(Box::pin(async move {
+                tokio::task::yield_now().await;
+                sending.await.map_err(emit_error)
+            })),
         }
     }
 }
 
-/// Updates that the client cannot take yet.
+/// An update on its way; dropped before it is ready, nothing was sent.
+type Sending = BoxFuture<'static, Result<(), SendError>>;
+
+/// What became of an update.
+enum Written {
+    Done(Result<(), EmitError>),
+    Waits(Sending),
+}
+
+/// What the client cannot take yet of an event.
 struct Rest {
+    sending: Sending,
     updates: Vec<SessionUpdate>,
     stamp: Option<Stamp>,
+}
+
+/// Whether an update is so small that writing it twice costs next to nothing.
+fn is_small(update: &SessionUpdate) -> bool {
+    match update {
+        SessionUpdate::AgentMessageChunk(chunk) | SessionUpdate::AgentThoughtChunk(chunk) => {
+            matches!(&chunk.content, ContentBlock::Text(text) if text.text.len() <= 4096)
+        }
+        _ => false,
+    }
+}
+
+fn poll_now<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
 /// A permission round trip that is about to start.

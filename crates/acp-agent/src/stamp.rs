@@ -8,7 +8,7 @@ use serde::Serialize;
 /// Clients that get the same event twice recognise it by its id, which is
 /// `{turn}:{number}`; where one event makes several updates, the second is
 /// `{turn}:{number}.1`.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Stamp {
     event_id: String,

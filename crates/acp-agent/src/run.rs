@@ -1,0 +1,340 @@
+//! A prompt from its acceptance to the end of its turn.
+//!
+//! Which events are its own, what they tell the client, and who has to hear when
+//! nobody wants it any more. Without I/O, like the [slot](crate::slot) it is in.
+
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::Waker,
+};
+
+use acp_host::{Cancel, Cancelled, CommandId, EmitError, EventBody, Gate, GateId, Origin};
+
+use crate::{
+    outcome::{End, Stop},
+    slot::Progress,
+    stamp::Stamper,
+    translate::{Told, Translator},
+};
+
+/// A prompt from its acceptance to the end of its turn.
+#[derive(Debug)]
+pub(crate) struct Run {
+    command: CommandId,
+    cancel: Cancel,
+    turn: Option<Arc<Origin>>,
+    translator: Translator,
+    stamper: Stamper,
+    /// Permission round trips under way, each with its own signal.
+    gates: HashMap<GateId, GateSignal>,
+    stop: Option<Stop>,
+    end: Option<End>,
+    /// Nobody waits for the end any more; the slot is freed when it comes.
+    abandoned: bool,
+    /// Who waits for the end.
+    waiter: Option<Waker>,
+    /// Events that wait for the client to take more.
+    blocked: Vec<Waker>,
+}
+
+/// What to do about an event.
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// Nothing the client sees.
+    Ignore,
+    /// It comes too late.
+    TooLate,
+    /// Tell the client.
+    Tell(Told),
+    /// Announce the tool that waits, if it is new, and ask for permission.
+    Ask {
+        announce: Told,
+        gate: Box<Gate>,
+        command: CommandId,
+        signal: GateSignal,
+    },
+}
+
+/// Tells a permission round trip that it is no longer wanted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GateSignal {
+    cancel: Cancel,
+    resolved: Arc<AtomicBool>,
+}
+
+impl GateSignal {
+    /// Waits until the round trip is no longer wanted.
+    pub(crate) fn given_up(&self) -> Cancelled {
+        self.cancel.cancelled()
+    }
+
+    /// Whether the gate was resolved elsewhere, or its turn is over: then it
+    /// needs no answer.
+    pub(crate) fn is_resolved(&self) -> bool {
+        self.resolved.load(Ordering::Acquire)
+    }
+
+    /// Whether the round trip is no longer wanted.
+    #[cfg(test)]
+    pub(crate) fn is_given_up(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
+
+    fn resolve(self) -> Cancel {
+        self.resolved.store(true, Ordering::Release);
+        self.cancel
+    }
+}
+
+/// What is left to do once the slot is unlocked.
+#[derive(Debug, Default)]
+#[must_use = "somebody waits for these"]
+pub(crate) struct After {
+    cancels: Vec<Cancel>,
+    wakers: Vec<Waker>,
+}
+
+impl After {
+    /// Fires signals and wakes tasks.
+    pub(crate) fn run(self) {
+        for cancel in self.cancels {
+            cancel.cancel();
+        }
+        for waker in self.wakers {
+            waker.wake();
+        }
+    }
+}
+
+impl Run {
+    pub(crate) fn new(command: CommandId, cancel: Cancel) -> Self {
+        Self {
+            command,
+            cancel,
+            turn: None,
+            translator: Translator::default(),
+            stamper: Stamper::default(),
+            gates: HashMap::new(),
+            stop: None,
+            end: None,
+            abandoned: false,
+            waiter: None,
+            blocked: Vec::new(),
+        }
+    }
+
+    pub(crate) fn command(&self) -> &CommandId {
+        &self.command
+    }
+
+    /// The turn, once it has begun.
+    pub(crate) fn into_turn(self) -> Option<Arc<Origin>> {
+        self.turn
+    }
+
+    pub(crate) fn progress(&self) -> Progress {
+        Progress {
+            started: self.turn.is_some(),
+            stopped: self.stop.is_some(),
+        }
+    }
+
+    /// Keeps the waker of who waits for the end.
+    pub(crate) fn wait(&mut self, waker: &Waker) {
+        match &mut self.waiter {
+            Some(known) => known.clone_from(waker),
+            none => *none = Some(waker.clone()),
+        }
+    }
+
+    /// The end, if there is one, and the reason for which nobody wants it.
+    pub(crate) fn take_end(&mut self) -> Option<(End, Option<Stop>)> {
+        let end = self.end.take()?;
+        Some((end, self.stop.take()))
+    }
+
+    /// Whether nothing more is expected and nobody waits for it.
+    pub(crate) fn is_forgotten(&self) -> bool {
+        self.abandoned && self.end.is_some()
+    }
+
+    /// Takes note that nobody wants it any more.
+    pub(crate) fn stop(&mut self, stop: Stop, after: &mut After) {
+        if self.end.is_some() || self.abandoned {
+            return;
+        }
+        if self.stop.as_ref().is_none_or(|known| stop.outranks(known)) {
+            self.stop = Some(stop);
+        }
+        after.cancels.push(self.cancel.clone());
+        self.let_go(after);
+    }
+
+    /// Takes note that nobody waits for the end any more, and that it has ended
+    /// if it `is_over`.
+    pub(crate) fn abandon(&mut self, is_over: bool, after: &mut After) -> Option<Stop> {
+        self.abandoned = true;
+        self.waiter = None;
+        after.cancels.push(self.cancel.clone());
+        self.let_go(after);
+        if is_over {
+            self.finish(End::Interrupted, after);
+        }
+        self.stop.take()
+    }
+
+    /// Ends it.
+    pub(crate) fn finish(&mut self, end: End, after: &mut After) {
+        if self.end.is_none() {
+            self.end = Some(end);
+            // The turn is over: its gates need no answer.
+            let gates = self.gates.drain();
+            after
+                .cancels
+                .extend(gates.map(|(_, signal)| signal.resolve()));
+            self.let_go(after);
+        }
+    }
+
+    /// Whether an event may still be told: the turn has not ended, nor was the
+    /// prompt answered without it.
+    pub(crate) fn check_told(&self, origin: &Origin) -> Result<(), EmitError> {
+        let turn = self.turn.as_ref();
+        let is_own =
+            turn.is_some_and(|turn| turn.is_same_turn(origin) || origin.descends_from(turn));
+        if is_own && self.end.is_none() && !self.abandoned {
+            Ok(())
+        } else {
+            Err(EmitError::Ended)
+        }
+    }
+
+    /// Whether an event that the client cannot take now may wait; keeps its
+    /// waker.
+    pub(crate) fn block(&mut self, waker: &Waker) -> Result<(), EmitError> {
+        if self.stop.is_some() {
+            return Err(EmitError::Cancelled);
+        }
+        self.blocked.retain(|known| !known.will_wake(waker));
+        self.blocked.push(waker.clone());
+        Ok(())
+    }
+
+    /// Forgets a permission round trip. False when it was given up before.
+    pub(crate) fn close_gate(&mut self, gate: &GateId) -> bool {
+        self.gates.remove(gate).is_some()
+    }
+
+    pub(crate) fn stamper(&mut self) -> (&mut Stamper, &CommandId) {
+        (&mut self.stamper, &self.command)
+    }
+
+    /// What to do about an event; `None` if it has nothing to do with this
+    /// prompt.
+    pub(crate) fn event(
+        &mut self,
+        origin: &Arc<Origin>,
+        is_public: bool,
+        body: EventBody,
+        after: &mut After,
+    ) -> Option<Step> {
+        if let Some(named) = reply_to(&body) {
+            return (*named == self.command).then(|| self.reply(origin, body, after));
+        }
+        let turn = self.turn.as_ref()?;
+        let own = turn.is_same_turn(origin);
+        if !own && !origin.descends_from(turn) {
+            return None;
+        }
+        if self.end.is_some() {
+            return Some(Step::TooLate);
+        }
+        if own && body.ends_turn() {
+            self.finish(self.translator.end(body, is_public), after);
+            return Some(Step::Ignore);
+        }
+        if !is_public {
+            return Some(Step::Ignore);
+        }
+        Some(match body {
+            EventBody::GateOpened(gate) => self.open_gate(gate),
+            EventBody::GateResolved(gate) => {
+                after
+                    .cancels
+                    .extend(self.gates.remove(&gate).map(GateSignal::resolve));
+                Step::Ignore
+            }
+            // The prompt was answered: nothing may follow.
+            _ if self.abandoned => Step::TooLate,
+            body if own => Step::Tell(self.translator.tell(body)),
+            // Of a sub-agent the client sees what it was asked about.
+            body => Step::Tell(self.translator.tell_known_tool(body)),
+        })
+    }
+
+    /// Takes what the host replies to the submission.
+    fn reply(&mut self, origin: &Arc<Origin>, body: EventBody, after: &mut After) -> Step {
+        match body {
+            _ if self.end.is_some() => return Step::TooLate,
+            EventBody::TurnStarted { .. } | EventBody::TurnFoldedInto { .. } => {
+                self.turn = Some(Arc::clone(origin));
+                self.translator.begin(origin);
+                if self.stop.is_some() {
+                    // It was interrupted before it began, so interrupt it again.
+                    after.wakers.extend(self.waiter.take());
+                }
+            }
+            EventBody::InputCancelled { reason, .. } => self.finish(End::Withdrawn(reason), after),
+            EventBody::TurnRejected { reason, .. } => self.finish(End::Rejected(reason), after),
+            _ => {}
+        }
+        Step::Ignore
+    }
+
+    fn open_gate(&mut self, gate: Box<Gate>) -> Step {
+        let signal = GateSignal::default();
+        let announce = if self.stop.is_some() || self.abandoned {
+            // Nobody is asked any more, and whoever waits at the gate is told.
+            signal.cancel.cancel();
+            Told::Nothing
+        } else {
+            match self.gates.entry(gate.id.clone()) {
+                // It was told before.
+                Entry::Occupied(_) => return Step::Ignore,
+                Entry::Vacant(place) => place.insert(signal.clone()),
+            };
+            self.translator.announce(&gate)
+        };
+        Step::Ask {
+            announce,
+            gate,
+            command: self.command.clone(),
+            signal,
+        }
+    }
+
+    /// Gives up gates, and wakes everybody who waits.
+    fn let_go(&mut self, after: &mut After) {
+        after
+            .cancels
+            .extend(self.gates.drain().map(|(_, signal)| signal.cancel));
+        after.wakers.extend(self.waiter.take());
+        after.wakers.append(&mut self.blocked);
+    }
+}
+
+/// The submission that an event replies to.
+fn reply_to(body: &EventBody) -> Option<&CommandId> {
+    match body {
+        EventBody::TurnStarted { command, .. } => command.as_ref(),
+        EventBody::TurnFoldedInto { command }
+        | EventBody::InputQueued { command }
+        | EventBody::InputCancelled { command, .. }
+        | EventBody::TurnRejected { command, .. } => Some(command),
+        _ => None,
+    }
+}
