@@ -12,6 +12,7 @@ use acp_protocol::{
     },
 };
 use acp_transport_stdio::{BoxFuture, Context, Handler, IncomingNotification, IncomingRequest};
+use tracing::{Instrument as _, Span, field};
 use uuid::Uuid;
 
 use crate::{
@@ -89,7 +90,7 @@ impl Handler for Connection {
 impl Connection {
     fn initialize(&self, request: IncomingRequest) -> Option<BoxFuture> {
         let parts = &self.0.parts;
-        let answer = request.decode::<InitializeRequest>().and_then(|params| {
+        let answer = handshake::request(&request).and_then(|params| {
             let features = handshake::client_features(&params);
             self.0.client.set(features).map_err(|_| {
                 fault::invalid_request(InitializeRequest::METHOD, "the connection is initialized")
@@ -126,17 +127,28 @@ impl Connection {
             Err(fault) => return refuse(request, fault),
         };
         let accepts = self.0.parts.prompt;
+        let span = tracing::debug_span!(
+            "acp.turn",
+            session.id = %accepted.session_id(),
+            rpc.id = ?request.id(),
+            stop_reason = field::Empty,
+        );
         let (responder, context) = request.into_parts();
-        Some(Box::pin(async move {
+        let work = async move {
             let answer = match content::from_wire(prompt, accepts) {
                 Ok(content) => accepted.answer(content, &context).await,
                 Err(fault) => {
+                    // Lets go of the slot before the answer leaves.
                     drop(accepted);
                     Err(fault)
                 }
             };
+            if let Ok(response) = &answer {
+                Span::current().record("stop_reason", response.stop_reason.as_str());
+            }
             responder.answer(answer);
-        }))
+        };
+        Some(Box::pin(work.instrument(span)))
     }
 
     /// R118. What cannot be read or is not known is ignored: nobody waits for

@@ -1,16 +1,41 @@
 //! What both sides say of themselves in `initialize`.
 
 use acp_host::{ClientFeatures, PromptContent};
-use acp_protocol::v1::{
-    AgentCapabilities, Implementation, InitializeRequest, InitializeResponse, McpCapabilities,
-    PromptCapabilities, SessionAdditionalDirectoriesCapabilities, SessionCapabilities,
+use acp_protocol::{
+    Request,
+    rpc::Fault,
+    v1::{
+        AgentCapabilities, Implementation, InitializeRequest, InitializeResponse, McpCapabilities,
+        PromptCapabilities, SessionAdditionalDirectoriesCapabilities, SessionCapabilities,
+    },
 };
+use acp_transport_stdio::IncomingRequest;
 
-use crate::setup::SetupPolicy;
+use crate::{fault, setup::SetupPolicy};
 
 /// The one version of the protocol that is spoken, whatever is asked for
 /// (R032, R033).
 const VERSION: u16 = 1;
+
+/// What the client asks for. Without parameters, everything has its default.
+///
+/// # Errors
+///
+/// -32602 with a hint: some clients send the version as a text or a date.
+pub(crate) fn request(request: &IncomingRequest) -> Result<InitializeRequest, Fault> {
+    let is_empty = request
+        .raw_params()
+        .is_none_or(|params| params.get() == "null");
+    if is_empty {
+        return Ok(InitializeRequest::new(VERSION));
+    }
+    request.decode().map_err(|_| {
+        fault::invalid_params(
+            InitializeRequest::METHOD,
+            "protocolVersion is an integer, such as 1",
+        )
+    })
+}
 
 /// What the client can do: what it did not name, it cannot (R036).
 pub(crate) fn client_features(request: &InitializeRequest) -> ClientFeatures {

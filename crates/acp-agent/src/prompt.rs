@@ -8,7 +8,10 @@ use std::{
 };
 
 use acp_host::{Block, Cancel, CommandId, HostError, Submission, dynamic::DynLiveSession};
-use acp_protocol::{rpc::Fault, v1::PromptResponse};
+use acp_protocol::{
+    rpc::Fault,
+    v1::{PromptResponse, SessionId},
+};
 use acp_transport_stdio::Context;
 use tokio::time::{Sleep, sleep};
 
@@ -61,6 +64,11 @@ impl Accepted {
                 "the session is being closed",
             )),
         }
+    }
+
+    /// The id of the session.
+    pub(crate) fn session_id(&self) -> &SessionId {
+        &self.session.core.id
     }
 
     /// Submits the prompt and waits for its end.

@@ -8,21 +8,12 @@ use tokio::time::{Instant, timeout};
 
 use crate::{
     client::{Client, notification, prompt},
-    host::{Does, agent},
+    host::{Does, agent, scene},
 };
-
-macro_rules! scene {
-    ($agent:ident, $strings:ident, $client:ident, $id:ident, $session:ident) => {
-        let ($agent, mut $strings) = agent();
-        let mut $client = Client::ready(&$agent).await;
-        let $id = $client.new_session().await;
-        let $session = $strings.session().await;
-    };
-}
 
 #[tokio::test(start_paused = true)]
 async fn a_cancel_right_behind_its_prompt_finds_the_turn() {
-    scene!(agent, strings, client, id, session);
+    let (_strings, mut client, id, session) = scene().await;
     let (request, message) = client.request("session/prompt", prompt(&id, "hi"));
     let cancel = notification("session/cancel", json!({"sessionId": id}));
     client.send_all(&[message, cancel]).await;
@@ -40,7 +31,7 @@ async fn a_cancel_right_behind_its_prompt_finds_the_turn() {
 
 #[tokio::test(start_paused = true)]
 async fn a_cancel_while_the_host_takes_the_prompt_is_not_lost() {
-    scene!(agent, strings, client, id, session);
+    let (strings, mut client, id, session) = scene().await;
     strings
         .script
         .submit
@@ -67,7 +58,7 @@ async fn a_cancel_while_the_host_takes_the_prompt_is_not_lost() {
 
 #[tokio::test(start_paused = true)]
 async fn a_cancel_before_a_prompt_is_none_of_its() {
-    scene!(agent, strings, client, id, session);
+    let (_strings, mut client, id, session) = scene().await;
     let cancel = notification("session/cancel", json!({"sessionId": id}));
     let (request, message) = client.request("session/prompt", prompt(&id, "hi"));
     client.send_all(&[cancel.clone(), cancel, message]).await;
@@ -85,7 +76,7 @@ async fn after_a_cancel_the_answer_is_cancelled_whatever_the_host_says() {
         || EventBody::TurnInterrupted,
         failed,
     ];
-    scene!(agent, strings, client, id, session);
+    let (strings, mut client, id, session) = scene().await;
     for end in ends {
         let request = client.prompt(&id, "hi").await;
         let turn = session.start().await;
@@ -111,7 +102,7 @@ async fn session_was_interrupted(_turn: &crate::host::Turn, client: &mut Client)
 
 #[tokio::test(start_paused = true)]
 async fn a_host_that_does_not_stop_is_answered_for_and_keeps_its_slot() {
-    scene!(agent, strings, client, id, session);
+    let (strings, mut client, id, session) = scene().await;
     strings
         .script
         .interrupt
@@ -184,7 +175,7 @@ async fn a_cancel_is_for_one_session_only() {
 
 #[tokio::test(start_paused = true)]
 async fn a_panic_while_interrupting_harms_nobody() {
-    scene!(agent, strings, client, id, session);
+    let (strings, mut client, id, session) = scene().await;
     strings
         .script
         .interrupt
@@ -201,7 +192,7 @@ async fn a_panic_while_interrupting_harms_nobody() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_that_is_cancelled_waits_for_its_turn_to_end() {
-    scene!(agent, strings, client, id, session);
+    let (_strings, mut client, id, session) = scene().await;
     let request = client.prompt(&id, "hi").await;
     let turn = session.start().await;
     client

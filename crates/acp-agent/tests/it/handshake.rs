@@ -41,6 +41,8 @@ async fn a_version_that_is_none_is_refused_and_may_be_corrected() {
             .call("initialize", json!({"protocolVersion": version}))
             .await;
         assert_eq!(answer["error"]["code"], -32602, "{version}: {answer}");
+        let hint = answer["error"]["message"].as_str().unwrap();
+        assert!(hint.contains("integer, such as 1"), "{answer}");
     }
     let answer = client.call("initialize", json!({})).await;
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
@@ -48,6 +50,19 @@ async fn a_version_that_is_none_is_refused_and_may_be_corrected() {
         .call("initialize", json!({"protocolVersion": 1}))
         .await;
     assert_eq!(answer["result"]["protocolVersion"], 1, "{answer}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn parameters_may_be_left_out() {
+    let (agent, _strings) = agent();
+    let without = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize"});
+    let null = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": null});
+    for message in [without, null] {
+        let mut client = Client::start(&agent);
+        client.send(message).await;
+        let answer = client.answer(1).await;
+        assert_eq!(answer["result"]["protocolVersion"], 1, "{answer}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

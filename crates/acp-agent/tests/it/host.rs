@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use crate::client::Client;
 use acp_agent::{
     Agent, AgentBuilder,
     host::{
@@ -92,6 +93,15 @@ pub(crate) fn host() -> (Host, Strings) {
 pub(crate) fn agent() -> (Agent, Strings) {
     let (host, strings) = host();
     (AgentBuilder::new(host).build().unwrap(), strings)
+}
+
+/// An agent, a client that shook hands with it, and a session of theirs.
+pub(crate) async fn scene() -> (Strings, Client, String, Arc<Session>) {
+    let (agent, mut strings) = agent();
+    let mut client = Client::ready(&agent).await;
+    let id = client.new_session().await;
+    let session = strings.session().await;
+    (strings, client, id, session)
 }
 
 impl Strings {

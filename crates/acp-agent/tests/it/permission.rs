@@ -14,17 +14,8 @@ use tokio::time::Instant;
 
 use crate::{
     client::Client,
-    host::{Does, agent, host},
+    host::{Does, agent, host, scene},
 };
-
-macro_rules! scene {
-    ($agent:ident, $strings:ident, $client:ident, $id:ident, $session:ident) => {
-        let ($agent, mut $strings) = agent();
-        let mut $client = Client::ready(&$agent).await;
-        let $id = $client.new_session().await;
-        let $session = $strings.session().await;
-    };
-}
 
 fn selected(option: &str) -> Value {
     json!({"outcome": {"outcome": "selected", "optionId": option}})
@@ -52,7 +43,7 @@ fn assert_denied_by_policy(response: &GateResponse) {
 
 #[tokio::test(start_paused = true)]
 async fn the_tool_is_announced_before_permission_is_asked() {
-    scene!(agent, strings, client, id, session);
+    let (_strings, mut client, id, session) = scene().await;
     let request = client.prompt(&id, "hi").await;
     let turn = session.start().await;
     let tool = ToolCall::new("t1", "edit_note", "Change notes.md")
@@ -124,7 +115,7 @@ async fn the_tool_is_announced_before_permission_is_asked() {
 
 #[tokio::test(start_paused = true)]
 async fn answers() {
-    scene!(agent, strings, client, id, session);
+    let (_strings, mut client, id, session) = scene().await;
     let (approve, deny) = (PermissionAction::Approve, PermissionAction::Deny);
     // What the user decided; none where the facade decided for the user.
     let cases = [
@@ -176,7 +167,7 @@ async fn answers() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_refuses_to_ask_ends_the_turn() {
-    scene!(agent, strings, client, id, session);
+    let (_strings, mut client, id, session) = scene().await;
     let request = client.prompt(&id, "hi").await;
     let turn = session.start().await;
     turn.open_gate("g1", "t1").await;
@@ -204,7 +195,7 @@ async fn a_client_that_refuses_to_ask_ends_the_turn() {
 
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_turn_asks_no_more() {
-    scene!(agent, strings, client, id, session);
+    let (_strings, mut client, id, session) = scene().await;
     let request = client.prompt(&id, "hi").await;
     let turn = session.start().await;
     turn.open_gate("g1", "t1").await;
@@ -228,7 +219,7 @@ async fn a_cancelled_turn_asks_no_more() {
 
 #[tokio::test(start_paused = true)]
 async fn a_gate_that_is_resolved_elsewhere_is_asked_no_more() {
-    scene!(agent, strings, client, id, session);
+    let (_strings, mut client, id, session) = scene().await;
     let request = client.prompt(&id, "hi").await;
     let turn = session.start().await;
     turn.open_gate("g1", "t1").await;
@@ -248,7 +239,7 @@ async fn a_gate_that_is_resolved_elsewhere_is_asked_no_more() {
 
 #[tokio::test(start_paused = true)]
 async fn a_turn_that_ends_takes_its_gates_along() {
-    scene!(agent, strings, client, id, session);
+    let (_strings, mut client, id, session) = scene().await;
     let request = client.prompt(&id, "hi").await;
     let turn = session.start().await;
     turn.open_gate("g1", "t1").await;
@@ -270,7 +261,7 @@ async fn a_turn_that_ends_takes_its_gates_along() {
 #[tokio::test(start_paused = true)]
 async fn a_host_that_does_not_take_the_decision_ends_the_turn() {
     for does in [Does::FailInPrivate, Does::Panic, Does::Hang] {
-        scene!(agent, strings, client, id, session);
+        let (strings, mut client, id, session) = scene().await;
         strings.script.respond.lock().unwrap().push_back(does);
         let request = client.prompt(&id, "hi").await;
         let turn = session.start().await;
@@ -307,7 +298,7 @@ async fn nobody_has_to_wait_for_ever() {
 
 #[tokio::test(start_paused = true)]
 async fn a_sub_agent_may_ask_too() {
-    scene!(agent, strings, client, id, session);
+    let (_strings, mut client, id, session) = scene().await;
     let request = client.prompt(&id, "hi").await;
     let turn = session.start().await;
     let child = turn.child("searcher", "child-turn");

@@ -1,36 +1,22 @@
 //! `session/prompt`: how prompts end.
 
-use std::time::Duration;
+use std::sync::Arc;
 
-use acp_agent::{
-    AgentBuilder,
-    host::{
-        Block, CommandId, Delta, EmitError, EventBody, HostError, InputCancelReason, PromptContent,
-        TurnFailure, TurnRejectReason, Visibility,
-    },
+use acp_agent::host::{
+    Block, CommandId, Delta, EmitError, EventBody, HostError, InputCancelReason, TurnFailure,
+    TurnRejectReason, Visibility,
 };
 use serde_json::{Value, json};
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 use crate::{
     client::{Client, prompt},
-    host::{Does, Session, agent, host},
+    host::{Does, Session, agent, scene},
 };
-use std::sync::Arc;
-
-/// An agent, a client that shook hands, and a session.
-macro_rules! scene {
-    ($agent:ident, $strings:ident, $client:ident, $id:ident, $session:ident) => {
-        let ($agent, mut $strings) = agent();
-        let mut $client = Client::ready(&$agent).await;
-        let $id = $client.new_session().await;
-        let $session = $strings.session().await;
-    };
-}
 
 #[tokio::test(start_paused = true)]
 async fn the_answer_comes_behind_all_updates() {
-    scene!(agent, strings, client, id, session);
+    let (_strings, mut client, id, session) = scene().await;
     let request = client.prompt(&id, "hi").await;
     let submission = session.submission().await;
     assert_eq!(submission.content, [Block::text("hi")]);
@@ -56,7 +42,7 @@ async fn the_answer_comes_behind_all_updates() {
 
 #[tokio::test(start_paused = true)]
 async fn one_prompt_at_a_time() {
-    scene!(agent, strings, client, id, session);
+    let (_strings, mut client, id, session) = scene().await;
     let (first, one) = client.request("session/prompt", prompt(&id, "one"));
     let (second, two) = client.request("session/prompt", prompt(&id, "two"));
     client.send_all(&[one, two]).await;
@@ -72,7 +58,7 @@ async fn one_prompt_at_a_time() {
 
 #[tokio::test(start_paused = true)]
 async fn prompts_that_cannot_be_used() {
-    scene!(agent, strings, client, id, session);
+    let (_strings, mut client, id, session) = scene().await;
     for (params, code) in [
         (json!({}), -32602),
         (json!({"sessionId": id}), -32602),
@@ -90,66 +76,6 @@ async fn prompts_that_cannot_be_used() {
     let request = client.prompt(&id, "hi").await;
     session.start().await.done().await;
     assert_eq!(client.stop_reason(request).await, "end_turn");
-}
-
-#[tokio::test(start_paused = true)]
-async fn content_of_prompts() {
-    let blocks = |second: Value| json!([{"type": "text", "text": "look"}, second]);
-    let link = json!({"type": "resource_link", "uri": "file:///a.md", "name": "a.md", "size": 3,
-        "mimeType": "text/markdown", "title": "A"});
-    let image = json!({"type": "image", "data": "QUJD", "mimeType": "image/png"});
-    let audio = json!({"type": "audio", "data": "QUJD", "mimeType": "audio/wav"});
-    let text = json!({"type": "resource", "resource": {"uri": "file:///b.md", "text": "B"}});
-    let blob = json!({"type": "resource", "resource": {"uri": "file:///c", "blob": "QUJD"}});
-    let chart = json!({"type": "chart", "bars": 3});
-
-    scene!(plain, strings, client, id, session);
-    for refused in [&image, &audio, &text, &blob, &chart] {
-        let params = json!({"sessionId": id, "prompt": blocks(refused.clone())});
-        let answer = client.call("session/prompt", params).await;
-        assert_eq!(answer["error"]["code"], -32602, "{answer}");
-        assert!(
-            answer["error"]["message"]
-                .as_str()
-                .unwrap()
-                .contains("prompt[1]"),
-            "{answer}"
-        );
-    }
-    let params = json!({"sessionId": id, "prompt": blocks(link)});
-    client.start_call("session/prompt", params).await;
-    let content = session.submission().await.content;
-    let Block::Link(link) = &content[1] else {
-        panic!("{content:?}")
-    };
-    assert_eq!((&*link.name, link.size), ("a.md", Some(3)));
-
-    let (host, mut strings) = host();
-    let all = PromptContent::new()
-        .with_image()
-        .with_audio()
-        .with_resource();
-    let agent = AgentBuilder::new(host).prompt_content(all).build().unwrap();
-    let mut client = Client::ready(&agent).await;
-    let id = client.new_session().await;
-    let session = strings.session().await;
-    let params = json!({"sessionId": id, "prompt": [image, audio, text, blob]});
-    client.start_call("session/prompt", params).await;
-    let content = session.submission().await.content;
-    assert!(
-        matches!(
-            &content[..],
-            [
-                Block::Image(_),
-                Block::Audio(_),
-                Block::Resource(_),
-                Block::Resource(_)
-            ]
-        ),
-        "{content:?}"
-    );
-    let params = json!({"sessionId": id, "prompt": [chart]});
-    client.call("session/prompt", params).await;
 }
 
 /// Lets the host reply to a prompt and gives the answer.
@@ -173,7 +99,7 @@ fn session_id(session: &Arc<Session>) -> &str {
 
 #[tokio::test(start_paused = true)]
 async fn every_reply_and_every_end_answers() {
-    scene!(agent, strings, client, _id, session);
+    let (_strings, mut client, _id, session) = scene().await;
     let started = |command| EventBody::TurnStarted {
         command: Some(command),
         index: 0,
@@ -251,7 +177,7 @@ async fn every_reply_and_every_end_answers() {
 
 #[tokio::test(start_paused = true)]
 async fn other_turns_are_not_mistaken_for_the_prompts() {
-    scene!(agent, strings, client, id, session);
+    let (_strings, mut client, id, session) = scene().await;
     let own_work = session.turn("main", "own-work");
     let nobodys = EventBody::TurnStarted {
         command: None,
@@ -286,7 +212,7 @@ async fn other_turns_are_not_mistaken_for_the_prompts() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_internal_stays_inside_and_its_end_still_counts() {
-    scene!(agent, strings, client, id, session);
+    let (_strings, mut client, id, session) = scene().await;
     let request = client.prompt(&id, "hi").await;
     let turn = session.start().await;
     let inside = |body| turn.event(body).with_visibility(Visibility::Internal);
@@ -305,7 +231,7 @@ async fn what_is_internal_stays_inside_and_its_end_still_counts() {
 
 #[tokio::test(start_paused = true)]
 async fn a_host_that_does_not_take_the_prompt() {
-    scene!(agent, strings, client, id, session);
+    let (strings, mut client, id, session) = scene().await;
     for (does, words) in [
         (Does::FailInPublic, "session/prompt: no room left in here"),
         (Does::FailInPrivate, "session/prompt: the agent failed"),
@@ -326,7 +252,7 @@ async fn a_host_that_does_not_take_the_prompt() {
 #[tokio::test(start_paused = true)]
 async fn a_turn_that_never_begins_is_given_up() {
     for does in [Does::Work, Does::Hang] {
-        scene!(agent, strings, client, id, session);
+        let (strings, mut client, id, session) = scene().await;
         strings.script.submit.lock().unwrap().push_back(does);
         let began = Instant::now();
         let request = client.prompt(&id, "hi").await;
@@ -364,7 +290,7 @@ async fn a_turn_that_never_begins_is_given_up() {
 
 #[tokio::test(start_paused = true)]
 async fn a_host_that_loses_its_events_says_so() {
-    scene!(agent, strings, client, id, session);
+    let (_strings, mut client, id, session) = scene().await;
     let request = client.prompt(&id, "hi").await;
     session.start().await;
     session
@@ -375,81 +301,6 @@ async fn a_host_that_loses_its_events_says_so() {
         answer["error"]["message"],
         "session/prompt: the hub is gone"
     );
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_slow_client_slows_the_host_down() {
-    let (agent, mut strings) = agent();
-    let mut client = Client::with_pipe(&agent, 64);
-    client
-        .call("initialize", json!({"protocolVersion": 1}))
-        .await;
-    let id = client.new_session().await;
-    let session = strings.session().await;
-    let request = client.prompt(&id, "hi").await;
-    let turn = Arc::new(session.start().await);
-    let text = "x".repeat(32 << 10);
-    let mut told = 0;
-    loop {
-        // Nobody reads, so at some point the host has to wait.
-        let event = turn.event(EventBody::Delta(Delta::Text(text.clone())));
-        match timeout(Duration::from_millis(10), session.link().emit(event)).await {
-            Ok(result) => result.unwrap(),
-            Err(_) => break,
-        }
-        told += 1;
-        assert!(told < 1000, "the host never has to wait");
-    }
-    assert!(
-        told * text.len() > 512 << 10,
-        "only {told} updates in a mebibyte of credit"
-    );
-    let rest = {
-        let turn = Arc::clone(&turn);
-        let text = text.clone();
-        tokio::spawn(async move {
-            turn.text(&text).await;
-            turn.done().await;
-        })
-    };
-    for _ in 0..=told {
-        assert_eq!(client.update().await["content"]["text"], text);
-    }
-    assert_eq!(client.stop_reason(request).await, "end_turn");
-    rest.await.unwrap();
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_event_that_waits_when_its_turn_ends_is_not_told_behind_it() {
-    let (agent, mut strings) = agent();
-    let mut client = Client::with_pipe(&agent, 64);
-    client
-        .call("initialize", json!({"protocolVersion": 1}))
-        .await;
-    let id = client.new_session().await;
-    let session = strings.session().await;
-    let request = client.prompt(&id, "hi").await;
-    let turn = Arc::new(session.start().await);
-    let mut told = 0;
-    let blocked = loop {
-        let turn = Arc::clone(&turn);
-        let mut telling = tokio::spawn(async move {
-            turn.tell(EventBody::Delta(Delta::Text("x".repeat(32 << 10))))
-                .await
-        });
-        match timeout(Duration::from_millis(10), &mut telling).await {
-            Ok(result) => result.unwrap().unwrap(),
-            Err(_) => break telling,
-        }
-        told += 1;
-    };
-    turn.done().await;
-    assert_eq!(blocked.await.unwrap(), Err(EmitError::Ended));
-    for _ in 0..told {
-        client.update().await;
-    }
-    assert_eq!(client.stop_reason(request).await, "end_turn");
-    client.assert_quiet().await;
 }
 
 #[tokio::test(start_paused = true)]

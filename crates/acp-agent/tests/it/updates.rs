@@ -11,17 +11,8 @@ use serde_json::{Value, json};
 
 use crate::{
     client::Client,
-    host::{Turn, agent, host},
+    host::{Turn, host, scene},
 };
-
-macro_rules! scene {
-    ($agent:ident, $strings:ident, $client:ident, $id:ident, $session:ident) => {
-        let ($agent, mut $strings) = agent();
-        let mut $client = Client::ready(&$agent).await;
-        let $id = $client.new_session().await;
-        let $session = $strings.session().await;
-    };
-}
 
 /// Tells events and gives the updates they make.
 async fn updates(client: &mut Client, turn: &Turn, bodies: Vec<EventBody>) -> Vec<Value> {
@@ -50,7 +41,7 @@ fn thought(text: &str) -> EventBody {
 
 #[tokio::test(start_paused = true)]
 async fn names_of_events() {
-    scene!(agent, strings, client, id, session);
+    let (_strings, mut client, id, session) = scene().await;
     client.prompt(&id, "hi").await;
     let command = session.submission().await.command;
     let turn = session.turn("main", "t");
@@ -87,7 +78,7 @@ async fn names_of_events() {
 
 #[tokio::test(start_paused = true)]
 async fn messages() {
-    scene!(agent, strings, client, id, session);
+    let (_strings, mut client, id, session) = scene().await;
     client.prompt(&id, "hi").await;
     let command = session.submission().await.command;
     let turn = session.turn("main", "t");
@@ -136,7 +127,7 @@ async fn messages() {
 
 #[tokio::test(start_paused = true)]
 async fn the_last_words_decide_about_refusal() {
-    scene!(agent, strings, client, id, session);
+    let (_strings, mut client, id, session) = scene().await;
     let refusal = || EventBody::Delta(Delta::Refusal("no".into()));
     for (told, want) in [
         (vec![refusal()], "refusal"),
@@ -159,7 +150,7 @@ async fn the_last_words_decide_about_refusal() {
 
 #[tokio::test(start_paused = true)]
 async fn a_step_tells_what_its_deltas_did_not() {
-    scene!(agent, strings, client, id, session);
+    let (_strings, mut client, id, session) = scene().await;
     client.prompt(&id, "hi").await;
     let turn = session.start().await;
     let texts = |updates: &[Value]| -> Vec<String> {
@@ -203,7 +194,7 @@ async fn a_step_tells_what_its_deltas_did_not() {
 
 #[tokio::test(start_paused = true)]
 async fn tools() {
-    scene!(agent, strings, client, id, session);
+    let (_strings, mut client, id, session) = scene().await;
     client.prompt(&id, "hi").await;
     let turn = session.start().await;
     let tool = |id: &str| ToolCall::new(id, "run", "Run tests").with_kind(ToolKind::Execute);
@@ -247,7 +238,7 @@ async fn tools() {
 
 #[tokio::test(start_paused = true)]
 async fn plans_and_measures() {
-    scene!(agent, strings, client, id, session);
+    let (_strings, mut client, id, session) = scene().await;
     client.prompt(&id, "hi").await;
     let turn = session.start().await;
     let plan = vec![
@@ -273,7 +264,7 @@ async fn plans_and_measures() {
 
 #[tokio::test(start_paused = true)]
 async fn the_session_as_a_whole_speaks_at_any_time() {
-    scene!(agent, strings, client, id, session);
+    let (_strings, mut client, id, session) = scene().await;
     let measured = || EventBody::ContextMeasured(ContextUse::new(1, 2));
     session
         .link()
