@@ -39,6 +39,8 @@ pub enum Forgiven {
     Value,
     /// An element did not fit; the list goes on without it.
     Item,
+    /// A required list was missing; it is empty.
+    Missing,
     /// A `null` stood where the member should have been left out.
     Null,
 }
@@ -60,6 +62,7 @@ impl fmt::Display for Note {
         let did = match self.forgiven {
             Forgiven::Value => "unusable value ignored",
             Forgiven::Item => "unusable element left out",
+            Forgiven::Missing => "missing list taken as empty",
             Forgiven::Null => "null taken as absent",
         };
         write!(out, "{}.{}: {did}", self.object, self.member)

@@ -128,8 +128,18 @@ pub(crate) enum Type {
 pub(crate) struct Tagged {
     pub(crate) tag: String,
     pub(crate) variants: Vec<Variant>,
-    /// The variant without a tag, and whether it takes unknown tags too.
-    pub(crate) absent: Option<(Variant, bool)>,
+    pub(crate) absent: Option<Absent>,
+}
+
+/// The variant without a tag.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Absent {
+    pub(crate) variant: Variant,
+    /// Whether its title may stand as a tag. Where the schema has a branch for
+    /// unknown tags, it is one of those.
+    pub(crate) by_title: bool,
+    /// Whether it takes unknown tags too.
+    pub(crate) takes_unknown: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -320,7 +330,7 @@ impl Definition {
                 names.extend(object.flat.as_ref().map(|flat| flat.union.as_str()));
             }
             Shape::Tagged(tagged) => {
-                let absent = tagged.absent.iter().map(|(variant, _)| variant);
+                let absent = tagged.absent.iter().map(|absent| &absent.variant);
                 for variant in tagged.variants.iter().chain(absent) {
                     match &variant.payload {
                         Payload::None => {}

@@ -154,11 +154,11 @@ fn table(lowered: &BTreeMap<String, Definition>) -> String {
                 },
                 Shape::Tagged(tagged) => match &tagged.absent {
                     None => format!("by `{}`, {} variants", tagged.tag, tagged.variants.len()),
-                    Some((absent, _)) => format!(
+                    Some(absent) => format!(
                         "by `{}`, {} variants and {}",
                         tagged.tag,
                         tagged.variants.len(),
-                        absent.wire
+                        absent.variant.wire
                     ),
                 },
                 Shape::ByMember(variants) => format!("by member, {} variants", variants.len()),

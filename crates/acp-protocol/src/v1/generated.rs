@@ -4030,7 +4030,7 @@ impl<'de> ReadMembers<'de> for MultiSelectItems {
         let (tag, members) = union::find_tag(map, "type")?;
         let read = match tag.as_deref() {
             Some("string") => Self::String(ReadMembers::read_members(members)?),
-            None | Some("titled") => Self::Titled(ReadMembers::read_members(members)?),
+            None => Self::Titled(ReadMembers::read_members(members)?),
             Some(other) => {
                 Self::Unrecognized(Unrecognized::collect("type", other, members)?)
             }

@@ -37,7 +37,8 @@ pub(crate) trait Read<'de, T> {
     fn read<A: MapAccess<'de>>(map: &mut A, at: At) -> Result<T, A::Error>;
 }
 
-/// The member is required, and always written.
+/// The member is required, and always written. What is done where it is missing,
+/// its reading says.
 pub(crate) struct Must<R>(PhantomData<R>);
 /// The member is an `Option`, left out where it is `None`.
 pub(crate) struct May<R>(PhantomData<R>);
@@ -58,15 +59,41 @@ pub(crate) struct OnNull;
 /// what is no array becomes the default.
 pub(crate) struct Items;
 
-impl<T: Serialize, R> Presence<T> for Must<R> {
+impl<T: Serialize, R: Missing<T>> Presence<T> for Must<R> {
     #[cold]
     fn absent<E: de::Error>(at: At) -> Result<T, E> {
-        Err(E::missing_field(at.member))
+        R::missing(at)
     }
 
     #[inline]
     fn write<M: SerializeMap>(map: &mut M, key: &'static str, value: &T) -> Result<(), M::Error> {
         map.serialize_entry(key, value)
+    }
+}
+
+/// What is done where a required member is missing.
+pub(crate) trait Missing<T> {
+    fn missing<E: de::Error>(at: At) -> Result<T, E>;
+}
+
+macro_rules! refuse_missing {
+    ($($reading:ident)*) => { $(
+        impl<T> Missing<T> for $reading {
+            fn missing<E: de::Error>(at: At) -> Result<T, E> {
+                Err(E::missing_field(at.member))
+            }
+        }
+    )* };
+}
+
+refuse_missing!(Strict OnError OnNull);
+
+/// A list of which every element may be wrong may be missing too: agents answer
+/// `{}` where they have nothing to list.
+impl<T: Default> Missing<T> for Items {
+    fn missing<E: de::Error>(at: At) -> Result<T, E> {
+        lenient::note(at, Forgiven::Missing);
+        Ok(T::default())
     }
 }
 

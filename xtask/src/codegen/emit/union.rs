@@ -10,7 +10,7 @@ use crate::codegen::lower::{MemberVariant, Payload, Tagged, Type, Variant};
 use crate::codegen::names;
 
 pub(super) fn tagged(name: &Ident, about: &TokenStream, tagged: &Tagged) -> TokenStream {
-    let absent = tagged.absent.as_ref().map(|(variant, _)| variant);
+    let absent = tagged.absent.as_ref().map(|absent| &absent.variant);
     let all: Vec<&Variant> = tagged.variants.iter().chain(absent).collect();
     let declarations = all.iter().map(|variant| {
         let about = docs::lines(&variant.about, &format!("`{}`.", variant.wire));
@@ -98,11 +98,12 @@ fn absent_arms(tagged: &Tagged) -> TokenStream {
             Some(other) => Self::Unrecognized(#collect),
             None => return Err(A::Error::missing_field(#tag)),
         },
-        Some((variant, takes_unknown)) => {
-            let wire = &variant.wire;
-            let read = read(variant);
-            let unknown = match &variant.payload {
-                Payload::Single(key, _) if *takes_unknown => {
+        Some(absent) => {
+            let wire = &absent.variant.wire;
+            let read = read(&absent.variant);
+            let by_title = absent.by_title.then(|| quote!(| Some(#wire)));
+            let unknown = match &absent.variant.payload {
+                Payload::Single(key, _) if absent.takes_unknown => {
                     let variant_name = ident(&names::variant(wire));
                     quote! {{
                         let other = #collect;
@@ -115,7 +116,7 @@ fn absent_arms(tagged: &Tagged) -> TokenStream {
                 _ => quote!(Self::Unrecognized(#collect)),
             };
             quote! {
-                None | Some(#wire) => #read,
+                None #by_title => #read,
                 Some(other) => #unknown,
             }
         }

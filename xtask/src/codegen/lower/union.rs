@@ -2,7 +2,9 @@
 
 use anyhow::{Context, Result, bail};
 
-use super::{Lowering, MemberVariant, Payload, Shape, StringValue, Tagged, Type, Variant, type_of};
+use super::{
+    Absent, Lowering, MemberVariant, Payload, Shape, StringValue, Tagged, Type, Variant, type_of,
+};
 use crate::codegen::load::{Additional, Schema};
 
 impl Lowering<'_> {
@@ -64,15 +66,18 @@ impl Lowering<'_> {
                     bail!("has two branches for unknown tags");
                 }
             } else {
-                let variant = self.untagged_variant(name, branch)?;
-                if tagged
-                    .absent
-                    .replace((variant, self.overlay.takes_unknown(name)))
-                    .is_some()
-                {
+                let absent = Absent {
+                    variant: self.untagged_variant(name, branch)?,
+                    by_title: true,
+                    takes_unknown: self.overlay.takes_unknown(name),
+                };
+                if tagged.absent.replace(absent).is_some() {
                     bail!("has two branches without a tag");
                 }
             }
+        }
+        if let Some(absent) = &mut tagged.absent {
+            absent.by_title = !other;
         }
         Ok(tagged)
     }
