@@ -185,7 +185,7 @@ impl Client {
     ///
     /// Dropped while it waits, the agent is ended in the background.
     pub async fn close(&self) -> Option<Exit> {
-        let connection = self.inner.retire()?;
+        let (connection, _lease) = self.inner.retire()?;
         connection.close_sessions().await;
         connection.hang_up();
         match connection.child() {
@@ -200,8 +200,9 @@ impl Client {
     ///
     /// Dropped while it waits, they are killed all the same.
     pub async fn kill(&self) -> Option<Exit> {
-        let connection = self.inner.retire()?;
-        // Before it sees the end of its input, which would be a hint to do something.
+        // The lease keeps the connection up: an agent that saw the end of its input would
+        // take it as a hint to do something.
+        let (connection, _lease) = self.inner.retire()?;
         let exit = match connection.child() {
             Some(child) => Some(child.kill_now().await),
             None => None,
@@ -252,16 +253,21 @@ impl fmt::Debug for Client {
 }
 
 impl Inner {
-    /// Closes the client for everybody, and returns what is to be ended.
-    fn retire(&self) -> Option<Arc<Connection>> {
-        self.state.send_if_modified(|state| match state {
-            State::Closed(_) => false,
-            _ => {
-                *state = State::Closed(ClientEnd::Closed);
-                true
+    /// Closes the client for everybody, and returns what is to be ended, still up.
+    fn retire(&self) -> Option<(Arc<Connection>, Option<Arc<Lease>>)> {
+        let mut lease = None;
+        self.state.send_if_modified(|state| {
+            if let State::Closed(_) = state {
+                return false;
             }
+            if let State::Ready(ready) = std::mem::replace(state, State::Closed(ClientEnd::Closed))
+            {
+                lease = Some(ready);
+            }
+            true
         });
-        self.current().clone()
+        let connection = self.current().clone()?;
+        Some((connection, lease))
     }
 
     fn current(&self) -> MutexGuard<'_, Option<Arc<Connection>>> {

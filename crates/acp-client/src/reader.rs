@@ -49,7 +49,6 @@ impl Reader {
     ) -> Result<CallId, CallError> {
         let call = self.mailbox.start_streamed(request)?;
         self.turn_after = received;
-        self.mailbox.set_reading(Reading::Live);
         Ok(call)
     }
 
