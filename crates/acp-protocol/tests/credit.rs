@@ -102,7 +102,7 @@ fn lanes_take_turns() {
 #[test]
 fn nobody_overtakes_those_who_wait() {
     let (mut connection, lane, _) = full();
-    let mut senders = vec![Sender::new("waits", lane)];
+    let mut senders = [Sender::new("waits", lane)];
     assert!(senders[0].poll(&mut connection).is_pending());
     connection.take_output(&mut Vec::new());
     connection.wrote(0);

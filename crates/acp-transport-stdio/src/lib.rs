@@ -48,6 +48,7 @@
 
 mod driver;
 mod handler;
+mod lane;
 mod mailbox;
 mod peer;
 pub mod process;
@@ -59,8 +60,9 @@ pub use acp_protocol::rpc;
 pub use handler::{
     BoxFuture, Context, Handler, IncomingNotification, IncomingRequest, NoHandler, Responder,
 };
+pub use lane::{SendLane, Unsent};
 pub use mailbox::{
     DuplicateSession, Item, Mailbox, MailboxControl, RawLine, StreamEnd, Update, UpdateHold,
 };
-pub use peer::{CallHandle, Peer, SendLane};
+pub use peer::{CallHandle, Peer};
 pub use serve::{connect, serve};

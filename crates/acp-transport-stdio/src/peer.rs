@@ -6,7 +6,7 @@ use acp_protocol::{
     Notification, Request,
     rpc::{
         Answer, AnswerError, AnswerTo, CallError, CallFacts, CallId, CloseCause, IdSpace, Lane,
-        Limits, MailboxId, OnDrop, ReceiveSeq, SendError, Stats, Ticket, frame,
+        Limits, MailboxId, OnDrop, ReceiveSeq, SendError, Stats, frame,
     },
     v1::SessionId,
 };
@@ -14,6 +14,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use crate::{
+    lane::{SendLane, Unsent},
     mailbox::{DuplicateSession, Mailbox, UpdateHold},
     shared::{Scratch, Shared, now},
 };
@@ -117,7 +118,7 @@ impl Peer {
     ///
     /// Cancel-safe: dropped before it is ready, nothing was sent.
     pub async fn notify<N: Notification>(&self, params: &N) -> Result<(), SendError> {
-        self.send(Lane::default(), N::METHOD, params).await
+        self.notify_raw(N::METHOD, params).await
     }
 
     /// Sends a notification by its name. For extensions.
@@ -130,7 +131,8 @@ impl Peer {
     ///
     /// As [`notify`](Self::notify).
     pub async fn notify_raw(&self, method: &str, params: &impl Serialize) -> Result<(), SendError> {
-        self.send(Lane::default(), method, params).await
+        let unsent = Unsent::encode_as(method, params)?;
+        unsent.send(&self.0, Lane::default()).await
     }
 
     /// Sends a notification at once, past those that wait for room. For what
@@ -140,19 +142,13 @@ impl Peer {
     ///
     /// [`SendError`] when it was not sent.
     pub fn notify_now<N: Notification>(&self, params: &N) -> Result<(), SendError> {
-        let mut line = Scratch::take();
-        frame::notification(&mut line, N::METHOD, params)
-            .map_err(|source| SendError::Encode(Arc::new(source)))?;
-        self.0.with(|connection| connection.notify_now(&mut line))
+        Unsent::encode::<N>(params)?.send_now(&self.0)
     }
 
     /// Opens a lane: the updates of one turn, which can be cut off together.
     #[must_use]
     pub fn open_lane(&self) -> SendLane {
-        SendLane {
-            peer: self.clone(),
-            lane: self.0.with(acp_protocol::rpc::Connection::open_lane),
-        }
+        SendLane::open(self.clone())
     }
 
     /// Closes the connection. What is queued is still written, for at most
@@ -239,27 +235,6 @@ impl Peer {
     ) -> Result<CallId, CallError> {
         self.queue_call(R::METHOD, params, AnswerTo::Mailbox(mailbox))
     }
-
-    async fn send(
-        &self,
-        lane: Lane,
-        method: &str,
-        params: &impl Serialize,
-    ) -> Result<(), SendError> {
-        let mut line = Scratch::take();
-        frame::notification(&mut line, method, params)
-            .map_err(|source| SendError::Encode(Arc::new(source)))?;
-        let mut place = Place {
-            shared: &self.0,
-            ticket: None,
-        };
-        poll_fn(|cx| {
-            place.shared.with(|connection| {
-                connection.poll_notify(lane, &mut place.ticket, &mut line, cx.waker())
-            })
-        })
-        .await
-    }
 }
 
 /// What happens when nobody waits for a call any more.
@@ -268,85 +243,6 @@ fn on_drop(method: &str) -> OnDrop {
         "session/prompt" | "initialize" => OnDrop::Forget,
         "session/new" => OnDrop::Report,
         _ => OnDrop::Cancel,
-    }
-}
-
-/// A place in the line for room, given back on drop.
-struct Place<'a> {
-    shared: &'a Shared,
-    ticket: Option<Ticket>,
-}
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        if let Some(ticket) = self.ticket.take() {
-            self.shared
-                .with(|connection| connection.stop_waiting(Some(ticket)));
-        }
-    }
-}
-
-/// Sends the updates of one turn.
-///
-/// Lanes take turns when there is no room. Dropping it closes the lane.
-#[derive(Debug)]
-pub struct SendLane {
-    peer: Peer,
-    lane: Lane,
-}
-
-impl SendLane {
-    /// Sends a notification, once there is room for it.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError::Cancelled`] when there is no room and the lane was
-    /// cancelled; otherwise as [`Peer::notify`].
-    ///
-    /// # Cancel safety
-    ///
-    /// As [`Peer::notify`].
-    pub async fn notify<N: Notification>(&self, params: &N) -> Result<(), SendError> {
-        self.peer.send(self.lane, N::METHOD, params).await
-    }
-
-    /// Sends parameters that only look like those of `N`: for a sender that
-    /// serialises without building the generated type.
-    ///
-    /// # Errors
-    ///
-    /// As [`notify`](Self::notify).
-    ///
-    /// # Cancel safety
-    ///
-    /// As [`Peer::notify`].
-    pub async fn notify_as<N: Notification>(
-        &self,
-        params: &impl Serialize,
-    ) -> Result<(), SendError> {
-        self.peer.send(self.lane, N::METHOD, params).await
-    }
-
-    /// Cuts the lane off: who waits in it, or would have to, gets
-    /// [`SendError::Cancelled`]. What finds room is still sent (R119).
-    pub fn cancel(&self) {
-        self.peer
-            .0
-            .with(|connection| connection.cancel_lane(self.lane));
-    }
-
-    /// The peer it sends to.
-    #[must_use]
-    pub fn peer(&self) -> &Peer {
-        &self.peer
-    }
-}
-
-impl Drop for SendLane {
-    fn drop(&mut self) {
-        self.peer
-            .0
-            .with(|connection| connection.close_lane(self.lane));
     }
 }
 

@@ -15,8 +15,22 @@ use crate::rpc::{
 };
 
 impl Connection {
-    /// Queues a notification once there is room. `frame` is what
-    /// [`frame::notification`] wrote; it may be exchanged for another buffer.
+    /// Queues a notification if there is room now, and `None` if it has to
+    /// wait. `frame` is what [`frame::notification`] wrote; it may be exchanged
+    /// for another buffer.
+    pub fn try_notify(&mut self, frame: &mut Vec<u8>) -> Option<Result<(), SendError>> {
+        if let Err(error) = self.check_send(frame) {
+            return Some(Err(error));
+        }
+        if !self.has_room_for(None) || self.lets_driver_run() {
+            return None;
+        }
+        self.append(frame);
+        Some(Ok(()))
+    }
+
+    /// Queues a notification once there is room, as
+    /// [`try_notify`](Self::try_notify).
     ///
     /// Keep `ticket` between polls, and give it back with
     /// [`stop_waiting`](Self::stop_waiting) when the wait is given up.
@@ -31,8 +45,7 @@ impl Connection {
             self.stop_waiting(ticket.take());
             return Poll::Ready(Err(error));
         }
-        let room = self.unwritten() < self.limits.outgoing_credit;
-        if !room || !self.credit.is_next(ticket.as_ref()) {
+        if !self.has_room_for(ticket.as_ref()) {
             if self.credit.is_cancelled(lane) {
                 self.stop_waiting(ticket.take());
                 return Poll::Ready(Err(SendError::Cancelled));
@@ -42,11 +55,7 @@ impl Connection {
             self.kick_paused();
             return Poll::Pending;
         }
-        if ticket.is_none() && self.out.len() >= self.limits.outgoing_yield && !self.credit.yielded
-        {
-            // Lets the driver run where everything shares one thread.
-            self.credit.yielded = true;
-            self.kick();
+        if ticket.is_none() && self.lets_driver_run() {
             self.wakes.push(waker.clone());
             return Poll::Pending;
         }
@@ -58,6 +67,22 @@ impl Connection {
             self.credit.wake_next(&mut self.wakes);
         }
         Poll::Ready(Ok(()))
+    }
+
+    /// Whether there is room, and it is this sender's turn.
+    fn has_room_for(&self, ticket: Option<&Ticket>) -> bool {
+        self.unwritten() < self.limits.outgoing_credit && self.credit.is_next(ticket)
+    }
+
+    /// Once for each buffer, a sender steps back when a write is worth its
+    /// while: so the driver runs even where everything shares one thread.
+    fn lets_driver_run(&mut self) -> bool {
+        let steps_back = self.out.len() >= self.limits.outgoing_yield && !self.credit.yielded;
+        if steps_back {
+            self.credit.yielded = true;
+            self.kick();
+        }
+        steps_back
     }
 
     /// Gives up a place in the line for room.

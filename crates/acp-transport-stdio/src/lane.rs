@@ -1,0 +1,160 @@
+//! Notifications on their way out: serialised once, sent when there is room.
+
+use std::{future::poll_fn, sync::Arc};
+
+use acp_protocol::{
+    Notification,
+    rpc::{Connection, Lane, SendError, Ticket, frame},
+};
+use serde::Serialize;
+
+use crate::{
+    peer::Peer,
+    shared::{Scratch, Shared},
+};
+
+/// Sends the updates of one turn.
+///
+/// Lanes take turns when there is no room. Dropping it closes the lane.
+#[derive(Debug)]
+pub struct SendLane {
+    peer: Peer,
+    lane: Lane,
+}
+
+/// A notification that was serialised and not sent.
+#[derive(Debug)]
+pub struct Unsent(Scratch);
+
+impl Unsent {
+    /// Serialises `params` as those of `N`, which they only have to look like:
+    /// a sender need not build the generated type.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Encode`].
+    pub fn encode<N: Notification>(params: &impl Serialize) -> Result<Self, SendError> {
+        Self::encode_as(N::METHOD, params)
+    }
+
+    pub(crate) fn encode_as(method: &str, params: &impl Serialize) -> Result<Self, SendError> {
+        let mut line = Scratch::take();
+        frame::notification(&mut line, method, params)
+            .map_err(|source| SendError::Encode(Arc::new(source)))?;
+        Ok(Self(line))
+    }
+
+    /// Sends it at once, past those that wait for room.
+    pub(crate) fn send_now(mut self, shared: &Shared) -> Result<(), SendError> {
+        shared.with(|connection| connection.notify_now(&mut self.0))
+    }
+
+    /// Sends it once there is room.
+    pub(crate) async fn send(mut self, shared: &Shared, lane: Lane) -> Result<(), SendError> {
+        let mut place = Place {
+            shared,
+            ticket: None,
+        };
+        poll_fn(|cx| {
+            place.shared.with(|connection| {
+                connection.poll_notify(lane, &mut place.ticket, &mut self.0, cx.waker())
+            })
+        })
+        .await
+    }
+}
+
+impl SendLane {
+    pub(crate) fn open(peer: Peer) -> Self {
+        let lane = peer.shared().with(Connection::open_lane);
+        Self { peer, lane }
+    }
+
+    /// Sends a notification, once there is room for it.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Cancelled`] when there is no room and the lane was
+    /// cancelled; otherwise as [`Peer::notify`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Peer::notify`].
+    pub async fn notify<N: Notification>(&self, params: &N) -> Result<(), SendError> {
+        self.send(Unsent::encode::<N>(params)?).await
+    }
+
+    /// Sends parameters that only look like those of `N`.
+    ///
+    /// # Errors
+    ///
+    /// As [`notify`](Self::notify).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Peer::notify`].
+    pub async fn notify_as<N: Notification>(
+        &self,
+        params: &impl Serialize,
+    ) -> Result<(), SendError> {
+        self.send(Unsent::encode::<N>(params)?).await
+    }
+
+    /// Sends what was serialised if there is room now; `None` if it has to wait
+    /// its turn, for which there is [`send`](Self::send).
+    pub fn try_send(&self, unsent: &mut Unsent) -> Option<Result<(), SendError>> {
+        self.peer
+            .shared()
+            .with(|connection| connection.try_notify(&mut unsent.0))
+    }
+
+    /// Sends what was serialised, once there is room for it.
+    ///
+    /// # Errors
+    ///
+    /// As [`notify`](Self::notify).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Peer::notify`].
+    pub async fn send(&self, unsent: Unsent) -> Result<(), SendError> {
+        unsent.send(self.peer.shared(), self.lane).await
+    }
+
+    /// Cuts the lane off: who waits in it, or would have to, gets
+    /// [`SendError::Cancelled`]. What finds room is still sent (R119).
+    pub fn cancel(&self) {
+        self.peer
+            .shared()
+            .with(|connection| connection.cancel_lane(self.lane));
+    }
+
+    /// The peer it sends to.
+    #[must_use]
+    pub fn peer(&self) -> &Peer {
+        &self.peer
+    }
+}
+
+impl Drop for SendLane {
+    fn drop(&mut self) {
+        self.peer
+            .shared()
+            .with(|connection| connection.close_lane(self.lane));
+    }
+}
+
+/// A place in the line for room, given back on drop.
+struct Place<'a> {
+    shared: &'a Shared,
+    ticket: Option<Ticket>,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.ticket.take() {
+            self.shared
+                .with(|connection| connection.stop_waiting(Some(ticket)));
+        }
+    }
+}
