@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
-use rustix::process::{Pid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process, waitid};
 
 use crate::process::ExitStatus;
 
@@ -78,6 +78,32 @@ impl Observer {
             Ok(None) => None,
             Err(_) => Some(ExitStatus::Unknown),
         }
+    }
+
+    /// Sends `SIGKILL` to this process alone.
+    pub(super) fn kill(&self) {
+        // By the descriptor it cannot hit another process; without one it
+        // could, if somebody else had reaped this one.
+        if self.kill_by_descriptor().is_none() && self.look().ok() != Some(Sighting::Gone) {
+            let _ = kill_process(self.pid, Signal::KILL);
+        }
+    }
+
+    /// Waits for the end of a process that was [killed](Self::kill), and
+    /// reaps it.
+    pub(super) fn reap_soon(&self) {
+        let _ = self.wait(WaitIdOptions::EXITED);
+    }
+
+    #[cfg(target_os = "linux")]
+    fn kill_by_descriptor(&self) -> Option<()> {
+        rustix::process::pidfd_send_signal(self.readiness()?, Signal::KILL).ok()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    #[expect(clippy::unused_self, reason = "the twin uses it")]
+    fn kill_by_descriptor(&self) -> Option<()> {
+        None
     }
 
     fn wait(&self, options: WaitIdOptions) -> Result<Option<WaitIdStatus>, Errno> {

@@ -48,15 +48,15 @@ where
 
 /// Starts a child. Runs on the spawner thread.
 pub(super) fn start(launch: &Launch, pipes: TheirEnds) -> Result<Started, SpawnError> {
-    let mut watchdog = match launch.orphan_guard {
+    let watchdog = match launch.orphan_guard {
         OrphanGuard::Watchdog => Some(Watchdog::start().map_err(SpawnError::OrphanGuard)?),
         OrphanGuard::None | OrphanGuard::ParentDeathSignal => None,
     };
     match exec(launch, pipes, watchdog.as_ref()) {
         Ok(leader) => Ok(Started { leader, watchdog }),
         Err(source) => {
-            if let Some(watchdog) = &mut watchdog {
-                watchdog.end_now();
+            if let Some(watchdog) = watchdog {
+                watchdog.dismiss().reap_soon();
             }
             Err(explain(launch, source))
         }
@@ -112,24 +112,23 @@ fn explain(launch: &Launch, source: io::Error) -> SpawnError {
         };
     }
     let program = launch.program.clone();
-    match interpreter(&program) {
-        Some(interpreter)
-            if source.kind() == io::ErrorKind::NotFound && !Path::new(&interpreter).exists() =>
-        {
-            SpawnError::Interpreter {
-                program,
-                interpreter,
-                source,
-            }
-        }
-        _ => SpawnError::Program { program, source },
+    if source.kind() == io::ErrorKind::NotFound
+        && let Some(interpreter) = interpreter(&program)
+        && !Path::new(&interpreter).exists()
+    {
+        return SpawnError::Interpreter {
+            program,
+            interpreter,
+            source,
+        };
     }
+    SpawnError::Program { program, source }
 }
 
 fn enter(cwd: &Path) -> io::Result<()> {
-    use rustix::fs::{Access, AtFlags, CWD, accessat};
+    use rustix::fs::{Access, access};
     if std::fs::metadata(cwd)?.is_dir() {
-        Ok(accessat(CWD, cwd, Access::EXEC_OK, AtFlags::EACCESS)?)
+        Ok(access(cwd, Access::EXEC_OK)?)
     } else {
         Err(io::ErrorKind::NotADirectory.into())
     }
@@ -138,6 +137,9 @@ fn enter(cwd: &Path) -> io::Result<()> {
 /// Returns the interpreter that the first line of a script names.
 fn interpreter(program: &Path) -> Option<String> {
     use std::io::Read;
+    if !std::fs::metadata(program).ok()?.is_file() {
+        return None;
+    }
     // As much as the kernel looks at.
     let mut start = Vec::new();
     std::fs::File::open(program)

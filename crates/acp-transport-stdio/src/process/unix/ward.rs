@@ -32,7 +32,6 @@ pub(super) struct Ward {
     shared: Arc<Shared>,
     told: watch::Sender<Option<Exit>>,
     leader: Observer,
-    means: Means,
     teardown: Teardown,
     stderr: Option<OwnedFd>,
     lines: Option<LineFeed>,
@@ -76,7 +75,6 @@ impl Ward {
             shared,
             told,
             leader: Observer::new(started.leader, means),
-            means,
             teardown: Teardown::new(ladder),
             stderr: Some(stderr),
             lines,
@@ -165,15 +163,8 @@ impl Ward {
                 count => read += count,
             }
         }
-        if let Some(lines) = &mut self.lines {
-            lines.finish();
-        }
-        self.stderr = None;
-        self.lines = None;
-        let watchdog = self
-            .watchdog
-            .take()
-            .map(|watchdog| watchdog.dismiss(self.means));
+        self.close_stderr();
+        let watchdog = self.watchdog.take().map(Watchdog::dismiss);
         let status = {
             // From here on nobody sends a signal to this id any more.
             let mut ended = lock(&self.shared.ended);
@@ -223,28 +214,28 @@ impl Ward {
         let Some(stderr) = &self.stderr else {
             return 0;
         };
-        let count = match rustix::io::retry_on_intr(|| rustix::io::read(stderr, &mut *buffer)) {
-            Ok(count) => count,
-            Err(Errno::AGAIN) => return 0,
-            Err(_) => 0,
-        };
-        let Some(lines) = &mut self.lines else {
-            if count > 0 {
-                self.shared.tail.push(&buffer[..count], now, 0);
-            } else {
-                self.stderr = None;
+        match rustix::io::retry_on_intr(|| rustix::io::read(stderr, &mut *buffer)) {
+            Ok(count @ 1..) => {
+                let bytes = &buffer[..count];
+                let dropped = self.lines.as_mut().map_or(0, |lines| {
+                    lines.push(bytes);
+                    lines.dropped()
+                });
+                self.shared.tail.push(bytes, now, dropped);
+                count
             }
-            return count;
-        };
-        if count > 0 {
-            lines.push(&buffer[..count]);
-            self.shared
-                .tail
-                .push(&buffer[..count], now, lines.dropped());
-        } else {
-            lines.finish();
-            self.stderr = None;
+            Err(Errno::AGAIN) => 0,
+            Ok(0) | Err(_) => {
+                self.close_stderr();
+                0
+            }
         }
-        count
+    }
+
+    fn close_stderr(&mut self) {
+        self.stderr = None;
+        if let Some(mut lines) = self.lines.take() {
+            lines.finish();
+        }
     }
 }

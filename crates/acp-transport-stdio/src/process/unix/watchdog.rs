@@ -19,8 +19,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
-
 use super::observer::{Means, Observer};
 use super::pipes::pipe;
 use super::spawner::fork;
@@ -33,7 +31,7 @@ const SCRIPT: &str = "trap '' HUP INT QUIT TERM\n\
 
 /// A running helper.
 pub(super) struct Watchdog {
-    pid: Pid,
+    observer: Observer,
     line: OwnedFd,
 }
 
@@ -51,8 +49,8 @@ impl Watchdog {
             .stdin(Stdio::from(read_end))
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        let pid = fork(&mut command)?;
-        Ok(Self { pid, line })
+        let observer = Observer::new(fork(&mut command)?, Means::Best);
+        Ok(Self { observer, line })
     }
 
     /// Returns another descriptor of the pipe's write end.
@@ -60,17 +58,12 @@ impl Watchdog {
         self.line.try_clone()
     }
 
-    /// Starts to end the helper; must come before the leader is reaped.
+    /// Ends the helper; must come before the leader is reaped.
     ///
-    /// Returns what is to be reaped.
-    pub(super) fn dismiss(self, means: Means) -> Observer {
-        let _ = kill_process(self.pid, Signal::KILL);
-        Observer::new(self.pid, means)
-    }
-
-    /// Ends and reaps the helper.
-    pub(super) fn end_now(&mut self) {
-        let _ = kill_process(self.pid, Signal::KILL);
-        let _ = rustix::io::retry_on_intr(|| waitpid(Some(self.pid), WaitOptions::empty()));
+    /// The pipe is closed after the signal was sent, so the helper cannot take
+    /// this for our death. Returns what is to be reaped.
+    pub(super) fn dismiss(self) -> Observer {
+        self.observer.kill();
+        self.observer
     }
 }
