@@ -88,8 +88,9 @@ fn the_signal_alone_reaches_the_leader() {
     assert_eq!(watchdog, 0);
     until("the leader to be gone", || !runs(leader));
     assert!(runs(grandchild));
-    let grandchild = rustix::process::Pid::from_raw(i32::try_from(grandchild).unwrap()).unwrap();
-    rustix::process::kill_process(grandchild, rustix::process::Signal::KILL).unwrap();
+    // It keeps the id of its group taken; all of the group goes.
+    let group = rustix::process::Pid::from_raw(i32::try_from(leader).unwrap()).unwrap();
+    rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap();
 }
 
 #[test]
