@@ -1,12 +1,7 @@
 //! The way from a host to its client: events become updates on the task of
 //! whoever tells them.
 
-use std::{
-    future::poll_fn,
-    pin::{Pin, pin},
-    sync::Arc,
-    task::{Context, Poll, Waker},
-};
+use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
 
 use acp_host::{
     BoxFuture, ClientError, CommandId, EmitError, Event, EventBody, Gate, HostError, Offer, Origin,
@@ -14,8 +9,9 @@ use acp_host::{
 };
 use acp_protocol::{
     rpc::SendError,
-    v1::{ContentBlock, SessionId, SessionNotification, SessionUpdate},
+    v1::{SessionId, SessionNotification, SessionUpdate},
 };
+use acp_transport_stdio::Unsent;
 use serde::Serialize;
 
 use crate::{
@@ -143,7 +139,7 @@ impl Core {
     /// It runs under the lock of the slot, so nothing of a turn is written
     /// behind its end, and updates are written in the order of their numbers.
     fn tell(
-        self: &Arc<Self>,
+        &self,
         slot: &mut PromptSlot,
         origin: &Origin,
         number: u64,
@@ -162,15 +158,15 @@ impl Core {
         };
         let stamper = slot.stamper().filter(|_| self.stamps);
         let mut stamp = stamper.map(|(stamper, prompt)| stamper.stamp(origin, prompt, number));
-        let mut written = self.write(first, stamp.as_ref());
+        let mut written = self.write(&first, stamp.as_ref());
         let mut rest = rest.into_iter();
         loop {
             match written {
                 Written::Done(Ok(())) => {}
                 Written::Done(Err(error)) => return Ok(Err(error)),
-                Written::Waits(sending) => {
+                Written::Waits(unsent) => {
                     return Err(Rest {
-                        sending,
+                        unsent,
                         updates: rest.collect(),
                         stamp,
                     });
@@ -178,7 +174,7 @@ impl Core {
             }
             let Some(update) = rest.next() else { break };
             stamp.iter_mut().for_each(Stamp::next_part);
-            written = self.write(update, stamp.as_ref());
+            written = self.write(&update, stamp.as_ref());
         }
         if let (Some(stamp), Some((stamper, _))) = (stamp, slot.stamper()) {
             stamper.take_back(stamp);
@@ -187,44 +183,31 @@ impl Core {
     }
 
     /// Writes an update, if there is room for it.
-    fn write(self: &Arc<Self>, update: SessionUpdate, stamp: Option<&Stamp>) -> Written {
-        if is_small(&update) {
-            // Most updates find room, and then nothing is allocated. One that
-            // does not was not sent, and is written again below.
-            let small = Stamped {
-                session_id: &self.id,
-                update: &update,
-                stamp,
-            };
-            let mut sending = pin!(self.lane.notify_as::<SessionNotification>(&small));
-            if let Poll::Ready(sent) = poll_now(sending.as_mut()) {
-                return Written::Done(sent.map_err(emit_error));
-            }
-        }
-        let mut sending = self.send(update, stamp.cloned());
-        match poll_now(sending.as_mut()) {
-            Poll::Ready(sent) => Written::Done(sent.map_err(emit_error)),
-            Poll::Pending => Written::Waits(sending),
+    fn write(&self, update: &SessionUpdate, stamp: Option<&Stamp>) -> Written {
+        let mut unsent = match self.encode(update, stamp) {
+            Ok(unsent) => unsent,
+            Err(error) => return Written::Done(Err(error)),
+        };
+        match self.lane.try_send(&mut unsent) {
+            Some(sent) => Written::Done(sent.map_err(emit_error)),
+            None => Written::Waits(unsent),
         }
     }
 
-    fn send(self: &Arc<Self>, update: SessionUpdate, stamp: Option<Stamp>) -> Sending {
-        let core = Arc::clone(self);
-        Box::pin(async move {
-            let update = Stamped {
-                session_id: &core.id,
-                update: &update,
-                stamp: stamp.as_ref(),
-            };
-            core.lane.notify_as::<SessionNotification>(&update).await
-        })
+    fn encode(&self, update: &SessionUpdate, stamp: Option<&Stamp>) -> Result<Unsent, EmitError> {
+        let update = Stamped {
+            session_id: &self.id,
+            update,
+            stamp,
+        };
+        Unsent::encode::<SessionNotification>(&update).map_err(emit_error)
     }
 
     /// Tells the rest of an event as soon as the client takes it, unless the
     /// turn is cancelled or ends meanwhile.
-    async fn tell_later(self: &Arc<Self>, origin: &Origin, rest: Rest) -> Result<(), EmitError> {
+    async fn tell_later(&self, origin: &Origin, rest: Rest) -> Result<(), EmitError> {
         let Rest {
-            mut sending,
+            mut unsent,
             updates,
             mut stamp,
         } = rest;
@@ -232,26 +215,31 @@ impl Core {
         // There was no room, or it was time to let the connection write.
         tokio::task::yield_now().await;
         loop {
-            poll_fn(|cx| {
-                let mut slot = self.slot();
-                if let Err(error) = slot.check_told(origin) {
-                    return Poll::Ready(Err(error));
-                }
-                match sending.as_mut().poll(cx) {
-                    Poll::Ready(sent) => Poll::Ready(sent.map_err(emit_error)),
-                    Poll::Pending => match slot.block(cx.waker()) {
-                        Ok(()) => Poll::Pending,
-                        Err(error) => Poll::Ready(Err(error)),
-                    },
-                }
-            })
-            .await?;
+            self.send_while_told(origin, unsent).await?;
             let Some(update) = updates.next() else {
                 return Ok(());
             };
             stamp.iter_mut().for_each(Stamp::next_part);
-            sending = self.send(update, stamp.clone());
+            unsent = self.encode(&update, stamp.as_ref())?;
         }
+    }
+
+    async fn send_while_told(&self, origin: &Origin, unsent: Unsent) -> Result<(), EmitError> {
+        let mut sending = pin!(self.lane.send(unsent));
+        poll_fn(|cx| {
+            let mut slot = self.slot();
+            if let Err(error) = slot.check_told(origin) {
+                return Poll::Ready(Err(error));
+            }
+            match sending.as_mut().poll(cx) {
+                Poll::Ready(sent) => Poll::Ready(sent.map_err(emit_error)),
+                Poll::Pending => match slot.block(cx.waker()) {
+                    Ok(()) => Poll::Pending,
+                    Err(error) => Poll::Ready(Err(error)),
+                },
+            }
+        })
+        .await
     }
 
     /// Takes an event of the session as a whole.
@@ -270,44 +258,30 @@ impl Core {
         let stamp = self
             .stamps
             .then(|| Stamp::of_session(self.id.as_str(), number));
-        match self.write(update, stamp.as_ref()) {
+        match self.write(&update, stamp.as_ref()) {
             Written::Done(result) => Offer::Done(result),
-            Written::Waits(sending) => Offer::Wait(Box::pin(async move {
-                tokio::task::yield_now().await;
-                sending.await.map_err(emit_error)
-            })),
+            Written::Waits(unsent) => {
+                let core = Arc::clone(self);
+                Offer::Wait(Box::pin(async move {
+                    tokio::task::yield_now().await;
+                    core.lane.send(unsent).await.map_err(emit_error)
+                }))
+            }
         }
     }
 }
-
-/// An update on its way; dropped before it is ready, nothing was sent.
-type Sending = BoxFuture<'static, Result<(), SendError>>;
 
 /// What became of an update.
 enum Written {
     Done(Result<(), EmitError>),
-    Waits(Sending),
+    Waits(Unsent),
 }
 
 /// What the client cannot take yet of an event.
 struct Rest {
-    sending: Sending,
+    unsent: Unsent,
     updates: Vec<SessionUpdate>,
     stamp: Option<Stamp>,
-}
-
-/// Whether an update is so small that writing it twice costs next to nothing.
-fn is_small(update: &SessionUpdate) -> bool {
-    match update {
-        SessionUpdate::AgentMessageChunk(chunk) | SessionUpdate::AgentThoughtChunk(chunk) => {
-            matches!(&chunk.content, ContentBlock::Text(text) if text.text.len() <= 4096)
-        }
-        _ => false,
-    }
-}
-
-fn poll_now<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
 /// A permission round trip that is about to start.

@@ -49,6 +49,10 @@ pub trait TurnHandler: Send + Sync + 'static {
     /// The future may be dropped at any point, once the client has cancelled
     /// the turn or gone away. A panic ends the turn as failed.
     ///
+    /// It starts on the task that serves the connection, and moves to its own
+    /// when it waits for the first time. Work that blocks a thread belongs into
+    /// `tokio::task::spawn_blocking`.
+    ///
     /// # Errors
     ///
     /// [`TurnError`]; any other error becomes one by `?`, and its text stays in

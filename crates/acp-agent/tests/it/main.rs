@@ -11,6 +11,7 @@ mod handshake;
 mod host;
 mod kit;
 mod new_session;
+mod parallel;
 mod permission;
 mod prompt;
 mod secrets;
