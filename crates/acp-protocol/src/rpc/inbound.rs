@@ -13,13 +13,15 @@ use super::{
     Fault, Issue, Limits, RequestId, Role,
     head::{self, Attempt, Body, Head, Method, Refused, Shape},
     lines::{Block, Found, LineDecoder, LineFault},
+    mailbox::Entry,
 };
 
 /// Method of the notifications that go to mailboxes.
 const SESSION_UPDATE: &str = "session/update";
 
-/// Bytes a queued run costs besides its own.
-const RUN_OVERHEAD: usize = 64;
+/// Bytes a queued run costs besides its own: its place in the queue, which grows
+/// by doubling.
+const RUN_OVERHEAD: usize = 2 * size_of::<Entry>();
 
 /// What arrived.
 #[derive(Debug)]
@@ -219,8 +221,7 @@ impl Intake {
         if !whole {
             return Some(Inbound::Lost(LineFault::Truncated { read }));
         }
-        let bytes = block.share(line.start, line.end);
-        self.block = Some(Block::single(bytes, &self.limits));
+        self.block = Some(block.single(line));
         self.next_in_block()
     }
 }
@@ -444,17 +445,13 @@ fn session_of<'a>(line: &'a [u8], body: &Body) -> Option<Cow<'a, str>> {
 /// one is copied, so that a queued update never keeps a whole chunk alive.
 fn seal(block: &Block, run: &Gathering, session: &Arc<str>) -> Run {
     let length = run.end - run.start;
-    let shares = length >= block.capacity / 4;
+    let shares = length >= block.allocation / 4;
     let bytes = if shares {
         block.share(run.start, run.end)
     } else {
         Bytes::copy_from_slice(block.bytes(run.start, run.end))
     };
-    let charge = if shares {
-        block.capacity.max(length)
-    } else {
-        length
-    } + RUN_OVERHEAD;
+    let charge = if shares { block.allocation } else { length } + RUN_OVERHEAD;
     Run {
         session: Arc::clone(session),
         bytes,

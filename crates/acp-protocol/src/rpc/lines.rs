@@ -17,6 +17,9 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 #[derive(Debug)]
 pub struct LineDecoder {
     buffer: BytesMut,
+    /// Size of the allocation the buffer lives in. The buffer cannot tell: what
+    /// it has given away as blocks is part of the same allocation.
+    allocation: usize,
     /// Bytes of `buffer` already searched for a line feed.
     scanned: usize,
     read_chunk: usize,
@@ -31,7 +34,7 @@ pub struct Block {
     bytes: Bytes,
     next: usize,
     /// Size of the allocation the block lives in.
-    pub(super) capacity: usize,
+    pub(super) allocation: usize,
     max_message: usize,
 }
 
@@ -77,6 +80,7 @@ impl LineDecoder {
     pub fn new(limits: &Limits) -> Self {
         Self {
             buffer: BytesMut::new(),
+            allocation: 0,
             scanned: 0,
             read_chunk: limits.read_chunk.max(1),
             max_message: limits.max_message,
@@ -91,13 +95,16 @@ impl LineDecoder {
     /// moved a logarithmic number of times.
     pub fn buffer(&mut self) -> &mut BytesMut {
         if self.buffer.capacity() - self.buffer.len() < self.read_chunk / 16 + 1 {
-            self.buffer.reserve(self.read_chunk.max(self.buffer.len()));
+            self.make_room(self.read_chunk.max(self.buffer.len()));
         }
         &mut self.buffer
     }
 
     /// Appends bytes that were read elsewhere.
     pub fn push(&mut self, bytes: &[u8]) {
+        if self.buffer.capacity() - self.buffer.len() < bytes.len() {
+            self.make_room(bytes.len().max(self.buffer.len()));
+        }
         self.buffer.extend_from_slice(bytes);
     }
 
@@ -112,13 +119,12 @@ impl LineDecoder {
             return self.give_up_on_long_line();
         };
         let end = self.scanned + last + 1;
-        let capacity = self.buffer.capacity();
         self.scanned = self.buffer.len() - end;
         let bytes = self.buffer.split_to(end).freeze();
         Some(Found::Block(Block {
             bytes,
             next: 0,
-            capacity,
+            allocation: self.allocation,
             max_message: self.max_message,
         }))
     }
@@ -126,7 +132,6 @@ impl LineDecoder {
     /// Ends the stream: what is left is a line without its terminator.
     pub fn finish(&mut self) -> Option<Block> {
         self.drop_bom();
-        let capacity = self.buffer.capacity();
         let bytes = std::mem::take(&mut self.buffer).freeze();
         self.scanned = 0;
         if self.skipping {
@@ -135,9 +140,21 @@ impl LineDecoder {
         Some(Block {
             bytes,
             next: 0,
-            capacity,
+            allocation: self.allocation,
             max_message: self.max_message,
         })
+    }
+
+    /// Makes room in the same allocation if nobody else uses it any more, else in
+    /// a new one.
+    fn make_room(&mut self, additional: usize) {
+        if self.buffer.try_reclaim(additional) {
+            return;
+        }
+        let mut buffer = BytesMut::with_capacity(self.buffer.len() + additional);
+        buffer.extend_from_slice(&self.buffer);
+        self.allocation = buffer.capacity();
+        self.buffer = buffer;
     }
 
     /// Drops the byte order mark, before it counts as part of a line.
@@ -181,14 +198,12 @@ impl LineDecoder {
 }
 
 impl Block {
-    /// A block of one line.
-    pub(super) fn single(bytes: Bytes, limits: &Limits) -> Self {
-        let capacity = bytes.len();
+    /// A block of one line of this one.
+    pub(super) fn single(&self, line: Line) -> Self {
         Self {
-            bytes,
+            bytes: self.share(line.start, line.end),
             next: 0,
-            capacity,
-            max_message: limits.max_message,
+            ..*self
         }
     }
 

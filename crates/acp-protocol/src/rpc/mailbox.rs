@@ -20,6 +20,9 @@ use super::{
     wake::{Wakes, register},
 };
 
+/// Places of a queue that are kept while they are empty.
+const QUEUE_KEPT: usize = 64;
+
 /// Names a mailbox of a connection. Never used again after it was closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MailboxId(u64);
@@ -353,6 +356,7 @@ impl Mailboxes {
             last = first.minus_one();
         }
         mailbox.hand_out(last, wakes);
+        mailbox.give_back();
         let freed = mailbox.judge(&mut self.over, limits);
         if !batch.is_empty() {
             return (Poll::Ready(()), freed);
@@ -530,7 +534,16 @@ impl Mailbox {
         for entry in kept.into_iter().rev() {
             self.queue.push_front(entry);
         }
+        self.give_back();
         before - self.queued
+    }
+
+    /// Gives memory back that the queue no longer needs: each entry is charged
+    /// for its place in it only while it is there.
+    fn give_back(&mut self) {
+        if self.queue.capacity() > QUEUE_KEPT && self.queue.len() < self.queue.capacity() / 4 {
+            self.queue.shrink_to(2 * self.queue.len());
+        }
     }
 
     /// Notes that everything up to `through` was consumed or is lost. Who waits

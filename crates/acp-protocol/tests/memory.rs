@@ -1,0 +1,193 @@
+//! The marks of the mailboxes bound real memory: what the allocator gave out,
+//! and not the length of what is queued. One test, since it is the allocator of
+//! the whole process that counts.
+
+use std::time::Instant;
+
+use acp_protocol::rpc::{AnswerTo, Connection, IdSpace, Intake, Limits, Reading, Role, frame};
+use peak_alloc::PeakAlloc;
+use proptest::{
+    prelude::*,
+    test_runner::{Config, TestRunner},
+};
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+const CHUNK: usize = 16 << 10;
+const HARD: usize = 256 << 10;
+const TOTAL: usize = 512 << 10;
+const HELD: usize = 128 << 10;
+/// What all marks together allow, and a little for tables.
+const ALLOWED: usize = TOTAL + HELD + (16 << 10);
+
+/// Some lines that are read at once.
+#[derive(Clone, Debug)]
+struct Read {
+    /// What stands before the updates and is not kept: an answer nobody waits
+    /// for, of this length.
+    before: usize,
+    /// Updates, by session and padding.
+    updates: Vec<(usize, usize)>,
+    /// How often the same is read.
+    times: usize,
+}
+
+/// Sizes that matter: tiny, near the fourth part of a chunk from which a run
+/// shares it, and longer than a chunk.
+fn size() -> impl Strategy<Value = usize> {
+    prop_oneof![
+        4 => 0..40_usize,
+        3 => 0..CHUNK / 2,
+        2 => CHUNK - 1500..CHUNK,
+        1 => 0..8 * CHUNK,
+    ]
+}
+
+fn read() -> impl Strategy<Value = Read> {
+    // Three sessions have a mailbox; the others are held.
+    let updates = prop::collection::vec((0..5_usize, size()), 1..6);
+    let repeats = prop_oneof![3 => Just(1_usize), 1 => 1..60_usize];
+    (prop_oneof![Just(0), size()], updates, repeats).prop_map(|(before, updates, times)| Read {
+        before,
+        updates,
+        times,
+    })
+}
+
+struct Client {
+    connection: Connection,
+    intake: Intake,
+}
+
+impl Client {
+    /// A client whose consumers take nothing, and which may not pause.
+    fn new() -> Self {
+        let limits = Limits::default()
+            .with_read_chunk(CHUNK)
+            .with_mailbox_soft(HARD / 8)
+            .with_mailbox_hard(HARD)
+            .with_mailbox_total(TOTAL)
+            .with_held_bytes(HELD);
+        let mut connection = Connection::new(Role::Client, limits.clone());
+        for session in ["s0", "s1", "s2"] {
+            let (mailbox, _) = connection.open_mailbox(session).unwrap();
+            connection.set_reading(mailbox, Reading::Live);
+        }
+        connection.hold();
+        let mut tail = Vec::new();
+        frame::call_tail(&mut tail, "session/list", &()).unwrap();
+        connection
+            .call(IdSpace::Protocol, AnswerTo::Caller, &tail)
+            .unwrap();
+        Self {
+            connection,
+            intake: Intake::new(Role::Client, &limits),
+        }
+    }
+
+    /// Takes bytes in as a driver does: into the room there is.
+    fn read(&mut self, mut bytes: &[u8], now: Instant) {
+        while !bytes.is_empty() {
+            let buffer = self.intake.buffer();
+            let room = buffer.capacity() - buffer.len();
+            let (chunk, rest) = bytes.split_at(room.min(bytes.len()));
+            buffer.extend_from_slice(chunk);
+            bytes = rest;
+            while let Some(inbound) = self.intake.next() {
+                self.connection.accept(inbound, now);
+            }
+        }
+    }
+}
+
+impl Read {
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        if self.before > 0 {
+            let text = "j".repeat(self.before);
+            let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":\"{text}\"}}\n");
+            bytes.extend(line.as_bytes());
+        }
+        for (session, padding) in &self.updates {
+            let text = "u".repeat(*padding);
+            let line = format!(
+                "{{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{{\"sessionId\":\"s{session}\",\"update\":{{\"text\":\"{text}\"}}}}}}\n"
+            );
+            bytes.extend(line.as_bytes());
+        }
+        bytes
+    }
+
+    /// Longest line, which the reader needs in one piece.
+    fn longest(&self) -> usize {
+        let updates = self.updates.iter().map(|(_, padding)| *padding);
+        updates.chain([self.before]).max().unwrap_or_default() + 200
+    }
+}
+
+/// Reads it all, and gives the most memory that was in use beyond what the
+/// reader itself needs: twice its longest line.
+fn most_memory(reads: &[Read]) -> usize {
+    let now = Instant::now();
+    let before = ALLOCATOR.current_usage();
+    let mut client = Client::new();
+    let mut reader = CHUNK;
+    let mut most = 0;
+    for read in reads {
+        let bytes = read.bytes();
+        reader = reader.max(2 * read.longest());
+        for _ in 0..read.times {
+            client.read(&bytes, now);
+            let used = ALLOCATOR.current_usage() - before - bytes.capacity();
+            most = most.max(used.saturating_sub(reader));
+        }
+    }
+    let stats = client.connection.stats();
+    assert_eq!(
+        stats.updates_received,
+        stats.updates_delivered
+            + stats.updates_dropped
+            + stats.updates_unknown_session
+            + client.connection.queued_updates()
+    );
+    most
+}
+
+#[test]
+fn queued_updates_take_no_more_memory_than_their_marks_say() {
+    let many_of = |before, updates: &[(usize, usize)]| {
+        [Read {
+            before,
+            updates: updates.to_vec(),
+            times: 2000,
+        }]
+    };
+    // No two that follow each other belong to the same session.
+    let alternating = most_memory(&many_of(0, &[(0, 0), (1, 0), (2, 0), (3, 0)]));
+    // Each stands alone at the end of a chunk of what nobody keeps.
+    let at_the_end = most_memory(&many_of(CHUNK - 1500, &[(0, 500)]));
+    for (name, most) in [("alternating", alternating), ("at the end", at_the_end)] {
+        assert!(
+            most > TOTAL / 3,
+            "{name}: the marks were never reached: {most}"
+        );
+        assert!(most <= ALLOWED, "{name}: {most} bytes");
+    }
+
+    let config = Config {
+        cases: 30,
+        max_shrink_iters: 50,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let reads = prop::collection::vec(read(), 1..40);
+    let result = TestRunner::new(config).run(&reads, |reads| {
+        let most = most_memory(&reads);
+        prop_assert!(most <= ALLOWED, "{most} bytes");
+        Ok(())
+    });
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+}
