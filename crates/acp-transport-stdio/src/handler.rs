@@ -2,8 +2,12 @@
 
 use std::{
     future::{Future, poll_fn},
+    hash::{BuildHasher as _, Hasher as _, RandomState},
     pin::{Pin, pin},
-    sync::Arc,
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicU64, Ordering},
+    },
     task::Poll,
 };
 
@@ -207,12 +211,43 @@ impl Drop for Responder {
     }
 }
 
-/// Logs what stays on this side, and gives what the peer may know.
+/// Logs what stays on this side, and gives what the peer may know: for a
+/// failure of ours, a mark by which its report finds the log.
 fn to_wire(fault: Fault) -> WireError {
-    if let Some(source) = std::error::Error::source(&fault) {
-        tracing::debug!(rpc.error_code = %fault.code(), error = source, "a request failed: {}", fault.message());
+    let code = fault.code();
+    let Some(source) = std::error::Error::source(&fault) else {
+        return fault.into();
+    };
+    if code != ErrorCode::INTERNAL {
+        tracing::debug!(rpc.error_code = %code, error = source, "{}", fault.message());
+        return fault.into();
     }
-    fault.into()
+    let mark = next_mark();
+    tracing::warn!(rpc.error_code = %code, rpc.correlation_id = mark, error = source, "{}", fault.message());
+    let mut error = WireError::from(fault);
+    if error.data.is_none() {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Data<'a> {
+            correlation_id: &'a str,
+        }
+        let data = Data {
+            correlation_id: &mark,
+        };
+        error.data = serde_json::value::to_raw_value(&data).ok();
+    }
+    error
+}
+
+/// A name that no other failure of this process has, and hardly one of another.
+fn next_mark() -> String {
+    static PROCESS: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
+    static NUMBER: AtomicU64 = AtomicU64::new(1);
+    format!(
+        "{:08x}-{}",
+        *PROCESS & 0xffff_ffff,
+        NUMBER.fetch_add(1, Ordering::Relaxed)
+    )
 }
 
 /// What the work of a request knows of it.

@@ -110,6 +110,17 @@ impl Handler for Serves {
     }
 }
 
+/// Fails for a reason that is none of the peer's business.
+struct Fails;
+
+impl Handler for Fails {
+    fn request(&self, request: IncomingRequest) -> Option<BoxFuture> {
+        request.serve(|_: Wait, _| async move {
+            Err(Fault::internal().with_source("a secret of the host"))
+        })
+    }
+}
+
 struct Ends {
     client: Peer,
     agent: Peer,
@@ -241,6 +252,26 @@ async fn a_panic_and_a_forgotten_answer_are_internal_errors() {
         })
         .await
         .unwrap();
+}
+
+#[tokio::test]
+async fn a_private_cause_stays_here_and_leaves_a_mark() {
+    let (client, agent) = duplex(1000);
+    let (reader, writer) = split(agent);
+    connect(Role::Agent, reader, writer, Fails, Limits::default());
+    let (reader, writer) = split(client);
+    let agent = connect(Role::Client, reader, writer, NoHandler, Limits::default());
+    let mut marks = Vec::new();
+    for _ in 0..2 {
+        let error = agent.call(&Wait {}).await.unwrap_err();
+        let CallError::Peer(error) = error else {
+            panic!("{error}")
+        };
+        assert_eq!(error.message, "internal error");
+        marks.push(error.data.unwrap().to_string());
+        assert!(marks[0].contains("correlationId") && !marks[0].contains("secret"));
+    }
+    assert_ne!(marks[0], marks[1]);
 }
 
 #[tokio::test]
