@@ -1,21 +1,15 @@
 //! What a person sees: the agent's text on one side, what it does on the other.
 
-use std::collections::HashMap;
-use std::collections::VecDeque;
 use std::io::{self, Write};
 
 use acp_client::{Decision, ToolFacts};
 use acp_protocol::v1::{
-    ContentBlock, ContentChunk, MessageId, Plan, PlanEntryStatus, SessionUpdate, ToolCallId,
-    ToolCallStatus,
+    ContentBlock, ContentChunk, MessageId, Plan, PlanEntryStatus, SessionUpdate,
 };
 
 use crate::line::{harmless, one_line, shown};
 use crate::outcome::Failure;
-
-/// Tool calls whose state is remembered, so that each line is printed once. Beyond
-/// it the oldest are forgotten, and would be announced again.
-const MAX_TOOLS: usize = 1024;
+use crate::tool_lines::{News, ToolLines};
 
 /// Which of the two streams are terminals, and whether to use colours.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,15 +29,7 @@ pub(crate) struct Screen<O, E> {
     /// Whether a tool call was announced since the last text.
     after_tool: bool,
     message: Option<MessageId>,
-    tools: HashMap<ToolCallId, ToolLine>,
-    tool_order: VecDeque<ToolCallId>,
-}
-
-#[derive(Default)]
-struct ToolLine {
-    title: String,
-    kind: Option<String>,
-    ended: Option<ToolCallStatus>,
+    tools: ToolLines,
 }
 
 impl<O: Write, E: Write> Screen<O, E> {
@@ -55,8 +41,7 @@ impl<O: Write, E: Write> Screen<O, E> {
             at_line_start: true,
             after_tool: false,
             message: None,
-            tools: HashMap::new(),
-            tool_order: VecDeque::new(),
+            tools: ToolLines::default(),
         }
     }
 
@@ -65,21 +50,12 @@ impl<O: Write, E: Write> Screen<O, E> {
         match update {
             SessionUpdate::AgentMessageChunk(chunk) => self.text(chunk),
             SessionUpdate::ToolCall(call) => {
-                let line = self.tool(&call.tool_call_id);
-                line.title = one_line(&call.title);
-                line.kind = call.kind.as_ref().map(|kind| one_line(kind.as_str()));
-                self.tool_state(&call.tool_call_id, call.status.as_ref(), true)
+                let news = self.tools.call(call);
+                self.tool(news)
             }
             SessionUpdate::ToolCallUpdate(change) => {
-                let announce = !self.tools.contains_key(&change.tool_call_id);
-                let line = self.tool(&change.tool_call_id);
-                if let Some(title) = &change.title {
-                    line.title = one_line(title);
-                }
-                if let Some(kind) = &change.kind {
-                    line.kind = Some(one_line(kind.as_str()));
-                }
-                self.tool_state(&change.tool_call_id, change.status.as_ref(), announce)
+                let news = self.tools.update(change);
+                self.tool(news)
             }
             SessionUpdate::Plan(plan) => self.plan(plan),
             SessionUpdate::Notice(notice) => {
@@ -208,47 +184,17 @@ impl<O: Write, E: Write> Screen<O, E> {
         self.line("plan", &entries.join("  "))
     }
 
-    fn tool(&mut self, id: &ToolCallId) -> &mut ToolLine {
-        if !self.tools.contains_key(id) {
-            if self.tool_order.len() == MAX_TOOLS
-                && let Some(oldest) = self.tool_order.pop_front()
-            {
-                self.tools.remove(&oldest);
+    fn tool(&mut self, news: Option<News>) -> io::Result<()> {
+        match news {
+            Some(News::Begins(line)) => {
+                self.after_tool = true;
+                self.line("tool", &line)
             }
-            self.tool_order.push_back(id.clone());
-        }
-        self.tools.entry(id.clone()).or_default()
-    }
-
-    /// Prints the line of a new tool call, and the line of one that ended.
-    fn tool_state(
-        &mut self,
-        id: &ToolCallId,
-        status: Option<&ToolCallStatus>,
-        announce: bool,
-    ) -> io::Result<()> {
-        self.after_tool |= announce;
-        let line = self.tool(id);
-        let what = match (&line.kind, line.title.is_empty()) {
-            (Some(kind), false) => format!("{kind} {}", line.title),
-            (Some(kind), true) => kind.clone(),
-            (None, false) => line.title.clone(),
-            (None, true) => "a call that was not announced".to_owned(),
-        };
-        match status {
-            Some(end @ (ToolCallStatus::Completed | ToolCallStatus::Failed)) => {
-                if line.ended.as_ref() == Some(end) {
-                    return Ok(());
-                }
-                line.ended = Some(end.clone());
-                let end = end.as_str().to_owned();
-                self.line("tool", &format!("{what}: {end}"))
+            Some(News::Ends { line, at_once }) => {
+                self.after_tool |= at_once;
+                self.line("tool", &line)
             }
-            _ if announce => {
-                line.ended = None;
-                self.line("tool", &what)
-            }
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 
@@ -283,10 +229,10 @@ mod tests {
     use acp_client::{Allow, Policy};
     use acp_protocol::v1::{
         Notice, NoticeSeverity, PermissionOption, PermissionOptionKind, PlanEntry,
-        PlanEntryPriority, ToolCall, ToolCallUpdate, ToolKind,
+        PlanEntryPriority, ToolCall, ToolCallStatus, ToolCallUpdate, ToolKind,
     };
 
-    /// Both streams, with a mark where the other one is written to in between.
+    /// Both streams.
     fn shown(
         terminals: Terminals,
         act: impl FnOnce(&mut Screen<Vec<u8>, Vec<u8>>),
@@ -359,28 +305,6 @@ mod tests {
             screen.update(&of_message("b", "two")).unwrap();
         });
         assert_eq!(out, "one more\ntwo");
-    }
-
-    #[test]
-    fn a_tool_call_has_a_line_when_it_begins_and_when_it_ends() {
-        let (out, err) = piped(|screen| {
-            screen.update(&tool("t", "pending")).unwrap();
-            screen.update(&change("t", "in_progress")).unwrap();
-            screen.update(&change("t", "completed")).unwrap();
-            screen.update(&change("t", "completed")).unwrap();
-            screen.update(&tool("u", "failed")).unwrap();
-            screen
-                .update(&change("never-announced", "completed"))
-                .unwrap();
-        });
-        assert_eq!(out, "");
-        assert_eq!(
-            err,
-            "[tool] read Read notes.md\n\
-             [tool] read Read notes.md: completed\n\
-             [tool] read Read notes.md: failed\n\
-             [tool] a call that was not announced: completed\n"
-        );
     }
 
     #[test]
@@ -471,18 +395,6 @@ mod tests {
         assert_eq!(
             err,
             "acp: failed to go on\n  try again\n  the agent wrote last:\n  | boom\n  | [31mbang\n"
-        );
-    }
-
-    #[test]
-    fn memory_of_tool_calls_is_bounded() {
-        let mut screen = Screen::new(Vec::new(), Vec::new(), Terminals::default());
-        for n in 0..2 * MAX_TOOLS {
-            screen.update(&tool(&n.to_string(), "pending")).unwrap();
-        }
-        assert_eq!(
-            (screen.tools.len(), screen.tool_order.len()),
-            (MAX_TOOLS, MAX_TOOLS)
         );
     }
 }

@@ -10,6 +10,7 @@ mod line;
 mod outcome;
 mod output;
 mod run;
+mod tool_lines;
 
 use std::process::ExitCode;
 

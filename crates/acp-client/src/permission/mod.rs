@@ -11,16 +11,18 @@
 //! Either way a request that is open when its turn is cancelled is answered
 //! `cancelled` at once (R117), and so is one that comes after the cancel.
 
+mod decision;
 mod facts;
 mod handler;
 mod pending;
 mod policy;
 mod workspace;
 
+pub use decision::{Decision, Reason};
 pub use facts::ToolFacts;
 pub use handler::AnswerPermissions;
 pub use pending::{NotOffered, PendingPermission, PermissionAsk};
-pub use policy::{Allow, Decision, Policy, Reason};
+pub use policy::{Allow, Policy};
 pub use workspace::Workspace;
 
 pub(crate) use facts::KnownTools;

@@ -7,7 +7,7 @@ use acp_protocol::v1::{
 };
 use tokio::sync::oneshot;
 
-use super::policy::rejection;
+use super::decision::rejection;
 use super::{Decision, ToolFacts};
 
 /// What an agent asks.

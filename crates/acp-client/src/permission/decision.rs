@@ -1,0 +1,115 @@
+//! What was decided about a permission request, and why.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use acp_protocol::v1::{
+    PermissionOption, PermissionOptionKind, RequestPermissionOutcome, SelectedPermissionOutcome,
+    ToolKind,
+};
+
+/// What was answered, and why.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Decision {
+    /// Whether the tool may run.
+    pub allowed: bool,
+    /// The option that was picked; `None` stands for `cancelled`.
+    pub option: Option<PermissionOption>,
+    /// What led to it.
+    pub reason: Reason,
+}
+
+/// Why a [`Policy`](super::Policy) answered as it did; prints as a short clause.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The level allows everything.
+    EverythingAllowed,
+    /// The level allows tools of this kind.
+    KindAllowed(ToolKind),
+    /// The level allows tools of this kind inside the folder, and all paths are.
+    InsideWorkspace(ToolKind),
+    /// The level allows nothing.
+    NothingAllowed,
+    /// The agent did not say what kind of tool it is.
+    KindMissing,
+    /// The level does not cover this kind.
+    KindNotAllowed(ToolKind),
+    /// The tool would change files and names none.
+    NoPaths(ToolKind),
+    /// The tool names more paths than are looked at.
+    TooManyPaths,
+    /// A path lies outside the folder.
+    Outside(PathBuf),
+    /// What the call carries does not fit its kind.
+    Contradiction(ToolKind),
+    /// It would be allowed, but no option allows it for this once.
+    NoAllowOnce,
+}
+
+impl Decision {
+    /// Creates the answer for what may not run.
+    #[must_use]
+    pub fn reject(options: &[PermissionOption], reason: Reason) -> Self {
+        Self {
+            allowed: false,
+            option: rejection(options).cloned(),
+            reason,
+        }
+    }
+
+    /// Returns the answer as it goes to the agent.
+    #[must_use]
+    pub fn outcome(&self) -> RequestPermissionOutcome {
+        match &self.option {
+            Some(option) => RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(
+                option.option_id.clone(),
+            )),
+            None => RequestPermissionOutcome::Cancelled,
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::EverythingAllowed => write!(f, "everything is allowed"),
+            Self::KindAllowed(kind) => write!(f, "{} tools are allowed", kind.as_str()),
+            Self::InsideWorkspace(kind) => {
+                write!(
+                    f,
+                    "{} tools are allowed inside the working folder",
+                    kind.as_str()
+                )
+            }
+            Self::NothingAllowed => write!(f, "nothing is allowed"),
+            Self::KindMissing => write!(f, "the agent does not say what kind of tool it is"),
+            Self::KindNotAllowed(kind) => write!(f, "{} tools are not allowed", kind.as_str()),
+            Self::NoPaths(kind) => write!(f, "the {} names no path", kind.as_str()),
+            Self::TooManyPaths => write!(f, "it names too many paths to look at"),
+            Self::Outside(path) => write!(f, "{} is outside the working folder", path.display()),
+            Self::Contradiction(kind) => {
+                write!(
+                    f,
+                    "it calls itself {} but carries something else",
+                    kind.as_str()
+                )
+            }
+            Self::NoAllowOnce => write!(f, "no option allows it for this once"),
+        }
+    }
+}
+
+/// Finds the option that refuses with the least consequence.
+pub(super) fn rejection(options: &[PermissionOption]) -> Option<&PermissionOption> {
+    first(options, &PermissionOptionKind::RejectOnce)
+        .or_else(|| first(options, &PermissionOptionKind::RejectAlways))
+}
+
+pub(super) fn first<'a>(
+    options: &'a [PermissionOption],
+    kind: &PermissionOptionKind,
+) -> Option<&'a PermissionOption> {
+    options.iter().find(|option| option.kind == *kind)
+}
