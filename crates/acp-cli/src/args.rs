@@ -31,6 +31,8 @@ pub(crate) enum Command {
     /// standard error. Ctrl-C asks the agent to cancel, a second Ctrl-C kills it with
     /// everything it started.
     Run(RunArgs),
+    /// Be a small agent on standard input and output, to try clients with
+    DemoAgent,
 }
 
 /// What `acp run` is told.
@@ -62,8 +64,8 @@ pub(crate) struct RunArgs {
     /// What to ask; `-` reads it from standard input
     pub(crate) prompt: String,
 
-    /// The agent and its arguments, after `--`
-    #[arg(last = true, value_name = "CMD", required = true)]
+    /// The agent and its arguments, after `--` [default: the demo agent]
+    #[arg(last = true, value_name = "CMD")]
     pub(crate) command: Vec<OsString>,
 }
 
@@ -130,6 +132,7 @@ mod tests {
             Ok(Cli {
                 command: Command::Run(args),
             }) => Ok(args),
+            Ok(_) => unreachable!("`run` was given"),
             Err(error) => Err(error.kind()),
         }
     }
@@ -171,6 +174,8 @@ mod tests {
         assert_eq!(args.allow, AllowLevel::Edits);
         assert!(args.json);
         assert_eq!(args.mode.as_deref(), Some("plan"));
+        assert_eq!(args.command, ["agent"]);
+        assert!(run(&["hello"]).unwrap().command.is_empty());
     }
 
     #[test]
@@ -178,10 +183,7 @@ mod tests {
         use clap::error::ErrorKind::*;
         assert_eq!(run(&[]).unwrap_err(), MissingRequiredArgument);
         assert_eq!(run(&["--", "agent"]).unwrap_err(), MissingRequiredArgument);
-        assert_eq!(
-            run(&["a", "b", "--", "agent"]).unwrap_err(),
-            UnknownArgument
-        );
+        assert_eq!(run(&["a", "b"]).unwrap_err(), UnknownArgument);
         assert_eq!(
             run(&["--allow", "some", "a", "--", "agent"]).unwrap_err(),
             InvalidValue

@@ -1,5 +1,6 @@
 //! What is started as the agent.
 
+use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,17 +14,22 @@ pub(crate) enum LaunchError {
     NotFound { program: PathBuf },
     #[error("find the agent {}", .program.display())]
     Unusable { program: PathBuf, source: io::Error },
-    #[error("start an agent: there is no command")]
-    NoCommand,
+    #[error("find this very program, to start its demo agent")]
+    Ourselves { source: io::Error },
 }
 
-/// Describes how to start the agent in `cwd`.
+/// Describes how to start the agent in `cwd`: the command, or this program as its demo
+/// agent when there is none.
 ///
 /// Agents get the whole environment, as if started by hand: that is where they find
 /// their keys.
 pub(crate) fn launch(command: &[OsString], cwd: &Path) -> Result<Launch, LaunchError> {
     let launch = match command {
-        [] => return Err(LaunchError::NoCommand),
+        [] => {
+            let ourselves =
+                env::current_exe().map_err(|source| LaunchError::Ourselves { source })?;
+            Launch::new(ourselves).with_args(["demo-agent"])
+        }
         [program, args @ ..] => Launch::new(find(program)?).with_args(args),
     };
     Ok(launch.with_inherited_env().with_cwd(cwd))
@@ -82,5 +88,12 @@ mod tests {
             error.to_string(),
             "find the agent: there is no program no-such-agent-here in the search path"
         );
+    }
+
+    #[test]
+    fn without_a_command_it_is_the_demo_agent() {
+        let launch = launch(&[], Path::new("/")).unwrap();
+        assert_eq!(launch.args(), ["demo-agent"]);
+        assert_eq!(launch.program(), env::current_exe().unwrap());
     }
 }

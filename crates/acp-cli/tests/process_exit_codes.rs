@@ -230,6 +230,18 @@ fn a_turn_the_agent_cancels_is_130() {
 }
 
 #[test]
+fn without_a_command_the_demo_agent_shows_a_turn() {
+    let ended = acp_alone(&["hello"]).end();
+    let refused = ["[plan] ", "[tool] edit ", ": refused (nothing is allowed"];
+    check(&ended, 0, &refused);
+    assert!(ended.out.starts_with("Hello!"), "{}", ended.out);
+    assert!(ended.out.ends_with('\n'));
+    let ended = acp_alone(&["--allow", "edits", "hello"]).end();
+    let allowed = ": allowed (edit tools are allowed inside the working folder)";
+    check(&ended, 0, &[allowed, "[tool] edit ", ": completed"]);
+}
+
+#[test]
 fn agents_work_in_the_folder_and_get_the_environment() {
     let folder = tempfile::tempdir().unwrap();
     let real = folder.path().canonicalize().unwrap();

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use support::{acp, left, wait_until_gone};
+use support::{Running, acp, acp_alone, left, wait_until_gone};
 
 /// Waits for a cancel, says so, and answers.
 const OBEDIENT: &str = r#"start; prompt=$id; text 'working\n'; hear
@@ -131,11 +131,27 @@ fn a_reader_that_leaves_cancels_the_turn() {
 }
 
 #[test]
+fn the_demo_agent_can_be_cancelled() {
+    let mut run = acp_alone(&["slow"]).start();
+    run.wait_some_output();
+    run.signal(Signal::INT);
+    let ended = run.end();
+    assert_eq!(ended.code, Some(130));
+    assert!(ended.took < Duration::from_secs(20), "{:?}", ended.took);
+}
+
+#[test]
 fn when_the_program_is_killed_its_agent_goes_too() {
-    let mut run = acp(&["x"], DEAF).start();
-    run.wait_for("working");
-    let mark = run.mark().to_owned();
-    assert!(left(&mark).len() >= 2);
-    run.signal(Signal::KILL);
-    wait_until_gone(&mark);
+    let kill = |run: Running| {
+        let mark = run.mark().to_owned();
+        assert!(left(&mark).len() >= 2);
+        run.signal(Signal::KILL);
+        wait_until_gone(&mark);
+    };
+    let mut deaf = acp(&["x"], DEAF).start();
+    deaf.wait_for("working");
+    kill(deaf);
+    let mut demo = acp_alone(&["slow"]).start();
+    demo.wait_some_output();
+    kill(demo);
 }
