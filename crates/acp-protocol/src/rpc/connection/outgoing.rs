@@ -242,6 +242,7 @@ impl Connection {
         let mut buffer = Vec::with_capacity(128);
         frame::error(&mut buffer, id, &WireError::new(code, message));
         self.append(&mut buffer);
+        self.check_flood();
     }
 
     fn check_send(&self, frame: &[u8]) -> Result<(), SendError> {
