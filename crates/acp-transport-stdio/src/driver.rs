@@ -50,6 +50,8 @@ pub(crate) struct Driver<R, W> {
     written: usize,
     needs_flush: bool,
     timer: Option<(Instant, Pin<Box<Sleep>>)>,
+    /// The connection is closed, and the timer is that of the grace.
+    drains: bool,
     small_writes: u32,
     waits: u32,
 }
@@ -75,6 +77,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
             written: 0,
             needs_flush: false,
             timer: None,
+            drains: false,
             small_writes: 0,
             waits: 0,
         }
@@ -331,10 +334,11 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Future for Driver<R, W> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
-        if this.peer.close_cause().is_none() {
+        if !this.drains {
             let Poll::Ready(cause) = this.poll_open(cx) else {
                 return Poll::Pending;
             };
+            this.drains = true;
             this.timer = None;
             if matches!(cause, CloseCause::Io(_)) {
                 this.peer

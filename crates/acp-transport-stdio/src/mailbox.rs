@@ -246,8 +246,11 @@ impl Mailbox {
                 return None;
             }
             let end = memchr::memchr(b'\n', &self.rest).unwrap_or(self.rest.len());
-            let line = self.rest.split_to(end);
+            let mut line = self.rest.split_to(end);
             let _ = self.rest.split_to(usize::from(!self.rest.is_empty()));
+            if line.ends_with(b"\r") {
+                line.truncate(line.len() - 1);
+            }
             if line.trim_ascii().is_empty() {
                 continue;
             }

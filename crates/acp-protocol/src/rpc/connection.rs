@@ -328,6 +328,15 @@ impl Connection {
         }
     }
 
+    /// Wakes the driver even where it waits for the writer alone: there is an
+    /// event.
+    fn kick_for_event(&mut self) {
+        self.driver.asleep = false;
+        if let Some(waker) = &self.driver.waker {
+            self.wakes.push(waker.clone());
+        }
+    }
+
     /// Wakes the driver if it does not read: a pause may have ended.
     fn kick_paused(&mut self) {
         if std::mem::take(&mut self.driver.paused) {

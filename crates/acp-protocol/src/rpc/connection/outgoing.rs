@@ -219,8 +219,7 @@ impl Connection {
     fn finish(&mut self, id: &RequestId) {
         if let Some(next) = self.serving.finish(id, &self.limits) {
             self.events.push_back(super::Event::Request(next, self.seq));
-            self.kick();
-            self.kick_paused();
+            self.kick_for_event();
         }
     }
 
