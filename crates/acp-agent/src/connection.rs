@@ -213,32 +213,33 @@ impl State {
             Arc::clone(limits),
             parts.stamps,
         );
-        self.take_in(&session, method).await?;
+        self.take_in(&session, method, context).await?;
         Ok(NewSessionResponse::new(&session.core.id))
     }
 
     /// Registers a session and attaches it. One that cannot be used is shut
     /// down, and nobody waits for that.
-    async fn take_in(&self, session: &Arc<Session>, method: &str) -> Result<(), Fault> {
-        let registered = self
-            .registry
-            .insert(session, self.parts.limits.live_sessions)
-            .map_err(|refused| refused.into_fault(method));
-        let attached = match registered {
-            Ok(()) => session.attach().await.map_err(|error| {
-                self.registry.remove(&session.core.id);
-                fault::from_host(method, error)
-            }),
-            Err(fault) => Err(fault),
-        };
-        if attached.is_err() {
-            let orphan = Arc::clone(session);
-            session
-                .core
-                .runtime
-                .spawn(async move { orphan.shut_down().await });
+    async fn take_in(
+        &self,
+        session: &Arc<Session>,
+        method: &str,
+        context: &Context,
+    ) -> Result<(), Fault> {
+        let max = self.parts.limits.live_sessions;
+        if let Err(refused) = self.registry.insert(session, max) {
+            session.shut_down_soon();
+            return Err(refused.into_fault(method));
         }
-        attached
+        let fault = match context.run_until_cancelled(session.attach()).await {
+            Some(Ok(())) => return Ok(()),
+            Some(Err(error)) => fault::from_host(method, error),
+            None => Fault::cancelled(),
+        };
+        // Who closed the connection meanwhile has shut it down.
+        if self.registry.remove(&session.core.id) {
+            session.shut_down_soon();
+        }
+        Err(fault)
     }
 }
 

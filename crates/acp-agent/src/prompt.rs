@@ -130,7 +130,7 @@ struct Stage {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bound {
     /// The time until the host replies.
-    Start,
+    Reply,
     /// The time until a turn ends that nobody wants any more.
     Interrupt,
 }
@@ -163,7 +163,7 @@ impl Wait<'_> {
             }
             match self.poll_timer(progress, &core.limits, cx) {
                 Poll::Pending => return Poll::Pending,
-                Poll::Ready(Bound::Start) => prompt.stop(Stop::Broken(fault::internal(
+                Poll::Ready(Bound::Reply) => prompt.stop(Stop::Broken(fault::internal(
                     fault::PROMPT,
                     "the agent did not begin in time",
                 ))),
@@ -226,8 +226,8 @@ impl Wait<'_> {
     ) -> Poll<Bound> {
         let (bound, time) = match progress {
             Progress { stopped: true, .. } => (Bound::Interrupt, limits.interrupt),
-            Progress { started: false, .. } => (Bound::Start, limits.turn_start),
-            Progress { started: true, .. } => {
+            Progress { replied: false, .. } => (Bound::Reply, limits.turn_start),
+            Progress { replied: true, .. } => {
                 self.timer = None;
                 return Poll::Pending;
             }

@@ -67,9 +67,9 @@ impl Registry {
         self.lock().sessions.get(id).cloned()
     }
 
-    /// Forgets a session.
-    pub(crate) fn remove(&self, id: &SessionId) {
-        self.lock().sessions.remove(id.as_str());
+    /// Forgets a session. False when it was forgotten before.
+    pub(crate) fn remove(&self, id: &SessionId) -> bool {
+        self.lock().sessions.remove(id.as_str()).is_some()
     }
 
     /// Forgets all sessions for good, and gives them.

@@ -26,6 +26,8 @@ use crate::{
 pub(crate) struct Run {
     command: CommandId,
     cancel: Cancel,
+    /// The host said that it waits for its turn.
+    queued: bool,
     turn: Option<Arc<Origin>>,
     translator: Translator,
     stamper: Stamper,
@@ -115,6 +117,7 @@ impl Run {
         Self {
             command,
             cancel,
+            queued: false,
             turn: None,
             translator: Translator::default(),
             stamper: Stamper::default(),
@@ -138,6 +141,7 @@ impl Run {
 
     pub(crate) fn progress(&self) -> Progress {
         Progress {
+            replied: self.queued || self.turn.is_some(),
             started: self.turn.is_some(),
             stopped: self.stop.is_some(),
         }
@@ -288,6 +292,7 @@ impl Run {
                     after.wakers.extend(self.waiter.take());
                 }
             }
+            EventBody::InputQueued { .. } => self.queued = true,
             EventBody::InputCancelled { reason, .. } => self.finish(End::Withdrawn(reason), after),
             EventBody::TurnRejected { reason, .. } => self.finish(End::Rejected(reason), after),
             _ => {}

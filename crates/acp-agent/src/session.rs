@@ -3,7 +3,7 @@
 use std::{
     future::poll_fn,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -35,7 +35,7 @@ pub(crate) struct Core {
     pub(crate) runtime: Handle,
     /// Whether updates carry the names of their events.
     pub(crate) stamps: bool,
-    live: OnceLock<Weak<dyn DynLiveSession>>,
+    live: Weak<dyn DynLiveSession>,
     slot: Mutex<PromptSlot>,
 }
 
@@ -49,7 +49,7 @@ impl Core {
 
     /// The host's part of the session, while it lives.
     pub(crate) fn live(&self) -> Option<Arc<dyn DynLiveSession>> {
-        self.live.get().and_then(Weak::upgrade)
+        self.live.upgrade()
     }
 
     pub(crate) fn peer(&self) -> &Peer {
@@ -72,7 +72,7 @@ impl Session {
             client,
             runtime: Handle::current(),
             stamps,
-            live: OnceLock::from(Arc::downgrade(&live)),
+            live: Arc::downgrade(&live),
             slot: Mutex::default(),
         };
         Arc::new(Self {
@@ -136,16 +136,20 @@ impl Session {
 
     /// Lets the host let go of its resources, within its bound.
     pub(crate) async fn shut_down(&self) {
-        shut_down(&*self.live, &self.core.limits).await;
+        let call = guard(|| self.live.shutdown());
+        let _ = timeout(self.core.limits.shutdown, call).await;
+    }
+
+    /// Does so on a task of its own.
+    pub(crate) fn shut_down_soon(self: &Arc<Self>) {
+        let session = Arc::clone(self);
+        self.core
+            .runtime
+            .spawn(async move { session.shut_down().await });
     }
 
     async fn interrupt(&self) {
         let call = guard(|| self.live.interrupt());
         let _ = timeout(self.core.limits.interrupt, call).await;
     }
-}
-
-/// Lets a session let go of its resources, within its bound.
-pub(crate) async fn shut_down(live: &dyn DynLiveSession, limits: &AgentLimits) {
-    let _ = timeout(limits.shutdown, guard(|| live.shutdown())).await;
 }

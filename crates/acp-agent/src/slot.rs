@@ -42,6 +42,8 @@ pub(crate) enum Begin {
 /// How far a prompt is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
+    /// The host has replied: it waits for its turn, or runs it.
+    pub(crate) replied: bool,
     /// Its turn has begun.
     pub(crate) started: bool,
     /// Nobody wants it any more.

@@ -249,7 +249,7 @@ async fn hosts_that_fail_are_answered_for() {
 
 #[tokio::test(start_paused = true)]
 async fn a_host_that_hangs_delays_nobody_else() {
-    let (agent, strings) = agent();
+    let (agent, mut strings) = agent();
     let mut client = Client::ready(&agent).await;
     strings
         .script
@@ -263,4 +263,16 @@ async fn a_host_that_hangs_delays_nobody_else() {
         .notify("$/cancel_request", json!({"requestId": hung}))
         .await;
     assert_eq!(client.answer(hung).await["error"]["code"], -32800);
+
+    // One that hangs a little later has a session to shut down.
+    strings.session().await;
+    strings.script.attach.lock().unwrap().push_back(Does::Hang);
+    let hung = client.start_call("session/new", new("/home/ada")).await;
+    let session = strings.session().await;
+    client
+        .notify("$/cancel_request", json!({"requestId": hung}))
+        .await;
+    assert_eq!(client.answer(hung).await["error"]["code"], -32800);
+    client.assert_quiet().await;
+    assert_eq!(session.shutdowns(), 1);
 }

@@ -289,6 +289,23 @@ async fn a_turn_that_never_begins_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_prompt_that_waits_for_its_turn_may_wait_for_long() {
+    let (_strings, mut client, id, session) = scene().await;
+    let request = client.prompt(&id, "hi").await;
+    let command = session.submission().await.command;
+    let turn = session.turn("main", "t");
+    let queued = EventBody::InputQueued {
+        command: command.clone(),
+    };
+    turn.tell(queued).await.unwrap();
+    tokio::time::sleep(std::time::Duration::from_secs(600)).await;
+    client.assert_quiet().await;
+    turn.start(&command).await;
+    turn.done().await;
+    assert_eq!(client.stop_reason(request).await, "end_turn");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_host_that_loses_its_events_says_so() {
     let (_strings, mut client, id, session) = scene().await;
     let request = client.prompt(&id, "hi").await;
