@@ -85,6 +85,14 @@ pub(crate) fn generate(root: &Path) -> Result<Vec<(&'static str, String)>> {
             )?,
         ),
         (
+            "crates/acp-protocol/src/v1/json_schema.rs",
+            print::print(
+                &head("The published schema of each type."),
+                emit::json_schema::emit(&lowered),
+            )?,
+        ),
+        ("crates/acp-protocol/src/v1/schema.json", schema),
+        (
             "crates/acp-protocol/tests/definitions/mod.rs",
             emit::list::emit(
                 &head("All definitions of protocol version 1, for tests that go through them."),

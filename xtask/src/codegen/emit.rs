@@ -1,6 +1,7 @@
 //! Rust for each shape.
 
 mod docs;
+pub(crate) mod json_schema;
 pub(crate) mod list;
 pub(crate) mod methods;
 mod names;

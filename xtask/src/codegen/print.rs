@@ -72,7 +72,8 @@ fn rows(stream: TokenStream) -> Vec<String> {
             "," => rows.push(String::new()),
             text @ (":" | "<" | ">") => row.push_str(text),
             text => {
-                if row.ends_with(':') || row.ends_with('=') || text == "=" {
+                let after_colon = row.ends_with(':') && !row.ends_with("::");
+                if after_colon || row.ends_with('=') || text == "=" {
                     row.push(' ');
                 }
                 row.push_str(text);

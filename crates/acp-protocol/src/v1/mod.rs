@@ -2,6 +2,9 @@
 
 #[rustfmt::skip]
 mod generated;
+#[cfg(feature = "schemars")]
+#[rustfmt::skip]
+pub(crate) mod json_schema;
 #[rustfmt::skip]
 pub mod methods;
 

@@ -12,6 +12,8 @@
 //! `JSON.parse` of our peers.
 
 pub(crate) mod forgive;
+#[cfg(feature = "schemars")]
+pub(crate) mod json_schema;
 pub(crate) mod name;
 pub(crate) mod object;
 pub(crate) mod raw;
