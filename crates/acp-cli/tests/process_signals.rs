@@ -107,7 +107,7 @@ fn an_output_nobody_reads_does_not_keep_the_program() {
         line=0123456789012345678901234567890123456789012345678901234567890123456789
         while :; do text "$line$line$line$line"; done"#;
     let mut run = acp(&["x"], flood).start();
-    run.wait_nothing_moves();
+    run.wait_until_stuck();
     run.signal(Signal::INT);
     let since = Instant::now();
     while !run.has_ended() && since.elapsed() < Duration::from_secs(20) {

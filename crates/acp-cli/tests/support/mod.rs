@@ -137,20 +137,18 @@ impl Running {
             .unwrap();
     }
 
-    /// Waits until the program is stuck on an output that nobody reads: nothing it has
-    /// written for a while.
-    pub(crate) fn wait_nothing_moves(&self) {
-        let written = || {
+    /// Waits until the program is stuck on an output that nobody reads: it has written
+    /// more than the pipe holds, and nothing for a while.
+    pub(crate) fn wait_until_stuck(&self) {
+        let written = || -> u64 {
             let io = fs::read_to_string(format!("/proc/{}/io", self.child.id())).unwrap();
-            io.lines()
-                .find(|line| line.starts_with("wchar"))
-                .unwrap()
-                .to_owned()
+            let count = io.lines().find_map(|line| line.strip_prefix("wchar: "));
+            count.unwrap().parse().unwrap()
         };
-        let mut before = String::new();
+        let mut before = 0;
         loop {
             let now = written();
-            if now == before && now != "wchar: 0" {
+            if now == before && now >= 1 << 16 {
                 return;
             }
             before = now;

@@ -81,6 +81,12 @@ impl Agent {
         serde_json::from_str(&line).unwrap()
     }
 
+    /// The next message, however long it takes; `None` when the client hung up.
+    pub(crate) async fn try_next(&mut self) -> Option<Value> {
+        let line = self.lines.next_line().await.unwrap()?;
+        Some(serde_json::from_str(&line).unwrap())
+    }
+
     /// The next message, which must be a request.
     pub(crate) async fn request(&mut self, method: &str) -> Value {
         let message = self.next().await;
