@@ -215,7 +215,7 @@ impl Session {
     /// Reads what comes while no turn runs: titles, commands, late words.
     ///
     /// What nobody reads here comes at the beginning of the next turn, marked as
-    /// [`TurnEvent::Earlier`]; of it the newest 512 updates are kept.
+    /// [`TurnEvent::Earlier`](crate::TurnEvent::Earlier); of it the newest 512 updates are kept.
     pub fn updates(&mut self) -> Updates<'_> {
         Updates::new(self)
     }
