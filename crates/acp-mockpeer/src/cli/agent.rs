@@ -1,0 +1,159 @@
+//! `acp-mockpeer agent`.
+
+use std::io::{self, Write};
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::AsyncWriteExt;
+
+use super::environment::Environment;
+use super::stdio::{self, DiesAfterFirstLine};
+use super::{AgentArgs, EXIT_CONFIG, EXIT_DIED, EXIT_FAILED, Misuse, say};
+use crate::scenario::SignalName;
+use crate::{ExitAs, Outcome, Play, Scenario, Style, Verdict};
+
+/// What the mock agent does without a script.
+const DEFAULT: &str = include_str!("../default-agent.acpt");
+
+/// What it writes first when it is told to write something malformed.
+const MALFORMED: &[u8] = b"this line is no message\n";
+
+pub(super) fn run(args: &AgentArgs) -> Result<u8, Misuse> {
+    let environment = Environment::read().map_err(Misuse)?;
+    if let Some(code) = environment.exit_code {
+        return Ok(code);
+    }
+    let scenario = scenario(args, &environment)?;
+    let play = Play::agent(&scenario)
+        .with_value("version", env!("CARGO_PKG_VERSION"))
+        .without_limit()
+        .with_process(|bytes| io::stderr().write_all(bytes), grandchild);
+    let play = args.play.apply(play)?;
+    play.check()
+        .map_err(|why| Misuse(format!("{}: {why}", scenario.file())))?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Misuse::new(&error))?;
+    let ended = runtime.block_on(serve(play, &environment));
+    // A read of stdin may still hang; it must not hold us.
+    runtime.shutdown_background();
+    ended
+}
+
+fn scenario(args: &AgentArgs, environment: &Environment) -> Result<Scenario, Misuse> {
+    if let Some(scenario) = args.play.scenario()? {
+        return Ok(scenario);
+    }
+    if let Some(recording) = &args.recording {
+        return super::scripted(recording, Style::Agent);
+    }
+    let loaded = match &environment.script {
+        Some(path) => Scenario::load(path).map_err(|error| Misuse::new(&error)),
+        None => Scenario::parse("default-agent.acpt", DEFAULT).map_err(|error| Misuse::new(&error)),
+    };
+    loaded.map_err(|Misuse(why)| match &environment.script {
+        Some(_) => Misuse(format!("ACP_MOCK_SCRIPT: {why}")),
+        None => Misuse(why),
+    })
+}
+
+async fn serve(play: Play, environment: &Environment) -> Result<u8, Misuse> {
+    let (stdin, mut stdout) = stdio::take().map_err(|error| Misuse::new(&error))?;
+    if environment.malformed_output {
+        let written = async {
+            stdout.write_all(MALFORMED).await?;
+            stdout.flush().await
+        };
+        if let Err(error) = written.await {
+            say(format_args!("write to stdout: {error}"));
+            return Ok(EXIT_FAILED);
+        }
+    }
+    let stdout = DiesAfterFirstLine {
+        inner: stdout,
+        code: environment.die_after_init.then_some(EXIT_DIED),
+        line_is_out: false,
+    };
+    tokio::select! {
+        outcome = play.over(stdin, stdout) => Ok(end(&outcome)),
+        signalled = told_to_end() => {
+            signalled.map_err(|error| Misuse::new(&error))?;
+            Ok(0)
+        }
+    }
+}
+
+/// Waits for a signal that ends programs in good order.
+#[cfg(unix)]
+async fn told_to_end() -> io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+async fn told_to_end() -> io::Result<()> {
+    tokio::signal::ctrl_c().await
+}
+
+/// Reports, and ends as the script says.
+fn end(outcome: &Outcome) -> u8 {
+    let code = match outcome.verdict() {
+        Verdict::Passed | Verdict::Skipped(_) | Verdict::NotExercised(_) => 0,
+        Verdict::Broken(_) => EXIT_CONFIG,
+        Verdict::Failed => EXIT_FAILED,
+    };
+    if *outcome.verdict() != Verdict::Passed {
+        say(outcome);
+    }
+    match outcome.exit_as() {
+        Some(ExitAs::Code(code)) => code,
+        Some(ExitAs::By(signal)) => {
+            kill_self(signal);
+            EXIT_FAILED
+        }
+        Some(ExitAs::Any) | None => code,
+    }
+}
+
+#[cfg(unix)]
+fn kill_self(signal: SignalName) {
+    use rustix::process::{Signal, getpid, kill_process};
+
+    let signal = match signal {
+        SignalName::Hangup => Signal::HUP,
+        SignalName::Interrupt => Signal::INT,
+        SignalName::Quit => Signal::QUIT,
+        SignalName::Abort => Signal::ABORT,
+        SignalName::Kill => Signal::KILL,
+        SignalName::Terminate => Signal::TERM,
+    };
+    // Those that tokio was told to catch would be caught: what cannot be
+    // caught does for all that end a process in the same way.
+    if let Err(error) = kill_process(getpid(), signal) {
+        say(format_args!("send {} to itself: {error}", signal.as_raw()));
+    }
+}
+
+#[cfg(not(unix))]
+fn kill_self(signal: SignalName) {
+    say(format_args!("{} cannot be sent here", signal.name()));
+}
+
+/// Starts a process that no polite signal ends, with our stdio.
+fn grandchild(time: Duration) -> io::Result<()> {
+    let seconds = time.as_secs().max(1);
+    std::process::Command::new("/bin/sh")
+        .arg("-c")
+        .arg(format!("trap '' INT TERM HUP; exec sleep {seconds}"))
+        .stdin(Stdio::null())
+        .spawn()
+        .map(drop)
+}

@@ -1,0 +1,199 @@
+//! The commands of the program, for `acp-mockpeer` and for programs that offer them too.
+
+mod agent;
+mod client;
+mod environment;
+mod files;
+mod stdio;
+
+use std::fmt::Display;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::recording::Entry;
+use crate::{Check, Play, Recording, Redactor, Scenario, Style};
+
+/// Exit code: what was expected did not happen.
+pub const EXIT_FAILED: u8 = 1;
+
+/// Exit code: a script, an argument or a variable of the environment is wrong.
+pub const EXIT_CONFIG: u8 = 78;
+
+/// Exit code: told to die after its first message, the mock agent did.
+pub const EXIT_DIED: u8 = 91;
+
+/// What the program can do.
+#[derive(Debug, clap::Subcommand)]
+#[non_exhaustive]
+pub enum Command {
+    /// Play an agent on stdin and stdout, for a client under test
+    ///
+    /// Without a script or a recording it answers every prompt with a short turn.
+    /// The variables ACP_MOCK_SCRIPT, ACP_MOCK_EXIT_CODE, ACP_MOCK_MALFORMED_OUTPUT
+    /// and ACP_MOCK_DIE_AFTER_INIT change what it does.
+    Agent(AgentArgs),
+    /// Play a client against an agent that is started for it
+    Client(ClientArgs),
+    /// Read scenarios and tell what is wrong with their text
+    Lint {
+        /// Scenarios
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
+    /// Write a recording as a scenario, to be edited or played
+    Scenario {
+        /// A recording
+        recording: PathBuf,
+        /// Keep what the client said too, word for word
+        #[arg(long)]
+        exact: bool,
+    },
+    /// Take secrets and private paths out of a recording
+    Redact(RedactArgs),
+}
+
+/// How a side is played.
+#[derive(Debug, clap::Args)]
+pub struct PlayArgs {
+    /// The scenario to play
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
+    /// Say what a name of the scenario stands for
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    /// Switch a check off
+    #[arg(long, value_name = "CHECK")]
+    allow: Vec<String>,
+    /// Record the conversation, without secrets
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Record everything as it is, secrets too
+    #[arg(long, requires = "record")]
+    unredacted: bool,
+}
+
+/// Arguments of `agent`.
+#[derive(Debug, clap::Args)]
+pub struct AgentArgs {
+    #[command(flatten)]
+    play: PlayArgs,
+    /// Play the agent of a recording
+    #[arg(long, value_name = "FILE", conflicts_with = "script")]
+    recording: Option<PathBuf>,
+}
+
+/// Arguments of `client`.
+#[derive(Debug, clap::Args)]
+pub struct ClientArgs {
+    #[command(flatten)]
+    play: PlayArgs,
+    /// The folder the agent starts in and is told to work in
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+    /// The agent and its arguments
+    #[arg(last = true, required = true, value_name = "CMD")]
+    command: Vec<std::ffi::OsString>,
+}
+
+/// Arguments of `redact`.
+#[derive(Debug, clap::Args)]
+pub struct RedactArgs {
+    /// A recording
+    recording: PathBuf,
+    /// A text that is secret too
+    #[arg(long, value_name = "TEXT")]
+    secret: Vec<String>,
+    /// A path to be replaced by another
+    #[arg(long, value_name = "FROM=TO")]
+    path: Vec<String>,
+}
+
+/// Does what a command says; the result is the exit code of the program.
+#[must_use]
+pub fn run(command: Command) -> ExitCode {
+    let done = match command {
+        Command::Agent(args) => agent::run(&args),
+        Command::Client(args) => client::run(&args),
+        Command::Lint { files } => files::lint(&files),
+        Command::Scenario { recording, exact } => files::scenario(&recording, exact),
+        Command::Redact(args) => files::redact(&args),
+    };
+    match done {
+        Ok(code) => ExitCode::from(code),
+        Err(Misuse(why)) => {
+            say(why);
+            ExitCode::from(EXIT_CONFIG)
+        }
+    }
+}
+
+/// Something the program was told is wrong.
+struct Misuse(String);
+
+impl Misuse {
+    fn new(error: &dyn std::error::Error) -> Self {
+        let mut why = error.to_string();
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            why.push_str(&format!(": {error}"));
+            cause = error.source();
+        }
+        Self(why)
+    }
+}
+
+/// Tells people something; stdout belongs to the protocol.
+fn say(what: impl Display) {
+    // Who closed our stderr does not want to know.
+    let what = what.to_string();
+    let _ = writeln!(std::io::stderr(), "acp-mockpeer: {}", what.trim_end());
+}
+
+impl PlayArgs {
+    /// Reads the script, if there is one.
+    fn scenario(&self) -> Result<Option<Scenario>, Misuse> {
+        let script = self.script.as_ref();
+        script
+            .map(|path| Scenario::load(path).map_err(|error| Misuse::new(&error)))
+            .transpose()
+    }
+
+    /// Applies what was said of the play.
+    fn apply(&self, mut play: Play) -> Result<Play, Misuse> {
+        for setting in &self.set {
+            let Some((name, value)) = setting.split_once('=') else {
+                return Err(Misuse(format!("--set {setting}: expected NAME=VALUE")));
+            };
+            play = play.with_value(name.trim_start_matches('$'), value);
+        }
+        for name in &self.allow {
+            let Some(check) = Check::named(name) else {
+                let known = Check::ALL.map(Check::name).join(", ");
+                return Err(Misuse(format!("--allow {name}: there are {known}")));
+            };
+            play = play.allow(check);
+        }
+        if let Some(path) = &self.record {
+            let mut file = std::fs::File::create(path)
+                .map_err(|error| Misuse(format!("--record {}: {error}", path.display())))?;
+            let redactor = (!self.unredacted).then(|| Redactor::new().with_environment());
+            play = play.with_recorder(move |entry: &Entry| {
+                let line = match &redactor {
+                    Some(redactor) => redactor.entry(entry).to_json(),
+                    None => entry.to_json(),
+                };
+                // A full disk ends the recording, not the conversation.
+                let _ = writeln!(file, "{line}");
+            });
+        }
+        Ok(play)
+    }
+}
+
+/// Reads a recording as the agent's script.
+fn scripted(path: &std::path::Path, style: Style) -> Result<Scenario, Misuse> {
+    let recording = Recording::load(path).map_err(|error| Misuse::new(&error))?;
+    let text = recording.to_scenario(style);
+    Scenario::parse(&path.display().to_string(), &text).map_err(|error| Misuse::new(&error))
+}

@@ -1,0 +1,168 @@
+//! What may be used only if the other side advertised it.
+
+use serde_json::Value;
+
+use super::Finding;
+use crate::Check;
+
+/// Tells whether a capability is there: `true`, or anything but `false` and null.
+pub(crate) fn advertises(capabilities: &Value, path: &str) -> bool {
+    let mut at = capabilities;
+    for name in path.split('.') {
+        at = &at[name];
+    }
+    !matches!(at, Value::Null | Value::Bool(false))
+}
+
+/// Methods that need a capability as a whole.
+const METHODS: [(&str, &str, &[&str]); 14] = [
+    ("session/load", "loadSession", &["R059", "R060"]),
+    (
+        "session/resume",
+        "sessionCapabilities.resume",
+        &["R064", "R065"],
+    ),
+    (
+        "session/close",
+        "sessionCapabilities.close",
+        &["R068", "R069"],
+    ),
+    (
+        "session/list",
+        "sessionCapabilities.list",
+        &["R088", "R089"],
+    ),
+    (
+        "session/delete",
+        "sessionCapabilities.delete",
+        &["R102", "R103"],
+    ),
+    ("logout", "auth.logout", &["R044"]),
+    ("fs/read_text_file", "fs.readTextFile", &["R140", "R141"]),
+    ("fs/write_text_file", "fs.writeTextFile", &["R140", "R141"]),
+    ("terminal/create", "terminal", &["R146", "R147"]),
+    ("terminal/output", "terminal", &["R146", "R147"]),
+    ("terminal/wait_for_exit", "terminal", &["R146", "R147"]),
+    ("terminal/kill", "terminal", &["R146", "R147"]),
+    ("terminal/release", "terminal", &["R146", "R147"]),
+    ("elicitation/complete", "elicitation.url", &["R190"]),
+];
+
+/// What these params need and the other side did not advertise.
+pub(super) fn missing_for(method: &str, params: &Value, capabilities: &Value) -> Option<Finding> {
+    let lacks = |path: &str| !advertises(capabilities, path);
+    let finding = |what: &str, path: &str, rules| {
+        Some(Finding::new(
+            Check::Unadvertised,
+            rules,
+            format!("{what} needs `{path}`, which was not advertised"),
+        ))
+    };
+    if let Some((name, path, rules)) = METHODS.into_iter().find(|(name, ..)| *name == method)
+        && lacks(path)
+    {
+        return finding(name, path, rules);
+    }
+    match method {
+        "session/new" | "session/load" | "session/resume" => {
+            let roots = params["additionalDirectories"].as_array();
+            if roots.is_some_and(|roots| !roots.is_empty())
+                && lacks("sessionCapabilities.additionalDirectories")
+            {
+                let path = "sessionCapabilities.additionalDirectories";
+                return finding("additionalDirectories", path, &["R073"]);
+            }
+            let servers = params["mcpServers"].as_array().into_iter().flatten();
+            for kind in servers.filter_map(|server| server["type"].as_str()) {
+                let path = match kind {
+                    "http" => "mcpCapabilities.http",
+                    "sse" => "mcpCapabilities.sse",
+                    _ => continue,
+                };
+                if lacks(path) {
+                    return finding(&format!("an MCP server by {kind}"), path, &["R085"]);
+                }
+            }
+            None
+        }
+        "session/prompt" => {
+            let blocks = params["prompt"].as_array().into_iter().flatten();
+            for kind in blocks.filter_map(|block| block["type"].as_str()) {
+                let path = match kind {
+                    "image" => "promptCapabilities.image",
+                    "audio" => "promptCapabilities.audio",
+                    "resource" => "promptCapabilities.embeddedContext",
+                    _ => continue,
+                };
+                if lacks(path) {
+                    return finding(&format!("a block of type {kind}"), path, &["R107"]);
+                }
+            }
+            None
+        }
+        "elicitation/create" => match params["mode"].as_str() {
+            Some("form") if lacks("elicitation.form") => {
+                finding("a form", "elicitation.form", &["R190"])
+            }
+            Some("url") if lacks("elicitation.url") => {
+                finding("a url to open", "elicitation.url", &["R190"])
+            }
+            _ => None,
+        },
+        "session/update" => {
+            let update = &params["update"];
+            match update["sessionUpdate"].as_str() {
+                Some("notice") if lacks("session.notices") => {
+                    finding("a notice", "session.notices", &[])
+                }
+                Some("compaction_update" | "compaction_summary_chunk")
+                    if lacks("session.compaction") =>
+                {
+                    finding("news of compaction", "session.compaction", &[])
+                }
+                Some("config_option_update") => boolean_options(update, capabilities),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// What a result holds that the side that asked did not advertise.
+pub(super) fn missing_for_result(
+    method: &str,
+    result: &Value,
+    capabilities: &Value,
+) -> Option<Finding> {
+    match method {
+        "initialize" => {
+            let methods = result["authMethods"].as_array().into_iter().flatten();
+            let mut terminal = methods.filter(|method| method["type"] == "terminal");
+            (terminal.next().is_some() && !advertises(capabilities, "auth.terminal")).then(|| {
+                Finding::new(
+                    Check::Unadvertised,
+                    &["R047"],
+                    "a login by terminal needs `auth.terminal`, which was not advertised"
+                        .to_owned(),
+                )
+            })
+        }
+        "session/new" | "session/load" | "session/resume" | "session/set_config_option" => {
+            boolean_options(result, capabilities)
+        }
+        _ => None,
+    }
+}
+
+fn boolean_options(holder: &Value, capabilities: &Value) -> Option<Finding> {
+    let options = holder["configOptions"].as_array().into_iter().flatten();
+    let mut boolean = options.filter(|option| option["type"] == "boolean");
+    let path = "session.configOptions.boolean";
+    (boolean.next().is_some() && !advertises(capabilities, path)).then(|| {
+        Finding::new(
+            Check::Unadvertised,
+            &["R163"],
+            format!("a boolean option needs `{path}`, which was not advertised"),
+        )
+    })
+}

@@ -1,0 +1,312 @@
+//! What a conversation has come to: who asked what, who can do what.
+//!
+//! Every line of both sides goes through it, in the order in which it was
+//! seen, and it tells what is wrong with each.
+
+mod advertised;
+mod envelope;
+mod finding;
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde_json::Value;
+
+use crate::schema::{self, Use};
+use crate::{Check, Side};
+pub(crate) use advertised::advertises;
+pub use finding::Finding;
+
+/// How many ids of sessions are remembered; enough for every real conversation.
+const MOST_SESSIONS: usize = 65_536;
+
+/// The state of a conversation.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    asked_by_client: HashMap<String, Asked>,
+    asked_by_agent: HashMap<String, Asked>,
+    initialized: bool,
+    client_capabilities: Value,
+    agent_capabilities: Value,
+    sessions: BTreeSet<String>,
+    latest_session: Option<String>,
+    /// Requests that make or open a session and have no answer yet.
+    setting_up: usize,
+}
+
+/// A request that waits for its answer.
+#[derive(Clone, Debug)]
+struct Asked {
+    method: String,
+    params: Value,
+}
+
+/// A line as it was understood.
+#[derive(Clone, Debug)]
+pub(crate) struct Observed {
+    /// The message, when the line is a JSON object.
+    pub(crate) message: Option<Value>,
+    pub(crate) shape: Shape,
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// What kind of message a line is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Request {
+        method: String,
+    },
+    Notification {
+        method: String,
+    },
+    /// An answer, with the method of what it answers.
+    Answer {
+        to: Option<String>,
+    },
+    Other,
+}
+
+impl Ledger {
+    /// Enters a line (without its end) and tells what is wrong with it.
+    pub(crate) fn observe(&mut self, from: Side, line: &[u8]) -> Observed {
+        let mut findings = Vec::new();
+        let Some(message) = envelope::object(from, line, &mut findings) else {
+            return Observed {
+                message: None,
+                shape: Shape::Other,
+                findings,
+            };
+        };
+        let shape = envelope::shape(&message, &mut findings);
+        let shape = match shape {
+            Shape::Request { method } => {
+                self.request(from, &method, &message, &mut findings);
+                Shape::Request { method }
+            }
+            Shape::Notification { method } => {
+                self.method(from, &method, false, &message, &mut findings);
+                Shape::Notification { method }
+            }
+            Shape::Answer { .. } => Shape::Answer {
+                to: self.answer(from, &message, &mut findings),
+            },
+            Shape::Other => Shape::Other,
+        };
+        Observed {
+            message: Some(message),
+            shape,
+            findings,
+        }
+    }
+
+    /// Returns the session that was made or opened last.
+    pub(crate) fn latest_session(&self) -> Option<&str> {
+        self.latest_session.as_deref()
+    }
+
+    /// Tells whether `initialize` was answered.
+    pub(crate) fn initialized(&self) -> bool {
+        self.initialized
+    }
+
+    /// Tells whether a side advertised a capability.
+    pub(crate) fn advertises(&self, side: Side, path: &str) -> bool {
+        advertises(self.capabilities(side), path)
+    }
+
+    fn capabilities(&self, side: Side) -> &Value {
+        match side {
+            Side::Agent => &self.agent_capabilities,
+            Side::Client => &self.client_capabilities,
+        }
+    }
+
+    fn asked_by(&mut self, side: Side) -> &mut HashMap<String, Asked> {
+        match side {
+            Side::Client => &mut self.asked_by_client,
+            Side::Agent => &mut self.asked_by_agent,
+        }
+    }
+
+    fn request(&mut self, from: Side, method: &str, message: &Value, findings: &mut Vec<Finding>) {
+        self.method(from, method, true, message, findings);
+        let params = message["params"].clone();
+        if from == Side::Client {
+            match method {
+                "initialize" => self.client_capabilities = params["clientCapabilities"].clone(),
+                "session/new" => self.setting_up += 1,
+                "session/load" | "session/resume" => {
+                    self.setting_up += 1;
+                    self.enter_session(&params["sessionId"]);
+                }
+                _ => {}
+            }
+        }
+        let id = message["id"].to_string();
+        let asked = Asked {
+            method: method.to_owned(),
+            params,
+        };
+        if let Some(older) = self.asked_by(from).insert(id.clone(), asked) {
+            findings.push(Finding::new(
+                Check::ReusedId,
+                &["R019"],
+                format!("the id {id} still belongs to {}", older.method),
+            ));
+        }
+    }
+
+    /// Checks what requests and notifications have in common.
+    fn method(
+        &mut self,
+        from: Side,
+        method: &str,
+        asks: bool,
+        message: &Value,
+        findings: &mut Vec<Finding>,
+    ) {
+        if !schema::knows(method) {
+            if !method.starts_with('_') {
+                findings.push(Finding::new(
+                    Check::UnknownMethod,
+                    &["R180"],
+                    format!("the schema has no method {method}, and own ones begin with `_`"),
+                ));
+            }
+            return;
+        }
+        if schema::sender(method).is_some_and(|sender| sender != from) {
+            findings.push(Finding::new(
+                Check::UnknownMethod,
+                &[],
+                format!("it is the {} that sends {method}", from.other()),
+            ));
+            return;
+        }
+        if schema::is_request(method) != asks {
+            findings.push(Finding::new(
+                Check::Shape,
+                &[],
+                match asks {
+                    true => format!("{method} is a notification and has no id"),
+                    false => format!("{method} is a request and needs an id"),
+                },
+            ));
+        }
+        let params = message.get("params").filter(|params| !params.is_null());
+        let none = Value::Object(serde_json::Map::new());
+        for violation in schema::violations(method, Use::Params, params.unwrap_or(&none)) {
+            findings.push(Finding::shape(&violation));
+        }
+        let params = params.unwrap_or(&none);
+        if !self.initialized && method != "initialize" {
+            findings.push(Finding::new(
+                Check::Uninitialized,
+                &["R023", "R057"],
+                format!("{method} came before initialize was answered"),
+            ));
+        }
+        // Before that nobody knows what is advertised.
+        if self.initialized {
+            let other = self.capabilities(from.other());
+            findings.extend(advertised::missing_for(method, params, other));
+        }
+        self.known_session(from, method, params, findings);
+    }
+
+    fn known_session(&self, from: Side, method: &str, params: &Value, findings: &mut Vec<Finding>) {
+        let Some(session) = params["sessionId"].as_str() else {
+            return;
+        };
+        // These take sessions of other connections; while one is made, the
+        // agent may speak of it before its answer is seen.
+        let open = match from {
+            Side::Client => matches!(
+                method,
+                "session/load" | "session/resume" | "session/delete" | "session/close"
+            ),
+            Side::Agent => self.setting_up > 0,
+        };
+        if !open && !self.sessions.contains(session) {
+            findings.push(Finding::new(
+                Check::UnknownSession,
+                &["R106"],
+                format!("no session {session:?} was made or opened"),
+            ));
+        }
+    }
+
+    /// Finds what an answer answers, and takes what it tells.
+    fn answer(
+        &mut self,
+        from: Side,
+        message: &Value,
+        findings: &mut Vec<Finding>,
+    ) -> Option<String> {
+        let id = &message["id"];
+        let error = message.get("error");
+        if let Some(error) = error {
+            for violation in schema::violations("", Use::Result, error) {
+                findings.push(Finding::shape(&violation));
+            }
+        }
+        let asked = self.asked_by(from.other()).remove(&id.to_string());
+        let Some(asked) = asked else {
+            // What could not be read cannot be answered by its id.
+            if !(id.is_null() && error.is_some()) {
+                findings.push(self.unknown_answer(from, id));
+            }
+            return None;
+        };
+        if matches!(
+            asked.method.as_str(),
+            "session/new" | "session/load" | "session/resume"
+        ) {
+            self.setting_up = self.setting_up.saturating_sub(1);
+        }
+        if let Some(result) = message.get("result") {
+            for violation in schema::violations(&asked.method, Use::Result, result) {
+                findings.push(Finding::shape(&violation));
+            }
+            let asker = self.capabilities(from.other());
+            findings.extend(advertised::missing_for_result(&asked.method, result, asker));
+            self.take_result(&asked, result);
+        }
+        Some(asked.method)
+    }
+
+    fn take_result(&mut self, asked: &Asked, result: &Value) {
+        match asked.method.as_str() {
+            "initialize" => {
+                self.initialized = true;
+                self.agent_capabilities = result["agentCapabilities"].clone();
+            }
+            "session/new" => self.enter_session(&result["sessionId"]),
+            "session/load" | "session/resume" => self.enter_session(&asked.params["sessionId"]),
+            _ => {}
+        }
+    }
+
+    fn enter_session(&mut self, id: &Value) {
+        if let Some(id) = id.as_str()
+            && self.sessions.len() < MOST_SESSIONS
+        {
+            self.sessions.insert(id.to_owned());
+            self.latest_session = Some(id.to_owned());
+        }
+    }
+
+    fn unknown_answer(&mut self, from: Side, id: &Value) -> Finding {
+        let mut message = format!("nothing that was asked has the id {id} and waits for an answer");
+        let other = match id {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(Value::from(number.to_string()).to_string()),
+            _ => None,
+        };
+        if let Some(other) = other
+            && self.asked_by(from.other()).contains_key(&other)
+        {
+            message.push_str(&format!("; the id {other} has another type"));
+        }
+        Finding::new(Check::UnknownAnswer, &["R019"], message)
+    }
+}

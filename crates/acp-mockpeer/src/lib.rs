@@ -1,0 +1,51 @@
+//! Plays one side of a conversation from a script, and tells what the other
+//! side does wrong.
+//!
+//! A [`Scenario`] is text in which `->` is what the client does and `<-` what
+//! the agent does. A [`Play`] plays one of the two against a program under
+//! test: over pipes in memory, with tokio's paused clock if one likes, or
+//! against a process. Every line, both ways, is held against the pinned schema
+//! and the rules that hold for every line ([`Check`]); each can be allowed by
+//! name. The [`Outcome`] is a report for people and data for programs.
+//!
+//! ```
+//! use acp_mockpeer::{Play, Scenario};
+//! use tokio::io::AsyncWriteExt;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let scenario = Scenario::parse("hello.acpt", "-> initialize {\"protocolVersion\": 1}\n<- result\n")?;
+//! let (mut client, agent) = tokio::io::duplex(1024);
+//! client.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialise\"}\n").await?;
+//! let (reader, writer) = tokio::io::split(agent);
+//! let outcome = Play::agent(&scenario).over(reader, writer).await;
+//! assert_eq!(outcome.failure().unwrap().line(), 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Conversations can be kept as a [`Recording`], redacted, turned into a
+//! scenario, and played again. No code for messages is shared with any
+//! implementation that this crate judges.
+
+mod check;
+#[cfg(feature = "cli")]
+pub mod cli;
+mod ledger;
+mod matching;
+mod play;
+mod recording;
+mod scenario;
+mod schema;
+mod side;
+mod writing;
+
+pub use check::Check;
+pub use ledger::Finding;
+pub use play::{Ended, Failure, Found, Outcome, Play, Unplayable, Verdict};
+pub use recording::{Entry, EntryError, Recording, RecordingError, Redactor, Style, What};
+pub use scenario::{
+    DEFAULT_LIMIT, DEFAULT_PATIENCE, ExitAs, Header, LoadError, Need, ParseError, Scenario,
+    SignalName,
+};
+pub use side::Side;

@@ -1,0 +1,198 @@
+//! What we do ourselves.
+
+use std::sync::Arc;
+
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+
+use super::{Engine, Standing, Stop};
+use crate::ledger::Observed;
+use crate::play::compile::within;
+use crate::play::compose::{on_the_wire, pieces};
+use crate::play::describe;
+use crate::play::failure::{Failure, broken, failed};
+use crate::play::meet::Knowledge;
+use crate::play::wire::{self, Unwritten};
+use crate::recording::What;
+use crate::scenario::step::{Act, Message, Step};
+
+impl<R, W> Engine<R, W>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    /// Does a step of ours.
+    pub(super) async fn perform(
+        &mut self,
+        step: &Arc<Step>,
+        knowledge: &mut Knowledge,
+    ) -> Result<(), Stop> {
+        match &step.act {
+            Act::Message(message) => self.send(step, message, knowledge).await,
+            Act::Bytes(bytes) => {
+                self.enter_own(bytes);
+                self.write(step, bytes).await
+            }
+            Act::Wait(time) | Act::Nothing(time) => {
+                wire::wait(&mut self.inlet, *time).await;
+                Ok(())
+            }
+            Act::Never(message) => {
+                self.never.push(standing(step, message, knowledge));
+                Ok(())
+            }
+            Act::Ignore(message) => {
+                self.ignore.push(standing(step, message, knowledge));
+                Ok(())
+            }
+            Act::Close { .. } => {
+                self.close().await;
+                Ok(())
+            }
+            Act::StopReading => {
+                self.inlet.stop();
+                Ok(())
+            }
+            Act::ReadOn => {
+                self.inlet.read_on();
+                Ok(())
+            }
+            Act::ReadSlowly { bytes, every } => {
+                self.inlet.slow_down(*bytes, *every);
+                Ok(())
+            }
+            Act::Exit { how, .. } => Err(Stop::Exit(*how)),
+            Act::Signal(signal) => match &mut self.world.signal {
+                Some(send) => send(*signal).map_err(|error| {
+                    failed(step, format!("the signal could not be sent: {error}"))
+                }),
+                None => Err(broken(
+                    step.line,
+                    "a signal can be sent to a process only, and here is only a pipe",
+                )),
+            },
+            Act::Stderr { text, size } => self.stderr(step, text, *size),
+            Act::Grandchild(time) => match &mut self.world.grandchild {
+                Some(start) => start(*time)
+                    .map_err(|error| failed(step, format!("no process could be started: {error}"))),
+                None => Err(broken(
+                    step.line,
+                    "only a mock agent that is a process can start another",
+                )),
+            },
+        }
+    }
+
+    fn stderr(&mut self, step: &Step, text: &[u8], size: usize) -> Result<(), Stop> {
+        let Some(write) = &mut self.world.stderr else {
+            // Without a process there is nobody to see it.
+            return Ok(());
+        };
+        let mut left = size;
+        while left > 0 && !text.is_empty() {
+            let piece = &text[..text.len().min(left)];
+            write(piece)
+                .map_err(|error| failed(step, format!("stderr could not be written: {error}")))?;
+            left -= piece.len();
+        }
+        Ok(())
+    }
+
+    /// Sends a message.
+    async fn send(
+        &mut self,
+        step: &Arc<Step>,
+        message: &Message,
+        knowledge: &mut Knowledge,
+    ) -> Result<(), Stop> {
+        let line = self.composer.line(message, knowledge, &self.ledger);
+        let line = line.map_err(|vague| broken(step.line, &vague.to_string()))?;
+        let bytes = on_the_wire(&line, &message.writing);
+        let whole = self.own_line.is_empty();
+        let observed = self.enter_own(&bytes);
+        if whole && !message.raw {
+            for observed in &observed {
+                self.own_faults(step, &line, observed)?;
+            }
+        }
+        for piece in pieces(&bytes, &message.writing.split) {
+            self.write(step, piece).await?;
+            if !message.writing.pausing.is_zero() {
+                wire::wait(&mut self.inlet, message.writing.pausing).await;
+            }
+        }
+        self.check_needs()
+    }
+
+    /// A script that is wrong itself would blame the other side.
+    fn own_faults(&self, step: &Step, line: &str, observed: &Observed) -> Result<(), Stop> {
+        let mut faults = observed.findings.iter();
+        let fault = faults.find(|finding| !self.setting.allow.contains(&finding.check()));
+        let Some(fault) = fault else { return Ok(()) };
+        Err(Stop::Broken(Box::new(Failure {
+            line: step.line,
+            summary: "this step would break a check itself; write `raw` if that is meant"
+                .to_owned(),
+            expected: Vec::new(),
+            got: Some(describe::line(line.as_bytes())),
+            because: Some(fault.to_string()),
+            entry: None,
+        })))
+    }
+
+    /// Enters what we write, line by line.
+    fn enter_own(&mut self, bytes: &[u8]) -> Vec<Observed> {
+        let mut observed = Vec::new();
+        let mut rest = bytes;
+        while let Some(at) = rest.iter().position(|byte| *byte == b'\n') {
+            self.own_line.extend_from_slice(&rest[..at]);
+            rest = &rest[at + 1..];
+            let line = std::mem::take(&mut self.own_line);
+            let seen = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line);
+            observed.push(self.ledger.observe(self.setting.us, seen));
+            self.inlet.tape.push(self.setting.us, What::Line(line));
+        }
+        self.own_line.extend_from_slice(rest);
+        observed
+    }
+
+    async fn write(&mut self, step: &Step, bytes: &[u8]) -> Result<(), Stop> {
+        let patience = within(step).unwrap_or(self.setting.scenario.header.patience);
+        let written = wire::write(&mut self.inlet, &mut self.outlet, bytes, patience).await;
+        written.map_err(|why| {
+            failed(
+                step,
+                match why {
+                    Unwritten::Closed => "this side has closed before".to_owned(),
+                    Unwritten::Blocked => {
+                        format!("the {} did not read for {patience:?}", self.other())
+                    }
+                    Unwritten::Failed(error) => {
+                        format!("the {} reads no more: {error}", self.other())
+                    }
+                },
+            )
+        })
+    }
+
+    pub(super) async fn close(&mut self) {
+        if let Some(mut writer) = self.outlet.take() {
+            if !self.own_line.is_empty() {
+                let line = std::mem::take(&mut self.own_line);
+                self.inlet
+                    .tape
+                    .push(self.setting.us, What::Unfinished(line));
+            }
+            // Who does not read any more does not see the end either.
+            let _ = writer.shutdown().await;
+            self.inlet.tape.push(self.setting.us, What::Close);
+        }
+    }
+}
+
+fn standing(step: &Step, message: &Message, knowledge: &Knowledge) -> Standing {
+    Standing {
+        line: step.line,
+        message: message.clone(),
+        knowledge: knowledge.clone(),
+    }
+}

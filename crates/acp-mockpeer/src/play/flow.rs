@@ -1,0 +1,449 @@
+//! One run through a program, with every way it may have gone.
+//!
+//! Where a scenario leaves a choice to the other side, a flow has a thread for
+//! each way, and what comes tells which of them live on. What we do ourselves
+//! is never undone: the first thread that comes to such a step goes on alone.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::compile::{Op, Place, Program, within};
+use super::meet::{Knowledge, Miss, meet};
+use crate::ledger::Observed;
+use crate::scenario::step::{Act, Count, Message, Step};
+
+/// More ways at once than this, and the scenario says nothing.
+const MOST_THREADS: usize = 512;
+
+/// One run through a program.
+#[derive(Debug)]
+pub(super) struct Flow {
+    threads: Vec<Thread>,
+    /// When something last came for this flow.
+    active: Instant,
+}
+
+/// One way a flow may have gone.
+#[derive(Clone, Debug)]
+pub(super) struct Thread {
+    place: Place,
+    pub(super) knowledge: Knowledge,
+    /// When the last thing that is counted was done.
+    since: Instant,
+    /// When it came to where it stands.
+    arrived: Instant,
+    /// Which of the messages in any order have come.
+    met: u64,
+    counters: Vec<u32>,
+    /// It waited here before; other ways from here are known.
+    settled: bool,
+}
+
+/// What a flow does next.
+#[derive(Debug)]
+pub(super) enum Next {
+    /// It waits for the other side.
+    Wait,
+    /// We do this; then [`Flow::done`].
+    Do(Arc<Step>),
+    /// It begins a standing rule.
+    Whenever {
+        trigger: Arc<Step>,
+        body: Place,
+        knowledge: Knowledge,
+    },
+    /// It is over.
+    End,
+    NotExercised {
+        line: usize,
+        reason: Arc<str>,
+    },
+    /// There are too many ways.
+    TooMany,
+}
+
+/// What a flow waits for, and why a line was not it.
+#[derive(Clone, Debug)]
+pub(super) struct Hope {
+    pub(super) step: Arc<Step>,
+    pub(super) miss: Option<Miss>,
+}
+
+impl Flow {
+    pub(super) fn new(place: Place, counters: usize, knowledge: Knowledge, now: Instant) -> Self {
+        Self {
+            threads: vec![Thread {
+                place,
+                knowledge,
+                since: now,
+                arrived: now,
+                met: 0,
+                counters: vec![0; counters],
+                settled: false,
+            }],
+            active: now,
+        }
+    }
+
+    /// Follows every thread to where it waits, or the first to where we act.
+    pub(super) fn next(&mut self, program: &Program, now: Instant) -> Next {
+        let mut waiting: Vec<Thread> = Vec::new();
+        // A stack, so that the preferred way is followed first.
+        let mut open: Vec<Thread> = std::mem::take(&mut self.threads);
+        open.reverse();
+        while let Some(mut thread) = open.pop() {
+            if waiting.len() + open.len() > MOST_THREADS {
+                return Next::TooMany;
+            }
+            match &program.ops[thread.place] {
+                Op::Await { .. } => keep(&mut waiting, thread),
+                Op::AwaitAll(steps) => {
+                    if all_met(steps, thread.met) {
+                        thread.met = 0;
+                        thread.go(thread.place + 1, now);
+                        open.push(thread);
+                    } else {
+                        // What is left may be left out; then both ways are open.
+                        if !thread.settled && rest_is_optional(steps, thread.met) {
+                            let mut past = thread.clone();
+                            past.met = 0;
+                            past.go(past.place + 1, now);
+                            open.push(past);
+                        }
+                        keep(&mut waiting, thread);
+                    }
+                }
+                Op::Split(first, second) => {
+                    let mut other = thread.clone();
+                    other.go(*second, now);
+                    thread.go(*first, now);
+                    open.push(other);
+                    open.push(thread);
+                }
+                Op::Jump(place) => {
+                    thread.go(*place, now);
+                    open.push(thread);
+                }
+                Op::Repeat { counter } => {
+                    thread.counters[*counter] = 0;
+                    thread.go(thread.place + 1, now);
+                    open.push(thread);
+                }
+                Op::Round {
+                    counter,
+                    times,
+                    name,
+                    after,
+                } => {
+                    let round = &mut thread.counters[*counter];
+                    if *round < *times {
+                        *round += 1;
+                        if let Some(name) = name {
+                            let round = (*round).into();
+                            thread.knowledge.names.insert(name.clone(), round);
+                        }
+                        thread.go(thread.place + 1, now);
+                    } else {
+                        thread.go(*after, now);
+                    }
+                    open.push(thread);
+                }
+                Op::Do(step) => {
+                    let step = step.clone();
+                    self.threads = vec![thread];
+                    return Next::Do(step);
+                }
+                Op::Whenever {
+                    trigger,
+                    body,
+                    next,
+                } => {
+                    let knowledge = thread.knowledge.clone();
+                    thread.go(*next, now);
+                    self.threads = vec![thread];
+                    return Next::Whenever {
+                        trigger: trigger.clone(),
+                        body: *body,
+                        knowledge,
+                    };
+                }
+                Op::NotExercised { line, reason } => {
+                    return Next::NotExercised {
+                        line: *line,
+                        reason: reason.clone(),
+                    };
+                }
+                Op::End => {
+                    self.threads = Vec::new();
+                    return Next::End;
+                }
+            }
+        }
+        self.threads = waiting;
+        Next::Wait
+    }
+
+    /// Returns what the thread that acts knows.
+    pub(super) fn knowledge(&mut self) -> Option<&mut Knowledge> {
+        self.threads.first_mut().map(|thread| &mut thread.knowledge)
+    }
+
+    /// Goes on behind what we did.
+    pub(super) fn done(&mut self, now: Instant) {
+        self.active = now;
+        for thread in &mut self.threads {
+            thread.since = now;
+            thread.go(thread.place + 1, now);
+        }
+    }
+
+    /// Offers a line; tells the steps that took it, or `None` and changes nothing.
+    pub(super) fn offer(
+        &mut self,
+        program: &Program,
+        line: &[u8],
+        observed: &Observed,
+        now: Instant,
+    ) -> Option<Vec<Arc<Step>>> {
+        let mut next = Vec::new();
+        let mut takers = Vec::new();
+        for thread in &self.threads {
+            match &program.ops[thread.place] {
+                Op::Await { step, again } => {
+                    let mut taken = thread.clone();
+                    if meet(step, line, observed, &mut taken.knowledge).is_ok() {
+                        if !again {
+                            taken.since = now;
+                        }
+                        taken.go(taken.place + 1, now);
+                        next.push(taken);
+                        takers.push(step.clone());
+                    }
+                }
+                Op::AwaitAll(steps) => {
+                    // Those that come once first, then those that come often.
+                    let once = |step: &&(usize, &Arc<Step>)| !comes_often(step.1);
+                    let all: Vec<(usize, &Arc<Step>)> = steps.iter().enumerate().collect();
+                    let order = all
+                        .iter()
+                        .filter(once)
+                        .chain(all.iter().filter(|step| !once(step)));
+                    for &(index, step) in order {
+                        let bit = 1 << index;
+                        if thread.met & bit != 0 && !comes_often(step) {
+                            continue;
+                        }
+                        let mut taken = thread.clone();
+                        if meet(step, line, observed, &mut taken.knowledge).is_ok() {
+                            taken.met |= bit;
+                            taken.since = now;
+                            taken.go(thread.place, now);
+                            next.push(taken);
+                            takers.push(step.clone());
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        if next.is_empty() {
+            return None;
+        }
+        self.threads = next;
+        self.active = now;
+        Some(takers)
+    }
+
+    /// Takes the end of what the other side writes, or of the agent itself.
+    ///
+    /// `met` tells whether a step is what happened. Those that wait for lines
+    /// wait in vain, unless lines are not over yet.
+    pub(super) fn end_of(
+        &mut self,
+        program: &Program,
+        now: Instant,
+        met: impl Fn(&Act) -> bool,
+        lines_are_over: bool,
+    ) {
+        let mut next = Vec::new();
+        for thread in std::mem::take(&mut self.threads) {
+            let Op::Await { step, .. } = &program.ops[thread.place] else {
+                if !lines_are_over {
+                    next.push(thread);
+                }
+                continue;
+            };
+            if met(&step.act) {
+                let mut thread = thread;
+                thread.since = now;
+                thread.go(thread.place + 1, now);
+                next.push(thread);
+                continue;
+            }
+            let waits_on = match &step.act {
+                Act::Message(_) | Act::Bytes(_) => !lines_are_over,
+                Act::Close { .. } => !lines_are_over,
+                _ => true,
+            };
+            if waits_on {
+                next.push(thread);
+            }
+        }
+        self.threads = next;
+    }
+
+    /// Ends the threads that wait for another exit than the one that was.
+    pub(super) fn no_other_exit(&mut self, program: &Program) {
+        self.threads.retain(|thread| {
+            !matches!(
+                &program.ops[thread.place],
+                Op::Await { step, .. } if matches!(step.act, Act::Exit { .. })
+            )
+        });
+    }
+
+    /// Returns when the next thread has waited long enough.
+    pub(super) fn deadline(&self, program: &Program, patience: Duration) -> Option<Instant> {
+        let times = self.threads.iter();
+        times
+            .filter_map(|thread| thread.deadline(program, self.active, patience))
+            .min()
+    }
+
+    /// Lets time pass: silence that was kept goes on, who waited too long ends.
+    pub(super) fn time(&mut self, program: &Program, patience: Duration, now: Instant) {
+        let active = self.active;
+        self.threads.retain_mut(|thread| {
+            let due = thread
+                .deadline(program, active, patience)
+                .is_some_and(|deadline| deadline <= now);
+            if !due {
+                return true;
+            }
+            let silent = matches!(
+                &program.ops[thread.place],
+                Op::Await { step, .. } if matches!(step.act, Act::Nothing(_))
+            );
+            if silent {
+                thread.since = now;
+                thread.go(thread.place + 1, now);
+            }
+            silent
+        });
+        // Those who may wait for more of the same need a way out of it.
+        let again =
+            |thread: &Thread| matches!(&program.ops[thread.place], Op::Await { again: true, .. });
+        if self.threads.iter().all(again) {
+            self.threads.clear();
+        }
+    }
+
+    /// Tells whether no way is left.
+    pub(super) fn is_stuck(&self) -> bool {
+        self.threads.is_empty()
+    }
+
+    /// Tells what this flow waits for; with a line, why it was not it.
+    pub(super) fn hopes(&self, program: &Program, line: Option<(&[u8], &Observed)>) -> Vec<Hope> {
+        let mut hopes: Vec<Hope> = Vec::new();
+        let mut hope = |step: &Arc<Step>, thread: &Thread| {
+            let miss = line.and_then(|(line, observed)| {
+                meet(step, line, observed, &mut thread.knowledge.clone()).err()
+            });
+            if !hopes.iter().any(|known| Arc::ptr_eq(&known.step, step)) {
+                hopes.push(Hope {
+                    step: step.clone(),
+                    miss,
+                });
+            }
+        };
+        for thread in &self.threads {
+            match &program.ops[thread.place] {
+                Op::Await { step, .. } => hope(step, thread),
+                Op::AwaitAll(steps) => {
+                    for (index, step) in steps.iter().enumerate() {
+                        if thread.met & (1 << index) == 0 || comes_often(step) {
+                            hope(step, thread);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        // What had to come stands before what might have come, what was nearly
+        // it before what was something else.
+        hopes.sort_by_key(|hope| {
+            let near = matches!(hope.miss, Some(Miss::Content(_)));
+            (!near, count_of(&hope.step) != Count::One)
+        });
+        hopes
+    }
+}
+
+impl Thread {
+    fn go(&mut self, place: Place, now: Instant) {
+        self.place = place;
+        self.arrived = now;
+        self.settled = false;
+    }
+
+    fn deadline(&self, program: &Program, active: Instant, patience: Duration) -> Option<Instant> {
+        match &program.ops[self.place] {
+            Op::Await { step, .. } => Some(match (&step.act, within(step)) {
+                (Act::Nothing(time), _) => self.arrived + *time,
+                (_, Some(within)) => self.since + within,
+                _ => active.max(self.arrived) + patience,
+            }),
+            Op::AwaitAll(steps) => {
+                let longest = steps.iter().filter_map(|step| within(step)).max();
+                Some(match longest {
+                    Some(within) => self.since + within,
+                    None => active.max(self.arrived) + patience,
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Keeps a thread unless an equal one is kept.
+fn keep(waiting: &mut Vec<Thread>, mut thread: Thread) {
+    thread.settled = true;
+    let known = waiting.iter().any(|other| {
+        other.place == thread.place
+            && other.met == thread.met
+            && other.counters == thread.counters
+            && other.knowledge == thread.knowledge
+    });
+    if !known {
+        waiting.push(thread);
+    }
+}
+
+fn count_of(step: &Step) -> Count {
+    match &step.act {
+        Act::Message(Message { count, .. }) => *count,
+        _ => Count::One,
+    }
+}
+
+fn comes_often(step: &Step) -> bool {
+    matches!(count_of(step), Count::Any | Count::Some)
+}
+
+/// Nothing more can come.
+fn all_met(steps: &[Arc<Step>], met: u64) -> bool {
+    steps
+        .iter()
+        .enumerate()
+        .all(|(index, step)| met & (1 << index) != 0 && !comes_often(step))
+}
+
+/// Nothing more has to come.
+fn rest_is_optional(steps: &[Arc<Step>], met: u64) -> bool {
+    steps.iter().enumerate().all(|(index, step)| {
+        met & (1 << index) != 0 || matches!(count_of(step), Count::Any | Count::Optional)
+    })
+}

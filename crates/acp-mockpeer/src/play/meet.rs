@@ -1,0 +1,138 @@
+//! Whether a line is the message that a step awaits.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::ledger::{Observed, Shape};
+use crate::matching::{Bindings, Mismatch, matches};
+use crate::scenario::step::{Act, AnswerBody, AnyKind, Message, Slot, Step, What};
+
+/// What a thread of a play knows: what names stand for, and the ids of its requests.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Knowledge {
+    pub(super) names: Bindings,
+    pub(super) ids: BTreeMap<Slot, Value>,
+}
+
+/// Why a line is not what a step awaits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Miss {
+    /// It is something else altogether.
+    Kind,
+    /// It is such a message, but not with this in it.
+    Content(Mismatch),
+}
+
+/// Compares a line with a step, and takes what it tells.
+pub(super) fn meet(
+    step: &Step,
+    line: &[u8],
+    observed: &Observed,
+    knowledge: &mut Knowledge,
+) -> Result<(), Miss> {
+    match &step.act {
+        Act::Message(message) => meet_message(message, observed, knowledge),
+        Act::Bytes(bytes) => match bytes.strip_suffix(b"\n") == Some(line) {
+            true => Ok(()),
+            false => Err(Miss::Kind),
+        },
+        _ => Err(Miss::Kind),
+    }
+}
+
+/// Compares a line with a message, and takes what it tells.
+pub(super) fn meet_message(
+    expected: &Message,
+    observed: &Observed,
+    knowledge: &mut Knowledge,
+) -> Result<(), Miss> {
+    let Some(message) = &observed.message else {
+        return Err(Miss::Kind);
+    };
+    let names = &mut knowledge.names;
+    match &expected.what {
+        What::Request { method, params, .. } | What::Notification { method, params } => {
+            let (Shape::Request { method: got } | Shape::Notification { method: got }) =
+                &observed.shape
+            else {
+                return Err(Miss::Kind);
+            };
+            let asks = matches!(expected.what, What::Request { .. });
+            let asked = matches!(observed.shape, Shape::Request { .. });
+            if **got != **method || asks != asked {
+                return Err(Miss::Kind);
+            }
+            if let Some(params) = params {
+                content(params, message.get("params"), names, "params")?;
+            }
+        }
+        What::Answer { slot, body, .. } => {
+            let id = slot.and_then(|slot| knowledge.ids.get(&slot));
+            let answers = matches!(observed.shape, Shape::Answer { .. });
+            if !answers || (slot.is_some() && id != message.get("id")) {
+                return Err(Miss::Kind);
+            }
+            match body {
+                AnswerBody::Result(pattern) => {
+                    let result = message.get("result");
+                    if result.is_none() {
+                        return Err(Miss::Content(Mismatch {
+                            path: "the answer".to_owned(),
+                            expected: "a result".to_owned(),
+                            got: "an error".to_owned(),
+                        }));
+                    }
+                    if let Some(pattern) = pattern {
+                        content(pattern, result, names, "result")?;
+                    }
+                }
+                AnswerBody::Error(pattern) => {
+                    let error = message.get("error");
+                    if error.is_none() {
+                        return Err(Miss::Content(Mismatch {
+                            path: "the answer".to_owned(),
+                            expected: "an error".to_owned(),
+                            got: "a result".to_owned(),
+                        }));
+                    }
+                    if let Some(pattern) = pattern {
+                        content(pattern, error, names, "error")?;
+                    }
+                }
+                AnswerBody::Either => {}
+            }
+        }
+        What::Any { kind, .. } => {
+            let fits = match kind {
+                AnyKind::Message => true,
+                AnyKind::Request => matches!(observed.shape, Shape::Request { .. }),
+                AnyKind::Notification => matches!(observed.shape, Shape::Notification { .. }),
+                AnyKind::Answer => matches!(observed.shape, Shape::Answer { .. }),
+            };
+            if !fits {
+                return Err(Miss::Kind);
+            }
+        }
+        What::Whole(pattern) => content(pattern, Some(message), names, "")?,
+    }
+    if let Some(pattern) = &expected.id {
+        content(pattern, message.get("id"), names, "id")?;
+    }
+    if let What::Request { slot, .. } | What::Any { slot, .. } = &expected.what
+        && let Some(slot) = slot
+        && let Some(id) = message.get("id")
+    {
+        knowledge.ids.insert(*slot, id.clone());
+    }
+    Ok(())
+}
+
+fn content(
+    pattern: &crate::scenario::pattern::Pattern,
+    value: Option<&Value>,
+    names: &mut Bindings,
+    path: &str,
+) -> Result<(), Miss> {
+    matches(pattern, value, names, path).map_err(Miss::Content)
+}

@@ -1,0 +1,216 @@
+//! Plays one side of a scenario.
+
+mod compile;
+mod compose;
+mod describe;
+mod engine;
+mod failure;
+mod flow;
+mod meet;
+mod outcome;
+mod process;
+mod report;
+mod tape;
+mod wire;
+mod world;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Instant;
+
+pub use compile::Unplayable;
+pub use failure::Failure;
+pub use outcome::{Found, Outcome, Verdict};
+pub use world::Ended;
+
+use crate::recording::Entry;
+use crate::schema::CWD;
+use crate::{Check, Scenario, Side};
+use engine::{Engine, Setting, Stop};
+use meet::Knowledge;
+use tape::{Recorder, Tape};
+use wire::Inlet;
+use world::World;
+
+/// The folder a conversation is about, when nobody says otherwise.
+const DEFAULT_CWD: &str = "/home/ada/project";
+
+/// One side of a scenario, ready to be played.
+///
+/// The other side is the program under test. The same scenario is played as
+/// agent against a client, and as client against an agent.
+///
+/// # Examples
+///
+/// Two plays against each other, over a pipe in memory:
+///
+/// ```
+/// use acp_mockpeer::{Play, Scenario};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), acp_mockpeer::ParseError> {
+/// let hello = Scenario::parse("hello.acpt", "\
+/// -> initialize {\"protocolVersion\": 1}
+/// <- result {\"protocolVersion\": 1}
+/// ")?;
+/// let (ours, theirs) = tokio::io::duplex(64);
+/// let (agent_reads, agent_writes) = tokio::io::split(ours);
+/// let (client_reads, client_writes) = tokio::io::split(theirs);
+/// let (agent, client) = tokio::join!(
+///     Play::agent(&hello).over(agent_reads, agent_writes),
+///     Play::client(&hello).over(client_reads, client_writes),
+/// );
+/// agent.assert_passed();
+/// client.assert_passed();
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a play does nothing until it meets the other side"]
+pub struct Play {
+    scenario: Scenario,
+    us: Side,
+    allow: BTreeSet<Check>,
+    knowledge: Knowledge,
+    limit: Option<Duration>,
+    linger: Option<Duration>,
+    recorder: Option<Recorder>,
+    world: World,
+}
+
+impl Play {
+    /// Plays the agent; a client is under test.
+    pub fn agent(scenario: &Scenario) -> Self {
+        Self::new(scenario, Side::Agent)
+    }
+
+    /// Plays the client; an agent is under test.
+    pub fn client(scenario: &Scenario) -> Self {
+        Self::new(scenario, Side::Client)
+    }
+
+    /// Plays this side.
+    pub fn new(scenario: &Scenario, us: Side) -> Self {
+        let mut knowledge = Knowledge::default();
+        knowledge.names.insert(CWD.into(), DEFAULT_CWD.into());
+        Self {
+            us,
+            allow: scenario.header.allow.clone(),
+            knowledge,
+            limit: Some(scenario.header.limit),
+            linger: Some(scenario.header.patience),
+            recorder: None,
+            world: World::default(),
+            scenario: scenario.clone(),
+        }
+    }
+
+    /// Says what a name stands for from the beginning, `cwd` for example.
+    pub fn with_value(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.knowledge.names.insert(name.into(), value.into());
+        self
+    }
+
+    /// Switches a check off.
+    pub fn allow(mut self, check: Check) -> Self {
+        self.allow.insert(check);
+        self
+    }
+
+    /// Lets the play take as long as it takes, and the agent serve on after
+    /// its last step until the client closes.
+    pub fn without_limit(mut self) -> Self {
+        self.limit = None;
+        self.linger = None;
+        self
+    }
+
+    /// Calls this function with everything that is seen, as it is seen.
+    pub fn with_recorder(mut self, recorder: impl FnMut(&Entry) + Send + 'static) -> Self {
+        self.recorder = Some(Box::new(recorder));
+        self
+    }
+
+    /// Tells whether this side of the scenario can be played at all.
+    ///
+    /// # Errors
+    ///
+    /// [`Unplayable`] names the step that cannot.
+    pub fn check(&self) -> Result<(), Unplayable> {
+        compile::compile(&self.scenario, self.us).map(drop)
+    }
+
+    /// Plays over a pair of pipes.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the play and closes the pipes.
+    pub async fn over<R, W>(self, reader: R, writer: W) -> Outcome
+    where
+        R: AsyncRead + Unpin,
+        W: AsyncWrite + Unpin,
+    {
+        let began = Instant::now();
+        let program = match compile::compile(&self.scenario, self.us) {
+            Ok(program) => program,
+            Err(unplayable) => return Outcome::broken(&self.scenario, self.us, &unplayable),
+        };
+        let setting = Setting {
+            scenario: self.scenario.clone(),
+            program,
+            us: self.us,
+            allow: self.allow,
+            knowledge: self.knowledge,
+            limit: self.limit,
+            linger: self.linger,
+        };
+        let inlet = Inlet::new(reader, self.us.other(), Tape::new(self.recorder));
+        let mut engine = Engine::new(setting, inlet, writer, self.world);
+        let stop = engine.play().await;
+        let (mut verdict, mut failure, mut exit_as) = (Verdict::Passed, None, None);
+        match stop {
+            Stop::Over => {}
+            Stop::Exit(how) => exit_as = Some(how),
+            Stop::Failed(why) => {
+                verdict = Verdict::Failed;
+                failure = Some(*why);
+            }
+            Stop::Broken(why) => {
+                verdict = Verdict::Broken(why.summary.clone());
+                failure = Some(*why);
+            }
+            Stop::Skipped(why) => verdict = Verdict::Skipped(why),
+            Stop::NotExercised(why) => verdict = Verdict::NotExercised(why),
+        }
+        if !engine.findings.is_empty() && !matches!(verdict, Verdict::Broken(_)) {
+            verdict = Verdict::Failed;
+        }
+        let marked = failure.as_ref().and_then(|failure| failure.entry);
+        let Engine {
+            inlet,
+            findings,
+            more_findings,
+            ended,
+            ..
+        } = engine;
+        let (transcript, marked) = inlet.tape.finish(marked);
+        if let Some(failure) = &mut failure {
+            failure.entry = marked;
+        }
+        Outcome {
+            scenario: self.scenario,
+            us: self.us,
+            verdict,
+            failure,
+            findings,
+            more_findings,
+            transcript,
+            elapsed: began.elapsed(),
+            ended,
+            exit_as,
+            stderr: String::new(),
+        }
+    }
+}

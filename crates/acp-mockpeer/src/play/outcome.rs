@@ -1,0 +1,173 @@
+//! What came of a play.
+
+use std::time::Duration;
+
+use super::compile::Unplayable;
+use super::failure::Failure;
+use super::report;
+use super::world::Ended;
+use crate::Side;
+use crate::ledger::Finding;
+use crate::recording::Recording;
+use crate::scenario::{ExitAs, Scenario};
+
+/// What came of a play; printed, it is a report for people.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    pub(super) scenario: Scenario,
+    pub(super) us: Side,
+    pub(super) verdict: Verdict,
+    pub(super) failure: Option<Failure>,
+    pub(super) findings: Vec<Found>,
+    pub(super) more_findings: u64,
+    pub(super) transcript: Recording,
+    pub(super) elapsed: Duration,
+    pub(super) ended: Option<Ended>,
+    pub(super) exit_as: Option<ExitAs>,
+    pub(super) stderr: String,
+}
+
+/// How a play ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// Every step was done, and nothing broke a check.
+    Passed,
+    /// The other side did not do what was expected, or broke a check.
+    Failed,
+    /// The other side lacks the capability that is named.
+    Skipped(String),
+    /// What the scenario is about did not happen, for the reason it gives.
+    NotExercised(String),
+    /// The scenario cannot be played by this side, or says itself what is wrong.
+    Broken(String),
+}
+
+/// A broken check, with its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub(super) finding: Finding,
+    pub(super) from: Side,
+    /// The step that took the line all the same, or waited for another.
+    pub(super) line: Option<usize>,
+    /// The number of the line on the tape.
+    pub(super) entry: usize,
+    pub(super) shown: String,
+}
+
+impl Outcome {
+    pub(super) fn broken(scenario: &Scenario, us: Side, why: &Unplayable) -> Self {
+        Self {
+            scenario: scenario.clone(),
+            us,
+            verdict: Verdict::Broken(why.reason.clone()),
+            failure: Some(Failure {
+                line: why.line,
+                summary: why.reason.clone(),
+                expected: Vec::new(),
+                got: None,
+                because: None,
+                entry: None,
+            }),
+            findings: Vec::new(),
+            more_findings: 0,
+            transcript: Recording::default(),
+            elapsed: Duration::ZERO,
+            ended: None,
+            exit_as: None,
+            stderr: String::new(),
+        }
+    }
+
+    /// Returns how the play ended.
+    #[must_use]
+    pub fn verdict(&self) -> &Verdict {
+        &self.verdict
+    }
+
+    /// Tells whether every step was done and nothing broke a check.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.verdict == Verdict::Passed
+    }
+
+    /// Returns the step that failed.
+    #[must_use]
+    pub fn failure(&self) -> Option<&Failure> {
+        self.failure.as_ref()
+    }
+
+    /// Returns the checks that were broken, at most the first hundred.
+    #[must_use]
+    pub fn findings(&self) -> &[Found] {
+        &self.findings
+    }
+
+    /// Returns the conversation; of a very long one, the beginning and the end.
+    #[must_use]
+    pub fn transcript(&self) -> &Recording {
+        &self.transcript
+    }
+
+    /// Returns how long the play took.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.elapsed
+    }
+
+    /// Returns how the agent under test ended, when it is a process.
+    #[must_use]
+    pub fn ended(&self) -> Option<Ended> {
+        self.ended
+    }
+
+    /// Returns how a step of the agent we played said that it exits.
+    #[must_use]
+    pub fn exit_as(&self) -> Option<ExitAs> {
+        self.exit_as
+    }
+
+    /// Returns the end of what the agent under test wrote to stderr.
+    #[must_use]
+    pub fn stderr(&self) -> &str {
+        &self.stderr
+    }
+
+    /// Passes the outcome on when it passed.
+    ///
+    /// # Panics
+    ///
+    /// With the report, when it did not.
+    #[track_caller]
+    pub fn assert_passed(&self) -> &Self {
+        assert!(self.passed(), "{self}");
+        self
+    }
+}
+
+impl Found {
+    /// Returns what is wrong.
+    #[must_use]
+    pub fn finding(&self) -> &Finding {
+        &self.finding
+    }
+
+    /// Returns who broke the check.
+    #[must_use]
+    pub fn from(&self) -> Side {
+        self.from
+    }
+
+    /// Returns the line of the step that took the message all the same, or
+    /// else of the one that waited when it came.
+    #[must_use]
+    pub fn line(&self) -> Option<usize> {
+        self.line
+    }
+}
+
+impl std::fmt::Display for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        report::write(self, f)
+    }
+}

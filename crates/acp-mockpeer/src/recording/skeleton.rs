@@ -1,0 +1,353 @@
+//! Writes a recording as the text of a scenario.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::json_strings;
+use super::{Entry, Recording, What, entry::signal_name};
+use crate::Side;
+use crate::ledger::{Ledger, Shape};
+use crate::scenario::pattern::{Template, quoted};
+use crate::scenario::reads_as_pattern;
+use crate::schema;
+
+/// How close a scenario stays to the recording it is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Style {
+    /// Everything that was said, by both sides.
+    Exact,
+    /// Everything the agent said; of the client, what it asked and not how.
+    ///
+    /// This is what a mock agent plays: other clients word things in another way.
+    Agent,
+}
+
+/// What JSON-RPC puts around a message.
+const ENVELOPE: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+
+pub(super) fn write(recording: &Recording, style: Style) -> String {
+    let mut skeleton = Skeleton {
+        style,
+        ledger: Ledger::default(),
+        open: Vec::new(),
+        sessions: HashMap::new(),
+        names: name_requests(recording),
+        asked: 0,
+    };
+    let mut text = format!("# {}\n\n", title(recording));
+    for (index, entry) in recording.entries().iter().enumerate() {
+        let rest = &recording.entries()[index + 1..];
+        if let Some(step) = skeleton.step(entry, rest) {
+            text.push_str(&step);
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// Says whose conversation it is.
+fn title(recording: &Recording) -> String {
+    let info = recording.entries().iter().find_map(|entry| {
+        let What::Line(line) = &entry.what else {
+            return None;
+        };
+        let message: Value = serde_json::from_slice(line).ok()?;
+        let info = &message["result"]["agentInfo"];
+        let name = info["name"].as_str()?;
+        Some(format!(
+            "{name} {}",
+            info["version"].as_str().unwrap_or_default()
+        ))
+    });
+    match info {
+        // A comment is one line.
+        Some(info) => format!(
+            "A conversation with {}.",
+            info.trim().replace(['\n', '\r'], " ")
+        ),
+        None => "A conversation that was recorded.".to_owned(),
+    }
+}
+
+/// A request that waits for its answer.
+struct Open {
+    from: Side,
+    id: String,
+    number: usize,
+}
+
+/// Finds the requests that need a name, since another one of the same side is
+/// open when they are answered.
+fn name_requests(recording: &Recording) -> BTreeMap<usize, String> {
+    let mut open: Vec<(Open, String)> = Vec::new();
+    let mut names: BTreeMap<usize, String> = BTreeMap::new();
+    let mut number = 0;
+    for entry in recording.entries() {
+        let What::Line(line) = &entry.what else {
+            continue;
+        };
+        let Ok(message) = serde_json::from_slice::<Value>(line) else {
+            continue;
+        };
+        let id = message["id"].to_string();
+        match message["method"].as_str() {
+            Some(method) if message["id"].is_string() || message["id"].is_number() => {
+                let request = Open {
+                    from: entry.from,
+                    id,
+                    number,
+                };
+                open.push((request, method.to_owned()));
+                number += 1;
+            }
+            Some(_) => {}
+            None => {
+                let asker = entry.from.other();
+                let place = open
+                    .iter()
+                    .position(|(request, _)| request.from == asker && request.id == id);
+                let others = open
+                    .iter()
+                    .filter(|(request, _)| request.from == asker)
+                    .count();
+                if let Some(place) = place {
+                    let (request, method) = open.remove(place);
+                    if others > 1 {
+                        let word = method.rsplit(['/', '_']).next().unwrap_or_default();
+                        let mut word: String =
+                            word.chars().filter(char::is_ascii_alphanumeric).collect();
+                        if word.is_empty() {
+                            word.push_str("request");
+                        }
+                        names.insert(request.number, format!("{word}{}", request.number + 1));
+                    }
+                }
+            }
+        }
+    }
+    names
+}
+
+struct Skeleton {
+    style: Style,
+    ledger: Ledger,
+    open: Vec<Open>,
+    /// What stands for each session.
+    sessions: HashMap<String, String>,
+    names: BTreeMap<usize, String>,
+    asked: usize,
+}
+
+impl Skeleton {
+    fn step(&mut self, entry: &Entry, rest: &[Entry]) -> Option<String> {
+        let arrow = entry.from.arrow();
+        let bytes = |bytes: &[u8]| match std::str::from_utf8(bytes) {
+            Ok(text) => format!("text {}", quoted(text)),
+            Err(_) => {
+                let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                format!("hex {}", digits.join(" "))
+            }
+        };
+        // What a client did beside the protocol, another one need not do.
+        let other_client = self.style == Style::Agent && entry.from == Side::Client;
+        match &entry.what {
+            What::Line(line) => self.line(entry.from, line),
+            What::Unfinished(_) | What::Close if other_client => None,
+            What::Unfinished(line) => Some(format!("{arrow} {}", bytes(line))),
+            What::Stderr(text) => {
+                let text = String::from_utf8_lossy(text);
+                Some(format!("<- stderr {}", quoted(&text)))
+            }
+            // An exit closes too.
+            What::Close => {
+                let exits = |next: &Entry| matches!(next.what, What::Exit(_) | What::Killed(_));
+                let exits = entry.from == Side::Agent && rest.iter().any(exits);
+                (!exits).then(|| format!("{arrow} close"))
+            }
+            What::Exit(code) => Some(format!("<- exit {}", code.clamp(&0, &255))),
+            What::Killed(signal) => Some(format!("<- exit by {}", signal_name(*signal))),
+            What::Left(lines) => Some(format!("# {lines} lines are missing here")),
+        }
+    }
+
+    fn line(&mut self, from: Side, line: &[u8]) -> Option<String> {
+        let arrow = from.arrow();
+        let observed = self.ledger.observe(from, line);
+        let text = std::str::from_utf8(line).ok();
+        let members = text
+            .and_then(|text| serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(text).ok());
+        let written = match (&members, &observed.message) {
+            (Some(members), Some(message)) => self.message(
+                from,
+                &observed.shape,
+                members,
+                message,
+                !observed.findings.is_empty(),
+            ),
+            _ => None,
+        };
+        if let Some(written) = written {
+            return Some(format!("{arrow} {written}"));
+        }
+        if self.style == Style::Agent && from == Side::Client {
+            return Some("# the client sent something here that is no message".to_owned());
+        }
+        // What cannot be said as a message is said as bytes.
+        Some(match text {
+            Some(text) => format!("{arrow} text {}", quoted(&format!("{text}\n"))),
+            None => {
+                let digits = line.iter().chain(b"\n").map(|byte| format!("{byte:02x}"));
+                format!("{arrow} hex {}", digits.collect::<Vec<_>>().join(" "))
+            }
+        })
+    }
+
+    fn message(
+        &mut self,
+        from: Side,
+        shape: &Shape,
+        members: &BTreeMap<String, Box<RawValue>>,
+        message: &Value,
+        faulty: bool,
+    ) -> Option<String> {
+        if members.keys().any(|key| !ENVELOPE.contains(&key.as_str())) {
+            return None;
+        }
+        let member = |key: &str| members.get(key).map(|value| &**value);
+        let loose = self.style == Style::Agent && from == Side::Client;
+        let raw = if faulty && !loose { "raw " } else { "" };
+        match shape {
+            Shape::Request { method } => {
+                // Other ids cannot be chosen by whoever plays this.
+                let id = &message["id"];
+                if !(id.is_string() || id.is_i64() || id.is_u64()) {
+                    return None;
+                }
+                let number = self.asked;
+                self.asked += 1;
+                self.open.push(Open {
+                    from,
+                    id: message["id"].to_string(),
+                    number,
+                });
+                let name = self.names.get(&number).map(|name| format!(" as {name}"));
+                let word = if schema::is_request(method) {
+                    ""
+                } else {
+                    "request "
+                };
+                let params = self.part(member("params"), loose, "absent", faulty)?;
+                Some(format!(
+                    "{raw}{word}{}{params}{}",
+                    method_name(method),
+                    name.unwrap_or_default()
+                ))
+            }
+            Shape::Notification { method } => {
+                let known = schema::knows(method) && !schema::is_request(method);
+                let word = if known { "" } else { "notify " };
+                let params = self.part(member("params"), loose, "absent", faulty)?;
+                Some(format!("{raw}{word}{}{params}", method_name(method)))
+            }
+            Shape::Answer { .. } => {
+                let id = message["id"].to_string();
+                let mine = |open: &Open| open.from == from.other() && open.id == id;
+                let place = self.open.iter().position(mine)?;
+                let request = self.open.remove(place);
+                let of = match self.names.get(&request.number) {
+                    Some(name) => format!(" of {name}"),
+                    None => String::new(),
+                };
+                if loose {
+                    return Some(format!("answer{of}"));
+                }
+                let (key, part) = match (member("result"), member("error")) {
+                    (Some(result), None) => ("result", result),
+                    (None, Some(error)) => ("error", error),
+                    _ => return None,
+                };
+                let part = self.part(Some(part), false, "", faulty)?;
+                Some(format!("{raw}{key}{of}{part}"))
+            }
+            Shape::Other => None,
+        }
+    }
+
+    /// Writes params, a result or an error, with a blank before.
+    fn part(
+        &mut self,
+        part: Option<&RawValue>,
+        loose: bool,
+        missing: &str,
+        raw: bool,
+    ) -> Option<String> {
+        let Some(part) = part else {
+            return Some(match loose || raw || missing.is_empty() {
+                true => String::new(),
+                false => format!(" {missing}"),
+            });
+        };
+        if loose {
+            let value: Value = serde_json::from_str(part.get()).ok()?;
+            return Some(match value["sessionId"].as_str() {
+                Some(session) => format!(" {{\"sessionId\": \"{}\"}}", self.session(session)),
+                None => String::new(),
+            });
+        }
+        let text = self.pattern(part.get());
+        // Members that are there twice, for example, are no pattern.
+        reads_as_pattern(&text).then(|| format!(" {text}"))
+    }
+
+    /// Writes JSON as a pattern: with names for sessions, and `$` for nothing else.
+    fn pattern(&mut self, json: &str) -> String {
+        let mut text = String::with_capacity(json.len());
+        let mut done = 0;
+        json_strings::each(json, |string| {
+            if string.is_key {
+                return;
+            }
+            let literal = &json[string.range.start - 1..string.range.end + 1];
+            let Ok(value) = serde_json::from_str::<String>(literal) else {
+                return;
+            };
+            let is_session = string.keys.last().is_some_and(|key| key == "sessionId");
+            let new = if is_session && !value.is_empty() {
+                quoted(&self.session(&value))
+            } else if value.contains('$') {
+                quoted(&Template::escape(&value))
+            } else {
+                return;
+            };
+            text.push_str(&json[done..string.range.start - 1]);
+            text.push_str(&new);
+            done = string.range.end + 1;
+        });
+        text.push_str(&json[done..]);
+        text
+    }
+
+    fn session(&mut self, id: &str) -> String {
+        let number = self.sessions.len() + 1;
+        let name = self
+            .sessions
+            .entry(id.to_owned())
+            .or_insert_with(|| match number {
+                1 => "$session".to_owned(),
+                number => format!("$session{number}"),
+            });
+        name.clone()
+    }
+}
+
+/// A method that is not made of what words are made of stands in quotes.
+fn method_name(method: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-./$:".contains(c);
+    match !method.is_empty() && method.chars().all(plain) {
+        true => method.to_owned(),
+        false => quoted(method),
+    }
+}

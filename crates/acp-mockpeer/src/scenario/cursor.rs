@@ -1,0 +1,245 @@
+//! A place in the text of a scenario, and the small things read from it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::error::ParseError;
+
+/// Walks over the source; every refusal knows its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Cursor<'a> {
+    file: Arc<str>,
+    source: &'a str,
+    at: usize,
+}
+
+pub(crate) type Parsed<T> = Result<T, ParseError>;
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(file: Arc<str>, source: &'a str) -> Self {
+        Self {
+            file,
+            source,
+            at: 0,
+        }
+    }
+
+    pub(crate) fn offset(&self) -> usize {
+        self.at
+    }
+
+    pub(crate) fn go_to(&mut self, offset: usize) {
+        self.at = offset;
+    }
+
+    pub(crate) fn rest(&self) -> &'a str {
+        &self.source[self.at..]
+    }
+
+    /// The number of the line the cursor stands on, from 1.
+    pub(crate) fn line(&self) -> usize {
+        self.source[..self.at].matches('\n').count() + 1
+    }
+
+    pub(crate) fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    pub(crate) fn at_end(&self) -> bool {
+        self.at == self.source.len()
+    }
+
+    pub(crate) fn advance(&mut self, bytes: usize) {
+        self.at += bytes;
+    }
+
+    /// An error at the cursor.
+    pub(crate) fn error(&self, message: impl Into<String>) -> ParseError {
+        self.error_at(self.at, message)
+    }
+
+    /// An error at another place.
+    pub(crate) fn error_at(&self, offset: usize, message: impl Into<String>) -> ParseError {
+        ParseError::at(&self.file, self.source, offset, message.into())
+    }
+
+    /// `expected …, found …`, at the cursor.
+    pub(crate) fn expected(&self, what: &str) -> ParseError {
+        self.error(format!("expected {what}, found {}", self.found()))
+    }
+
+    /// Names what stands at the cursor.
+    pub(crate) fn found(&self) -> String {
+        match self.peek() {
+            None => "the end of the file".to_owned(),
+            Some('\n') => "the end of the line".to_owned(),
+            Some('\r') if self.rest().starts_with("\r\n") => "the end of the line".to_owned(),
+            Some('#') => "a comment".to_owned(),
+            Some(first) => {
+                let word = bare_word(self.rest());
+                let shown = if word.is_empty() {
+                    first.to_string()
+                } else {
+                    word.chars().take(40).collect()
+                };
+                format!("`{shown}`")
+            }
+        }
+    }
+
+    /// Skips blanks within a line.
+    pub(crate) fn skip_blanks(&mut self) {
+        let blanks = self.rest().len() - self.rest().trim_start_matches([' ', '\t']).len();
+        self.at += blanks;
+    }
+
+    /// Skips blanks, ends of lines and comments: inside of brackets.
+    pub(crate) fn skip_all_space(&mut self) {
+        loop {
+            let rest = self.rest();
+            self.at += rest.len() - rest.trim_start().len();
+            if self.peek() != Some('#') {
+                return;
+            }
+            self.skip_line();
+        }
+    }
+
+    /// Goes to the end of the line, before the line feed.
+    pub(crate) fn skip_line(&mut self) {
+        self.at += self.rest().find('\n').unwrap_or(self.rest().len());
+    }
+
+    /// Takes `text` if it is next.
+    pub(crate) fn eat(&mut self, text: &str) -> bool {
+        let there = self.rest().starts_with(text);
+        if there {
+            self.at += text.len();
+        }
+        there
+    }
+
+    /// Takes the word `word`, and the blanks before it, if it is next.
+    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
+        let before = self.at;
+        self.skip_blanks();
+        if bare_word(self.rest()) == word {
+            self.at += word.len();
+            true
+        } else {
+            self.at = before;
+            false
+        }
+    }
+
+    /// Returns the word that is next, without taking it.
+    pub(crate) fn peek_word(&self) -> &'a str {
+        let rest = self.rest().trim_start_matches([' ', '\t']);
+        bare_word(rest)
+    }
+
+    /// Takes a word: letters, digits and what methods and names are made of.
+    pub(crate) fn word(&mut self, what: &str) -> Parsed<&'a str> {
+        self.skip_blanks();
+        let word = bare_word(self.rest());
+        if word.is_empty() {
+            return Err(self.expected(what));
+        }
+        self.at += word.len();
+        Ok(word)
+    }
+
+    /// Demands that nothing but a comment follows on this line, and goes on to the next.
+    pub(crate) fn end_of_line(&mut self, otherwise: &str) -> Parsed<()> {
+        self.skip_blanks();
+        match self.peek() {
+            None => Ok(()),
+            Some('#') => {
+                self.skip_line();
+                self.advance(usize::from(!self.at_end()));
+                Ok(())
+            }
+            Some('\n') => {
+                self.advance(1);
+                Ok(())
+            }
+            Some('\r') if self.rest().starts_with("\r\n") => {
+                self.advance(2);
+                Ok(())
+            }
+            Some(_) => Err(self.expected(otherwise)),
+        }
+    }
+
+    /// Takes a time: `300ms`, `2s`, `1m`.
+    pub(crate) fn duration(&mut self) -> Parsed<Duration> {
+        const WHAT: &str = "a time such as `300ms`, `2s` or `1m`";
+        self.skip_blanks();
+        let (number, unit, length) = self.measure(WHAT)?;
+        let time = match unit {
+            "ms" => Some(Duration::from_millis(number)),
+            "s" => Some(Duration::from_secs(number)),
+            "m" => number.checked_mul(60).map(Duration::from_secs),
+            _ => return Err(self.expected(WHAT)),
+        };
+        // Longer than a day is a slip of the pen, and would overflow clocks.
+        let longest = Duration::from_secs(24 * 60 * 60);
+        let time = time
+            .filter(|time| *time <= longest)
+            .ok_or_else(|| self.error("a time is at most one day"))?;
+        self.at += length;
+        Ok(time)
+    }
+
+    /// Takes a size in bytes: `64`, `64KiB`, `40MiB`.
+    pub(crate) fn size(&mut self) -> Parsed<usize> {
+        const WHAT: &str = "a size such as `64`, `64KiB` or `40MiB`";
+        self.skip_blanks();
+        let (number, unit, length) = self.measure(WHAT)?;
+        let factor = match unit {
+            "" | "B" => 1,
+            "KiB" => 1 << 10,
+            "MiB" => 1 << 20,
+            _ => return Err(self.expected(WHAT)),
+        };
+        // What is written is held in memory.
+        let size = number
+            .checked_mul(factor)
+            .filter(|size| *size <= 1 << 30)
+            .and_then(|size| usize::try_from(size).ok())
+            .ok_or_else(|| self.error("a size is at most 1024MiB"))?;
+        self.at += length;
+        Ok(size)
+    }
+
+    /// Takes a count from 1 to a million.
+    pub(crate) fn count(&mut self) -> Parsed<u32> {
+        const WHAT: &str = "a number from 1 to 1000000";
+        self.skip_blanks();
+        let (number, unit, length) = self.measure(WHAT)?;
+        let count = u32::try_from(number).ok();
+        match count.filter(|count| unit.is_empty() && (1..=1_000_000).contains(count)) {
+            Some(count) => {
+                self.at += length;
+                Ok(count)
+            }
+            None => Err(self.expected(WHAT)),
+        }
+    }
+
+    /// Looks at a number and its unit; returns their length too.
+    fn measure(&self, what: &str) -> Parsed<(u64, &'a str, usize)> {
+        let word = bare_word(self.rest());
+        let digits = word.len() - word.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let number = word[..digits].parse().map_err(|_| self.expected(what))?;
+        Ok((number, &word[digits..], word.len()))
+    }
+}
+
+/// The longest beginning that is made of what words are made of.
+fn bare_word(text: &str) -> &str {
+    let length = text
+        .find(|c: char| !(c.is_alphanumeric() || "_-./$:".contains(c)))
+        .unwrap_or(text.len());
+    &text[..length]
+}

@@ -1,0 +1,83 @@
+//! What is wrong with the text of a scenario, and where.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A scenario could not be understood.
+///
+/// The message names file, line and column, says what was expected there, and
+/// shows the line:
+///
+/// ```text
+/// cancel.acpt:4:12: expected a value, found `}`
+///   4 | -> session/new {"cwd": }
+///     |                        ^
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    file: Arc<str>,
+    line: usize,
+    column: usize,
+    message: String,
+    shown: String,
+}
+
+impl ParseError {
+    /// Points at a byte of the source.
+    pub(crate) fn at(file: &Arc<str>, source: &str, offset: usize, message: String) -> Self {
+        let offset = offset.min(source.len());
+        let start = source[..offset].rfind('\n').map_or(0, |at| at + 1);
+        let rest = &source[start..];
+        Self {
+            file: file.clone(),
+            line: source[..start].matches('\n').count() + 1,
+            column: source[start..offset].chars().count() + 1,
+            message,
+            shown: rest.lines().next().unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// Returns the name of the file.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// Returns the line, counted from 1.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// Returns the column in characters, counted from 1.
+    #[must_use]
+    pub fn column(&self) -> usize {
+        self.column
+    }
+
+    /// Returns what is wrong, without the place.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = self.line.to_string();
+        let margin = " ".repeat(number.len());
+        writeln!(
+            f,
+            "{}:{}:{}: {}",
+            self.file, self.line, self.column, self.message
+        )?;
+        // Long lines are shown around the place.
+        const WIDTH: usize = 96;
+        let from = (self.column - 1).saturating_sub(WIDTH / 2);
+        let shown: String = self.shown.chars().skip(from).take(WIDTH).collect();
+        writeln!(f, "{}", format!("  {number} | {shown}").trim_end())?;
+        write!(f, "  {margin} | {}^", " ".repeat(self.column - 1 - from))
+    }
+}
+
+impl std::error::Error for ParseError {}

@@ -1,0 +1,200 @@
+//! The pinned schema: methods, capabilities and what is allowed in a message.
+
+mod plain;
+mod validate;
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+use crate::Side;
+pub(crate) use plain::{CWD, NEW_SESSION, SESSION, completed, plain};
+pub(crate) use validate::{Violation, violations};
+
+/// The schema of version 1 as the workspace pins it; a test keeps the copies equal.
+const TEXT: &str = include_str!("../../schema.json");
+
+static SCHEMA: LazyLock<Schema> = LazyLock::new(Schema::read);
+
+struct Schema {
+    root: Value,
+    methods: BTreeMap<String, Method>,
+}
+
+/// What the schema says of a method.
+#[derive(Debug, Default)]
+struct Method {
+    /// Who sends it; `None` when both may.
+    sender: Option<Side>,
+    request: Option<String>,
+    response: Option<String>,
+    notification: Option<String>,
+}
+
+/// Which part of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    Params,
+    Result,
+}
+
+impl Schema {
+    fn read() -> Self {
+        // The text is part of this crate, and a test reads it.
+        let root: Value = serde_json::from_str(TEXT).unwrap_or_default();
+        let mut methods = BTreeMap::<String, Method>::new();
+        for (name, definition) in root["$defs"].as_object().into_iter().flatten() {
+            let Some(method) = definition["x-method"].as_str() else {
+                continue;
+            };
+            let entry = methods.entry(method.to_owned()).or_default();
+            // `x-side` names who serves it.
+            entry.sender = match definition["x-side"].as_str() {
+                Some("agent") => Some(Side::Client),
+                Some("client") => Some(Side::Agent),
+                _ => None,
+            };
+            let place = if name.ends_with("Request") {
+                &mut entry.request
+            } else if name.ends_with("Response") {
+                &mut entry.response
+            } else {
+                &mut entry.notification
+            };
+            *place = Some(name.clone());
+        }
+        Self { root, methods }
+    }
+}
+
+impl Method {
+    fn definition(&self, part: Use) -> Option<&str> {
+        match part {
+            Use::Params => self.request.as_deref().or(self.notification.as_deref()),
+            Use::Result => self.response.as_deref(),
+        }
+    }
+}
+
+/// Lists the methods of the schema.
+pub(crate) fn methods() -> impl Iterator<Item = &'static str> {
+    SCHEMA.methods.keys().map(String::as_str)
+}
+
+/// Tells whether the schema has this method.
+pub(crate) fn knows(method: &str) -> bool {
+    SCHEMA.methods.contains_key(method)
+}
+
+/// Returns the only side that may send a method, `None` when both may.
+pub(crate) fn sender(method: &str) -> Option<Side> {
+    SCHEMA.methods.get(method)?.sender
+}
+
+/// Tells whether a method of the schema is a request.
+pub(crate) fn is_request(method: &str) -> bool {
+    let method = SCHEMA.methods.get(method);
+    method.is_some_and(|method| method.request.is_some())
+}
+
+/// Returns the name of the definition of a part of a method.
+fn definition(method: &str, part: Use) -> Option<&'static str> {
+    SCHEMA.methods.get(method)?.definition(part)
+}
+
+/// Tells whether a side can advertise a capability of this name.
+pub(crate) fn is_capability(side: Side, path: &str) -> bool {
+    let mut at = match side {
+        Side::Agent => "AgentCapabilities",
+        Side::Client => "ClientCapabilities",
+    };
+    let mut names = path.split('.').peekable();
+    while let Some(name) = names.next() {
+        let property = &SCHEMA.root["$defs"][at]["properties"][name];
+        if property.is_null() || name == "_meta" {
+            return false;
+        }
+        if names.peek().is_none() {
+            return true;
+        }
+        let reference = ["allOf", "anyOf"]
+            .into_iter()
+            .find_map(|key| property[key][0]["$ref"].as_str());
+        match reference.and_then(|reference| reference.strip_prefix("#/$defs/")) {
+            Some(next) => at = next,
+            None => return false,
+        }
+    }
+    false
+}
+
+/// Tells whether a capability is written `true`; others are written `{}`.
+pub(crate) fn is_flag(side: Side, path: &str) -> bool {
+    let mut at = match side {
+        Side::Agent => "AgentCapabilities",
+        Side::Client => "ClientCapabilities",
+    };
+    for name in path.split('.') {
+        let property = &SCHEMA.root["$defs"][at]["properties"][name];
+        if property["type"] == "boolean" {
+            return true;
+        }
+        let reference = ["allOf", "anyOf"]
+            .into_iter()
+            .find_map(|key| property[key][0]["$ref"].as_str());
+        match reference.and_then(|reference| reference.strip_prefix("#/$defs/")) {
+            Some(next) => at = next,
+            None => return false,
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_copy_is_the_pinned_schema() {
+        let pinned = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/v1/schema.json");
+        let pinned = std::fs::read_to_string(pinned).unwrap();
+        assert!(
+            pinned == TEXT,
+            "copy schema/v1/schema.json to crates/acp-mockpeer/schema.json"
+        );
+    }
+
+    #[test]
+    fn every_method_is_known_with_its_sender() {
+        let all: Vec<&str> = methods().collect();
+        assert_eq!(all.len(), 25, "{all:?}");
+        assert_eq!(sender("session/prompt"), Some(Side::Client));
+        assert_eq!(sender("session/update"), Some(Side::Agent));
+        assert_eq!(sender("$/cancel_request"), None);
+        assert!(knows("$/cancel_request"));
+        assert!(!is_request("session/update"));
+        for method in all {
+            assert!(definition(method, Use::Params).is_some(), "{method}");
+            assert_eq!(
+                definition(method, Use::Result).is_some(),
+                is_request(method),
+                "{method}"
+            );
+        }
+    }
+
+    #[test]
+    fn capabilities() {
+        assert!(is_capability(Side::Agent, "loadSession"));
+        assert!(is_capability(Side::Agent, "sessionCapabilities.list"));
+        assert!(is_capability(Side::Client, "fs.readTextFile"));
+        assert!(is_capability(Side::Client, "session.configOptions.boolean"));
+        assert!(!is_capability(Side::Client, "loadSession"));
+        assert!(!is_capability(Side::Agent, "loadSession.really"));
+        assert!(!is_capability(Side::Agent, "sessionCapabilities.fly"));
+        assert!(is_flag(Side::Agent, "loadSession"));
+        assert!(is_flag(Side::Client, "fs.readTextFile"));
+        assert!(!is_flag(Side::Agent, "sessionCapabilities.list"));
+    }
+}

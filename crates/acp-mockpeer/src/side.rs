@@ -1,0 +1,55 @@
+//! The two sides of a conversation.
+
+use std::fmt;
+
+/// One of the two sides of a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Side {
+    /// Starts the agent and prompts it; its lines are written `->`.
+    Client,
+    /// Is started and answers; its lines are written `<-`.
+    Agent,
+}
+
+impl Side {
+    /// Returns the other side.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Agent,
+            Self::Agent => Self::Client,
+        }
+    }
+
+    /// Returns the arrow that begins what this side does.
+    #[must_use]
+    pub fn arrow(self) -> &'static str {
+        match self {
+            Self::Client => "->",
+            Self::Agent => "<-",
+        }
+    }
+
+    /// Returns the side's name: `client` or `agent`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Agent => "agent",
+        }
+    }
+
+    /// Finds a side by its name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Client, Self::Agent]
+            .into_iter()
+            .find(|side| side.name() == name)
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
