@@ -11,7 +11,7 @@ use acp_transport_stdio::process::{ChildHandle, Exit};
 use acp_transport_stdio::{Peer, connect};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
-use tokio::sync::watch;
+use tokio::sync::{OnceCell, watch};
 use tokio::time::timeout;
 
 use crate::dispatch::Dispatch;
@@ -31,6 +31,7 @@ pub(crate) struct Connection {
     registry: Arc<Registry>,
     options: Arc<ClientOptions>,
     death: watch::Receiver<Option<Arc<AgentDeath>>>,
+    sessions_closed: OnceCell<()>,
     runtime: Handle,
 }
 
@@ -69,6 +70,7 @@ impl Connection {
             registry,
             options,
             death,
+            sessions_closed: OnceCell::new(),
             runtime: Handle::current(),
         })
     }
@@ -177,16 +179,18 @@ impl Connection {
     }
 
     /// Closes every session at the agent, where it knows how to, but does not wait for
-    /// long.
+    /// long. Done once; callers at the same time wait for it together.
     pub(crate) async fn close_sessions(&self) {
-        let sessions = self.registry.all();
         let closing = async {
-            for session in sessions {
+            for session in self.registry.all() {
                 // Whatever the answer, the agent is ended next.
                 let _ = session.close().await;
             }
         };
-        let _ = timeout(CLOSE_SESSIONS_TIMEOUT, closing).await;
+        let closed = self.sessions_closed.get_or_init(|| async {
+            let _ = timeout(CLOSE_SESSIONS_TIMEOUT, closing).await;
+        });
+        closed.await;
     }
 
     /// Ends the connection; the watcher then ends the process.

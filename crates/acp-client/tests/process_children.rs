@@ -1,5 +1,5 @@
 //! Agents as real processes: how they start, die, and are never left behind.
-#![cfg(any(target_os = "linux", target_os = "macos"))]
+#![cfg(target_os = "linux")]
 
 use std::fs;
 use std::path::Path;

@@ -183,15 +183,16 @@ async fn a_session_is_closed_at_the_agent() {
     };
     let (closed, ()) = tokio::join!(session.close(), serve);
     closed.unwrap();
-    // And those that are left, with the client.
+    // And those that are left, with the client: it waits for the agent, whoever asks.
     let _session = open(&client, &mut agent, json!({})).await;
     let serve = async {
         let request = agent.request("session/close").await;
+        agent.hears_nothing_for(SECOND).await;
         agent.answer(&request, json!({})).await;
         agent.hears_the_end().await;
     };
-    let (exit, ()) = tokio::join!(client.close(), serve);
-    assert!(exit.is_none());
+    let (first, second, ()) = tokio::join!(client.close(), client.close(), serve);
+    assert!(first.is_none() && second.is_none());
 }
 
 fn modes() -> Value {
