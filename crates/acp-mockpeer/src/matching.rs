@@ -57,10 +57,17 @@ pub(crate) fn matches(
         Pattern::Null => present.is_null(),
         Pattern::Bool(expected) => present.as_bool() == Some(*expected),
         Pattern::Number(expected) => same_number(expected, present),
-        Pattern::Text(template) => match present.as_str() {
-            Some(text) => return text_matches(template, text, bindings, path),
-            None => false,
-        },
+        Pattern::Text(template) => {
+            // What a name stands for need not be a text.
+            let bound = template.name().and_then(|name| bindings.get(name));
+            if bound.is_some_and(|bound| equal(bound, present)) {
+                return Ok(());
+            }
+            match present.as_str() {
+                Some(text) => return text_matches(template, text, bindings, path),
+                None => false,
+            }
+        }
         Pattern::Array(elements) => match present.as_array() {
             Some(values) => return array(elements, values, bindings, path),
             None => false,
@@ -288,4 +295,172 @@ pub(crate) fn shortened(value: &Value) -> String {
     }
     let head: String = text.chars().take(LONGEST).collect();
     format!("{head}…")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::lone_pattern;
+
+    /// Compares, with `$known` bound to `"k"`; shows what else was bound, or why not.
+    #[track_caller]
+    fn check(pattern: &str, value: &str, expected: &str) {
+        let pattern = lone_pattern(pattern).unwrap_or_else(|error| panic!("{error}"));
+        let value: Option<Value> =
+            (!value.is_empty()).then(|| serde_json::from_str(value).unwrap());
+        let mut bindings = Bindings::from([("known".into(), "k".into())]);
+        let got = match matches(&pattern, value.as_ref(), &mut bindings, "x") {
+            Ok(()) => {
+                bindings.remove("known");
+                let bound = bindings
+                    .iter()
+                    .map(|(name, value)| format!("${name} = {value}"));
+                bound.collect::<Vec<_>>().join(", ")
+            }
+            Err(mismatch) => mismatch.to_string(),
+        };
+        assert_eq!(got, expected);
+    }
+
+    #[test]
+    fn plain_values() {
+        check("null", "null", "");
+        check("null", "", "at x: expected null, got nothing");
+        check("true", "false", "at x: expected true, got false");
+        check("1", "1", "");
+        check("1", "1.0", "");
+        check("1.50", "1.5", "");
+        check("1", "\"1\"", "at x: expected 1, got \"1\"");
+        check("\"a\"", "\"a\"", "");
+        check("\"a\"", "\"b\"", "at x: expected \"a\", got \"b\"");
+        check("\"$$known\"", "\"$known\"", "");
+    }
+
+    #[test]
+    fn kinds() {
+        for (kind, yes, no) in [
+            ("string", "\"\"", "1"),
+            ("number", "1.5", "\"1\""),
+            ("integer", "-1", "1.5"),
+            ("boolean", "false", "null"),
+            ("object", "{}", "[]"),
+            ("array", "[]", "{}"),
+        ] {
+            check(&format!("any {kind}"), yes, "");
+            let expected = format!("at x: expected any {kind}, got {no}");
+            check(&format!("any {kind}"), no, &expected);
+        }
+        check("any", "null", "");
+        check("any", "", "at x: expected any, got nothing");
+        check("absent", "", "");
+        check("absent", "null", "at x: expected absent, got null");
+    }
+
+    #[test]
+    fn objects_by_subset() {
+        check("{}", "{\"a\": 1}", "");
+        check("{\"a\": 1}", "{\"b\": 2, \"a\": 1}", "");
+        check(
+            "{\"a\": {\"b\": 1}}",
+            "{\"a\": {\"b\": 2}}",
+            "at x.a.b: expected 1, got 2",
+        );
+        check("{\"a\": any}", "{}", "at x.a: expected any, got nothing");
+        check(
+            "{\"a\": absent}",
+            "{\"a\": null}",
+            "at x.a: expected absent, got null",
+        );
+        check("{\"a\": absent | null}", "{\"a\": null}", "");
+        check("{\"a\": absent | null}", "{}", "");
+        check("only {\"a\": 1}", "{\"a\": 1}", "");
+        check(
+            "only {\"a\": 1}",
+            "{\"a\": 1, \"b\": 2}",
+            "at x.b: expected nothing, since only the named members may be there, got 2",
+        );
+        check("{}", "[]", "at x: expected {}, got []");
+    }
+
+    #[test]
+    fn arrays() {
+        check("[]", "[]", "");
+        check("[1, 2]", "[1, 2]", "");
+        check(
+            "[1]",
+            "[1, 2]",
+            "at x: expected an array of 1 (`...` stands for more), got one of 2",
+        );
+        check("[1, 3]", "[1, 2]", "at x[1]: expected 3, got 2");
+        check("[1, ...]", "[1, 2, 3]", "");
+        check("[..., 3]", "[1, 2, 3]", "");
+        check("[..., 2, ...]", "[1, 2, 3]", "");
+        check("[..., 4, ...]", "[1, 2]", "at x[0]: expected 4, got 1");
+        check(
+            "[..., {\"a\": $v}, ..., 9]",
+            "[{\"b\": 1}, {\"a\": 7}, 8, 9]",
+            "$v = 7",
+        );
+        check("[...]", "[]", "");
+    }
+
+    #[test]
+    fn names() {
+        check("$new", "{\"a\": 1}", "$new = {\"a\":1}");
+        check("\"$new\"", "\"v\"", "$new = \"v\"");
+        check("\"$new\"", "5", "at x: expected \"$new\", got 5");
+        check("$known", "\"k\"", "");
+        check(
+            "$known",
+            "\"j\"",
+            "at x: expected $known, which is \"k\", got \"j\"",
+        );
+        check(
+            "\"$known\"",
+            "\"j\"",
+            "at x: expected \"$known\", which is \"k\", got \"j\"",
+        );
+        check("[$new, $new]", "[1, 1]", "$new = 1");
+        check(
+            "[$new, $new]",
+            "[1, 2]",
+            "at x[1]: expected $new, which is 1, got 2",
+        );
+        check("\"a/$known/b\"", "\"a/k/b\"", "");
+        check(
+            "\"a/$known/b\"",
+            "\"a/j/b\"",
+            "at x: expected \"a/$known/b\", which is \"a/k/b\", got \"a/j/b\"",
+        );
+        check("\"a/$new/b\"", "\"a/j/b\"", "$new = \"j\"");
+        check("\"${known}s-$new\"", "\"ks-1\"", "$new = \"1\"");
+        check(
+            "\"$one$two\"",
+            "\"ab\"",
+            "at x: expected \"$one$two\", in which $two has no value yet, got \"ab\"",
+        );
+        check("not $known", "\"j\"", "");
+        check(
+            "not $known",
+            "\"k\"",
+            "at x: expected not $known, got \"k\"",
+        );
+        check("not $new", "\"k\"", "at x: expected not $new, got \"k\"");
+    }
+
+    #[test]
+    fn alternatives() {
+        check("1 | 2", "2", "");
+        check("1 | 2", "3", "at x: expected 1 | 2, got 3");
+        check(
+            "{\"a\": $v, \"b\": 1} | {\"a\": $w}",
+            "{\"a\": 5, \"b\": 2}",
+            "$w = 5",
+        );
+        check("not 1 | 2", "2", "");
+        check("/^ab?$/", "\"a\"", "");
+        check("/^ab?$/", "\"abc\"", "at x: expected /^ab?$/, got \"abc\"");
+        check("/a\\/b/", "\"a/b\"", "");
+        check("/1/", "1", "at x: expected /1/, got 1");
+    }
 }

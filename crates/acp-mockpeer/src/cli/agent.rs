@@ -35,7 +35,7 @@ pub(super) fn run(args: &AgentArgs) -> Result<u8, Misuse> {
         .enable_all()
         .build()
         .map_err(|error| Misuse::new(&error))?;
-    let ended = runtime.block_on(serve(play, &environment));
+    let ended = runtime.block_on(serve(args, play, &environment));
     // A read of stdin may still hang; it must not hold us.
     runtime.shutdown_background();
     ended
@@ -58,7 +58,7 @@ fn scenario(args: &AgentArgs, environment: &Environment) -> Result<Scenario, Mis
     })
 }
 
-async fn serve(play: Play, environment: &Environment) -> Result<u8, Misuse> {
+async fn serve(args: &AgentArgs, play: Play, environment: &Environment) -> Result<u8, Misuse> {
     let (stdin, mut stdout) = stdio::take().map_err(|error| Misuse::new(&error))?;
     if environment.malformed_output {
         let written = async {
@@ -76,7 +76,7 @@ async fn serve(play: Play, environment: &Environment) -> Result<u8, Misuse> {
         line_is_out: false,
     };
     tokio::select! {
-        outcome = play.over(stdin, stdout) => Ok(end(&outcome)),
+        outcome = play.over(stdin, stdout) => Ok(end(args, &outcome)),
         signalled = told_to_end() => {
             signalled.map_err(|error| Misuse::new(&error))?;
             Ok(0)
@@ -104,14 +104,15 @@ async fn told_to_end() -> io::Result<()> {
 }
 
 /// Reports, and ends as the script says.
-fn end(outcome: &Outcome) -> u8 {
+fn end(args: &AgentArgs, outcome: &Outcome) -> u8 {
     let code = match outcome.verdict() {
         Verdict::Passed | Verdict::Skipped(_) | Verdict::NotExercised(_) => 0,
         Verdict::Broken(_) => EXIT_CONFIG,
         Verdict::Failed => EXIT_FAILED,
     };
-    if *outcome.verdict() != Verdict::Passed {
-        say(outcome);
+    // Nobody reads the stderr of an agent that is well.
+    if *outcome.verdict() != Verdict::Passed || args.play.report.is_some() {
+        args.play.report(outcome);
     }
     match outcome.exit_as() {
         Some(ExitAs::Code(code)) => code,

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use acp_transport_stdio::process::Launch;
 
-use super::{ClientArgs, EXIT_CONFIG, EXIT_FAILED, Misuse, say};
+use super::{ClientArgs, EXIT_CONFIG, EXIT_FAILED, Misuse};
 use crate::{Play, Verdict};
 
 pub(super) fn run(args: &ClientArgs) -> Result<u8, Misuse> {
@@ -36,7 +36,7 @@ pub(super) fn run(args: &ClientArgs) -> Result<u8, Misuse> {
     let outcome = runtime
         .block_on(play.against(&launch))
         .map_err(|error| Misuse::new(&error))?;
-    say(&outcome);
+    args.play.report(&outcome);
     Ok(match outcome.verdict() {
         Verdict::Passed | Verdict::Skipped(_) | Verdict::NotExercised(_) => 0,
         Verdict::Broken(_) => EXIT_CONFIG,

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::recording::Entry;
-use crate::{Check, Play, Recording, Redactor, Scenario, Style};
+use crate::{Check, Outcome, Play, Recording, Redactor, Scenario, Style};
 
 /// Exit code: what was expected did not happen.
 pub const EXIT_FAILED: u8 = 1;
@@ -65,6 +65,9 @@ pub struct PlayArgs {
     /// Switch a check off
     #[arg(long, value_name = "CHECK")]
     allow: Vec<String>,
+    /// Write the report into a file, not to stderr
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// Record the conversation, without secrets
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -157,6 +160,18 @@ impl PlayArgs {
         script
             .map(|path| Scenario::load(path).map_err(|error| Misuse::new(&error)))
             .transpose()
+    }
+
+    /// Tells people how a play ended.
+    fn report(&self, outcome: &Outcome) {
+        match &self.report {
+            Some(path) => {
+                if let Err(error) = std::fs::write(path, outcome.to_string()) {
+                    say(format_args!("--report {}: {error}", path.display()));
+                }
+            }
+            None => say(outcome),
+        }
     }
 
     /// Applies what was said of the play.
