@@ -95,7 +95,10 @@ fn against_client(path: &Path) -> Result<(), Failed> {
         path.file_stem().unwrap_or_default().to_string_lossy(),
     ));
     let mut command = Command::new(ACP);
-    command.args(&told.args).arg("--").arg(std::env::current_exe()?);
+    command
+        .args(&told.args)
+        .arg("--")
+        .arg(std::env::current_exe()?);
     command.args(["mock", "agent", "--script"]).arg(path);
     command.arg("--report").arg(&report);
     let output = command.stdin(Stdio::null()).output()?;
@@ -104,7 +107,10 @@ fn against_client(path: &Path) -> Result<(), Failed> {
     let (said, seen) = (text(&output.stdout), text(&output.stderr));
     let mut wrong = Vec::new();
     if output.status.code() != Some(told.code) {
-        wrong.push(format!("acp ended with {}, not with {}", output.status, told.code));
+        wrong.push(format!(
+            "acp ended with {}, not with {}",
+            output.status, told.code
+        ));
     }
     for expected in &told.says {
         if !said.contains(expected.as_str()) {
