@@ -138,7 +138,7 @@ impl Running {
     }
 
     /// Waits until the program is stuck on an output that nobody reads: it has written
-    /// more than the pipe holds, and nothing for a while.
+    /// most of what a pipe holds (small pieces leave gaps), and nothing for a while.
     pub(crate) fn wait_until_stuck(&self) {
         let written = || -> u64 {
             let io = fs::read_to_string(format!("/proc/{}/io", self.child.id())).unwrap();
@@ -148,7 +148,7 @@ impl Running {
         let mut before = 0;
         loop {
             let now = written();
-            if now == before && now >= 1 << 16 {
+            if now == before && now >= 1 << 15 {
                 return;
             }
             before = now;
