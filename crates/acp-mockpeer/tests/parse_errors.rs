@@ -582,3 +582,22 @@ fn places_are_counted_in_characters() {
                 |                              ^"#]],
     );
 }
+
+/// Whatever is cut off or missing, it is told and not tripped over.
+#[test]
+fn texts_that_are_cut_or_miss_a_letter() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/scenarios");
+    let mut read = 0_u32;
+    for side in ["agent", "client"] {
+        for file in std::fs::read_dir(format!("{folder}/{side}")).unwrap() {
+            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+            for (at, c) in text.char_indices().step_by(7) {
+                let _ = Scenario::parse("cut", &text[..at]).map_err(|error| error.to_string());
+                let missing = format!("{}{}", &text[..at], &text[at + c.len_utf8()..]);
+                let _ = Scenario::parse("missing", &missing).map_err(|error| error.to_string());
+                read += 2;
+            }
+        }
+    }
+    assert!(read > 5_000, "only {read} texts were read");
+}

@@ -226,6 +226,105 @@ fn who_does_not_read_is_found_out() {
 }
 
 #[test]
+fn a_flood_does_not_stop_the_clock() {
+    let began = Instant::now();
+    let outcome = scripted(
+        &format!("limit: 1s\n{HELLO}<- any*\n<- notify _never\n"),
+        &format!("{HELLO}repeat 1000000\n<- notify _tick\nend\n"),
+    );
+    let failure = outcome.failure().unwrap();
+    assert_eq!(failure.summary(), "the play took longer than 1s");
+    assert!(began.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn commands_that_play_nothing() {
+    let run = |args: &[&str]| {
+        let output = std::process::Command::new(PROGRAM)
+            .args(args)
+            .output()
+            .unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (
+            output.status.code(),
+            text(output.stdout),
+            text(output.stderr),
+        )
+    };
+    let good = Script::new(HELLO);
+    let bad = Script::new("-> initialize\n<- reslt\n");
+    let (good, bad) = (good.0.to_str().unwrap(), bad.0.to_str().unwrap());
+    assert_eq!(
+        run(&["lint", good]),
+        (Some(0), String::new(), String::new())
+    );
+    let (code, _, error) = run(&["lint", good, bad]);
+    assert_eq!(code, Some(1));
+    assert!(
+        error.contains("2:4: there is no `reslt`; did you mean `result`?"),
+        "{error}"
+    );
+    let recording = Script::new(
+        "{\"t\": 1, \"dir\": \"client->agent\", \"line\": \"{\\\"cwd\\\":\\\"/home/ada/x\\\",\\\"token\\\":\\\"t0ps3cret\\\"}\"}\n",
+    );
+    let path = recording.0.to_str().unwrap();
+    let (code, redacted, _) = run(&["redact", path, "--path", "/home/ada/x=/project"]);
+    assert_eq!(code, Some(0));
+    assert!(
+        redacted.contains(r#"{\"cwd\":\"/project\",\"token\":\"[redacted]\"}"#),
+        "{redacted}"
+    );
+    let (code, written, _) = run(&["scenario", path, "--exact"]);
+    assert_eq!(code, Some(0));
+    assert!(written.contains("-> text "), "{written}");
+    for wrong in [
+        &["redact", path, "--path", "x"][..],
+        &["scenario", good],
+        &["lint", "/nowhere"],
+    ] {
+        let (code, _, error) = run(wrong);
+        assert_ne!(code, Some(0), "{error}");
+        assert!(error.starts_with("acp-mockpeer: "), "{error}");
+    }
+}
+
+#[test]
+fn what_is_recorded_holds_no_secret() {
+    let recorded = Script::new("");
+    let script = Script::new(&format!(
+        "{HELLO}<- notify _log {{\"text\": \"$key\", \"home\": \"/home/ada\"}}\n"
+    ));
+    let key = "canary-5f3a-value";
+    let output = std::process::Command::new(PROGRAM)
+        .args(["client", "--script"])
+        .arg(&script.0)
+        .args(["--set", &format!("key={key}"), "--record"])
+        .arg(&recorded.0)
+        .args([
+            "--",
+            PROGRAM,
+            "agent",
+            "--set",
+            &format!("key={key}"),
+            "--script",
+        ])
+        .arg(&script.0)
+        .env("MOCK_API_KEY", key)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let kept = std::fs::read_to_string(&recorded.0).unwrap();
+    assert!(
+        kept.contains("_log") && !kept.contains(key) && !kept.contains("/home/ada"),
+        "{kept}"
+    );
+}
+
+#[test]
 fn the_client_program_reports() {
     let script = Script::new(&format!("{HELLO}-> session/new\n<- error\n"));
     let output = std::process::Command::new(PROGRAM)

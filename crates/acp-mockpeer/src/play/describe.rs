@@ -1,5 +1,8 @@
 //! Steps and lines in words.
 
+use std::sync::LazyLock;
+
+use crate::recording::Redactor;
 use crate::scenario::step::{Act, AnswerBody, Message, Step, What};
 
 /// Says what a step awaits.
@@ -37,10 +40,14 @@ pub(super) fn message(message: &Message) -> String {
     }
 }
 
-/// Shows a line, cut to a length that people read.
+/// Shows a line without secrets, cut to a length that people read.
 pub(super) fn line(bytes: &[u8]) -> String {
     const LONGEST: usize = 400;
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST * 4)]);
+    static REDACTOR: LazyLock<Redactor> = LazyLock::new(|| Redactor::new().keeping_homes());
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => REDACTOR.text_line(text).into(),
+        Err(_) => String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST * 4)]),
+    };
     let mut shown = String::new();
     for (index, c) in text.chars().enumerate() {
         if index == LONGEST {

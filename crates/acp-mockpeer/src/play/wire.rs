@@ -103,6 +103,11 @@ impl<R: AsyncRead + Unpin> Inlet<R> {
         self.is_over() && self.waiting.is_empty()
     }
 
+    /// Returns how much came that was not taken yet.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// Takes what came first.
     pub(super) fn take(&mut self) -> Option<Arrival> {
         let arrival = self.waiting.pop_front()?;

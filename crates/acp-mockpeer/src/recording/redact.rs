@@ -25,6 +25,7 @@ const GONE: &str = "[redacted]";
 pub struct Redactor {
     secrets: BTreeSet<String>,
     paths: Vec<(String, String)>,
+    keeps_homes: bool,
 }
 
 impl Redactor {
@@ -71,6 +72,13 @@ impl Redactor {
         self
     }
 
+    /// Leaves home folders as they are.
+    #[must_use]
+    pub fn keeping_homes(mut self) -> Self {
+        self.keeps_homes = true;
+        self
+    }
+
     /// Redacts what was seen.
     #[must_use]
     pub fn entry(&self, entry: &Entry) -> Entry {
@@ -88,9 +96,14 @@ impl Redactor {
     /// Bytes that are not UTF-8 are beyond reading, and are replaced wholly.
     #[must_use]
     pub fn line(&self, line: &[u8]) -> Vec<u8> {
-        let Ok(text) = std::str::from_utf8(line) else {
-            return GONE.as_bytes().to_vec();
-        };
+        match std::str::from_utf8(line) {
+            Ok(text) => self.text_line(text).into_bytes(),
+            Err(_) => GONE.as_bytes().to_vec(),
+        }
+    }
+
+    /// Redacts a line of a conversation that is text.
+    pub(crate) fn text_line(&self, text: &str) -> String {
         let mut redacted = String::with_capacity(text.len());
         let mut done = 0;
         let is_json = json_strings::each(text, |string| {
@@ -104,10 +117,10 @@ impl Redactor {
             done = string.range.end;
         });
         if !is_json {
-            return self.text(text).into_bytes();
+            return self.text(text);
         }
         redacted.push_str(&text[done..]);
-        redacted.into_bytes()
+        redacted
     }
 
     /// Redacts a text that stands in a JSON string, as it is written there.
@@ -125,7 +138,12 @@ impl Redactor {
                 text = text.replace(&form, by);
             }
         }
-        for (pattern, with) in PATTERNS.iter() {
+        let homes = if self.keeps_homes {
+            &[]
+        } else {
+            HOMES.as_slice()
+        };
+        for (pattern, with) in SECRETS.iter().chain(homes) {
             if pattern.is_match(&text) {
                 text = pattern
                     .replace_all(&text, |found: &Captures<'_>| {
@@ -180,9 +198,9 @@ pub(crate) fn is_secret_name(name: &str) -> bool {
     ends.iter().any(|end| plain.ends_with(end))
 }
 
-/// What secrets and homes look like, and what takes their place.
-static PATTERNS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
-    let all = [
+/// What secrets look like, and what takes their place.
+static SECRETS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
+    compiled(&[
         // Keys of providers: a known beginning, then much that means nothing.
         (r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}", GONE),
         (
@@ -201,17 +219,26 @@ static PATTERNS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
         ),
         // `https://name:password@host`
         (r"(://[^/\s:@]+:)[^/\s:@]+@", "$1[redacted]@"),
+    ])
+});
+
+/// What home folders look like, and what takes their place.
+static HOMES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
+    compiled(&[
         (r"/(home|Users)/[^/\s\\:]+", "/$1/user"),
         (r"(^|[^A-Za-z0-9_.-])/root\b", "$1/home/user"),
         (
             r"(?i)([A-Z]:(?:\\\\|\\|/)Users(?:\\\\|\\|/))[^\\/\s]+",
             "${1}user",
         ),
-    ];
-    all.into_iter()
-        .filter_map(|(pattern, with)| Some((Regex::new(pattern).ok()?, with)))
-        .collect()
+    ])
 });
+
+fn compiled(all: &[(&str, &'static str)]) -> Vec<(Regex, &'static str)> {
+    all.iter()
+        .filter_map(|(pattern, with)| Some((Regex::new(pattern).ok()?, *with)))
+        .collect()
+}
 
 #[cfg(test)]
 mod tests {
@@ -228,7 +255,7 @@ mod tests {
 
     #[test]
     fn every_pattern_is_one() {
-        assert_eq!(PATTERNS.len(), 10);
+        assert_eq!((SECRETS.len(), HOMES.len()), (7, 3));
     }
 
     #[test]

@@ -80,6 +80,8 @@ pub(super) struct Engine<R, W> {
     pub(super) findings: Vec<Found>,
     pub(super) more_findings: u64,
     needs_seen: bool,
+    /// How many lines that came in time are looked at before the time that is over.
+    overdue: Option<usize>,
 }
 
 /// `whenever`: what begins it, and where its body stands.
@@ -135,6 +137,7 @@ where
             findings: Vec::new(),
             more_findings: 0,
             needs_seen: header.needs.is_empty(),
+            overdue: None,
             setting,
         }
     }
@@ -232,6 +235,14 @@ where
     async fn event(&mut self) -> Event {
         let deadline = self.deadline();
         loop {
+            // What came in time is looked at first, and what comes meanwhile
+            // is not: a flood would hold up the clock.
+            let due = deadline.is_some_and(|deadline| deadline <= Instant::now());
+            let overdue = due.then(|| self.overdue.unwrap_or(self.inlet.waiting()));
+            self.overdue = overdue.map(|lines| lines.saturating_sub(1));
+            if overdue == Some(0) {
+                return Event::Time;
+            }
             if let Some(arrival) = self.inlet.take() {
                 return Event::Arrival(arrival);
             }
@@ -251,11 +262,7 @@ where
                     self.ended = Some(ended);
                     self.exit_at = Some(Instant::now());
                 }
-                () = sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => {
-                    if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
-                        return Event::Time;
-                    }
-                }
+                () = sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => {}
             }
         }
     }
