@@ -156,7 +156,7 @@ impl Mailboxes {
         self.next += 1;
         let progress = Progress::default();
         self.by_session.insert(Arc::clone(&held_session), id);
-        let mut mailbox = Mailbox {
+        let mailbox = Mailbox {
             session: held_session,
             queue: VecDeque::new(),
             queued: 0,
@@ -173,13 +173,13 @@ impl Mailboxes {
             newest: ReceiveSeq::default(),
             barriers: Vec::new(),
         };
-        if self.closed {
-            mailbox.queue.push_back(Entry::Closed);
-        }
         self.boxes.insert(id, mailbox);
         for (run, first) in held {
             self.held_bytes -= run.charge;
             self.push(id, run, first, limits, stats, &mut Wakes::default());
+        }
+        if let Some(mailbox) = self.boxes.get_mut(&id).filter(|_| self.closed) {
+            mailbox.queue.push_back(Entry::Closed);
         }
         Some((MailboxId(id), progress))
     }
