@@ -30,3 +30,8 @@ fn lines() {
     run("line", checks::line::check);
     run("line", checks::intake::check);
 }
+
+#[test]
+fn connections() {
+    run("connection", checks::connection::check);
+}

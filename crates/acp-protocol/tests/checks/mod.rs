@@ -2,5 +2,6 @@
 //! and the fuzz targets.
 
 pub(crate) mod chunks;
+pub(crate) mod connection;
 pub(crate) mod intake;
 pub(crate) mod line;
