@@ -8,6 +8,7 @@ use acp_client::limits::CANCEL_GRACE;
 use acp_client::{
     Client, ClientError, ClientOptions, PendingPermission, Policy, Session, Turn, TurnEvent,
 };
+use acp_protocol::rpc::Limits;
 use acp_protocol::v1::Implementation;
 use tokio::time::{Instant, sleep_until};
 
@@ -48,7 +49,9 @@ fn prepare(args: RunArgs) -> Result<Plan, Outcome> {
     let mut options = ClientOptions::new()
         .with_info(Implementation::new("acp", env!("CARGO_PKG_VERSION")))
         .with_permissions_in_stream()
-        .with_notices();
+        .with_notices()
+        // As in any pipe, a slow reader of our output slows the agent, and loses nothing.
+        .with_limits(Limits::default().with_patience(None));
     if let Some(time) = args.start_timeout {
         options = options
             .with_initialize_timeout(time)

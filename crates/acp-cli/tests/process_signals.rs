@@ -118,6 +118,29 @@ fn an_output_nobody_reads_does_not_keep_the_program() {
 }
 
 #[test]
+fn a_reader_that_rests_loses_nothing() {
+    // More than is ever kept in memory, behind a rest longer than the patience with
+    // readers that stand still.
+    let flood = r#"start; awk 'BEGIN { text = sprintf("%1000s", ""); for (n = 0; n < 90000; n++)
+        printf "{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"sessionId\":\"s\",\"update\":{\"sessionUpdate\":\"agent_message_chunk\",\"content\":{\"type\":\"text\",\"text\":\"%d%s\\n\"}}}}\n", n, text }'
+        end end_turn; hear"#;
+    let run = acp(&["x"], flood).start();
+    run.wait_until_stuck();
+    thread::sleep(Duration::from_secs(6));
+    let ended = run.end();
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let numbers: Vec<&str> = ended.out.lines().map(str::trim_end).collect();
+    let expected: Vec<String> = (0..90_000).map(|n| n.to_string()).collect();
+    assert!(
+        numbers == expected,
+        "{} lines of {}: {}",
+        numbers.len(),
+        expected.len(),
+        ended.err
+    );
+}
+
+#[test]
 fn a_reader_that_leaves_cancels_the_turn() {
     let script = r#"start; prompt=$id; text 'working\n'; n=0
         while [ $n -lt 2000 ]; do text "more and more and more text $n"; n=$((n+1)); done
