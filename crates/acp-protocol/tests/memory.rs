@@ -1,18 +1,11 @@
 //! The marks of the mailboxes bound real memory: what the allocator gave out,
-//! and not the length of what is queued. One test, since it is the allocator of
-//! the whole process that counts.
+//! and not the length of what is queued.
 
 use std::time::Instant;
 
 use acp_protocol::rpc::{AnswerTo, Connection, IdSpace, Intake, Limits, Reading, Role, frame};
-use peak_alloc::PeakAlloc;
-use proptest::{
-    prelude::*,
-    test_runner::{Config, TestRunner},
-};
-
-#[global_allocator]
-static ALLOCATOR: PeakAlloc = PeakAlloc;
+use allocation_counter::measure;
+use proptest::prelude::*;
 
 const CHUNK: usize = 16 << 10;
 const HARD: usize = 256 << 10;
@@ -130,16 +123,17 @@ impl Read {
 /// reader itself needs: twice its longest line.
 fn most_memory(reads: &[Read]) -> usize {
     let now = Instant::now();
-    let before = ALLOCATOR.current_usage();
-    let mut client = Client::new();
+    let mut client = None;
+    let mut used = measure(|| client = Some(Client::new())).bytes_current;
+    let mut client = client.expect("it was made");
     let mut reader = CHUNK;
     let mut most = 0;
     for read in reads {
         let bytes = read.bytes();
         reader = reader.max(2 * read.longest());
         for _ in 0..read.times {
-            client.read(&bytes, now);
-            let used = ALLOCATOR.current_usage() - before - bytes.capacity();
+            used += measure(|| client.read(&bytes, now)).bytes_current;
+            let used = usize::try_from(used).expect("no more freed than taken");
             most = most.max(used.saturating_sub(reader));
         }
     }
@@ -154,40 +148,46 @@ fn most_memory(reads: &[Read]) -> usize {
     most
 }
 
-#[test]
-fn queued_updates_take_no_more_memory_than_their_marks_say() {
-    let many_of = |before, updates: &[(usize, usize)]| {
-        [Read {
-            before,
-            updates: updates.to_vec(),
-            times: 2000,
-        }]
-    };
-    // No two that follow each other belong to the same session.
-    let alternating = most_memory(&many_of(0, &[(0, 0), (1, 0), (2, 0), (3, 0)]));
-    // Each stands alone at the end of a chunk of what nobody keeps.
-    let at_the_end = most_memory(&many_of(CHUNK - 1500, &[(0, 500)]));
-    for (name, most) in [("alternating", alternating), ("at the end", at_the_end)] {
-        assert!(
-            most > TOTAL / 3,
-            "{name}: the marks were never reached: {most}"
-        );
-        assert!(most <= ALLOWED, "{name}: {most} bytes");
-    }
+/// The same read many times; the marks are reached, and they hold.
+#[track_caller]
+fn check(before: usize, updates: &[(usize, usize)], times: usize) {
+    let most = most_memory(&[Read {
+        before,
+        updates: updates.to_vec(),
+        times,
+    }]);
+    assert!(most > TOTAL / 3, "the marks were never reached: {most}");
+    assert!(most <= ALLOWED, "{most} bytes");
+}
 
-    let config = Config {
+#[test]
+fn small_updates_of_alternating_sessions_stay_under_the_marks() {
+    check(0, &[(0, 0), (1, 0), (2, 0), (3, 0)], 2000);
+}
+
+#[test]
+fn an_update_alone_in_a_chunk_of_what_nobody_keeps_is_no_cheaper() {
+    check(CHUNK - 1500, &[(0, 500)], 2000);
+}
+
+#[test]
+fn an_update_behind_a_long_line_is_no_cheaper() {
+    check(8 * CHUNK, &[(0, CHUNK / 2)], 300);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
         cases: 30,
         max_shrink_iters: 50,
         failure_persistence: None,
-        ..Config::default()
-    };
-    let reads = prop::collection::vec(read(), 1..40);
-    let result = TestRunner::new(config).run(&reads, |reads| {
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn queued_updates_take_no_more_memory_than_their_marks_say(
+        reads in prop::collection::vec(read(), 1..40)
+    ) {
         let most = most_memory(&reads);
         prop_assert!(most <= ALLOWED, "{most} bytes");
-        Ok(())
-    });
-    if let Err(error) = result {
-        panic!("{error}");
     }
 }
