@@ -166,3 +166,142 @@ fn boolean_options(holder: &Value, capabilities: &Value) -> Option<Finding> {
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema;
+    use serde_json::json;
+
+    #[test]
+    fn every_method_names_a_capability_of_who_serves_it() {
+        for (method, path, rules) in METHODS {
+            let server = schema::sender(method).unwrap().other();
+            assert!(schema::is_capability(server, path), "{method} {path}");
+            assert!(!rules.is_empty(), "{method}");
+        }
+    }
+
+    #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "reads better at the calls")]
+    fn check(method: &str, params: Value, capability: &str) {
+        let none = missing_for(method, &params, &json!({}));
+        let expected = format!("`{capability}`, which was not advertised");
+        let message = none.expect(method).message().to_owned();
+        assert!(message.contains(&expected), "{message}");
+        let server = schema::sender(method).unwrap().other();
+        assert!(schema::is_capability(server, capability), "{capability}");
+        // Advertised, it may be used; null and false advertise nothing.
+        for (value, allowed) in [
+            (json!(true), true),
+            (json!({}), true),
+            (json!(false), false),
+            (json!(null), false),
+        ] {
+            let capabilities = capability
+                .rsplit('.')
+                .fold(value, |inner, key| json!({key: inner}));
+            let missing = missing_for(method, &params, &capabilities);
+            assert_eq!(missing.is_none(), allowed, "{method} {capabilities}");
+        }
+    }
+
+    #[test]
+    fn what_needs_what() {
+        for (method, path, _) in METHODS {
+            check(method, json!({}), path);
+        }
+        // The same holds for load and resume, once these may be used at all.
+        check(
+            "session/new",
+            json!({"additionalDirectories": ["/a"]}),
+            "sessionCapabilities.additionalDirectories",
+        );
+        check(
+            "session/new",
+            json!({"mcpServers": [{"type": "http"}]}),
+            "mcpCapabilities.http",
+        );
+        check(
+            "session/new",
+            json!({"mcpServers": [{"name": "x"}, {"type": "sse"}]}),
+            "mcpCapabilities.sse",
+        );
+        let prompt = |kind: &str| json!({"prompt": [{"type": "text"}, {"type": kind}]});
+        check(
+            "session/prompt",
+            prompt("image"),
+            "promptCapabilities.image",
+        );
+        check(
+            "session/prompt",
+            prompt("audio"),
+            "promptCapabilities.audio",
+        );
+        check(
+            "session/prompt",
+            prompt("resource"),
+            "promptCapabilities.embeddedContext",
+        );
+        check(
+            "elicitation/create",
+            json!({"mode": "form"}),
+            "elicitation.form",
+        );
+        check(
+            "elicitation/create",
+            json!({"mode": "url"}),
+            "elicitation.url",
+        );
+        let update = |kind: &str| json!({"update": {"sessionUpdate": kind, "configOptions": [{"type": "boolean"}]}});
+        check("session/update", update("notice"), "session.notices");
+        check(
+            "session/update",
+            update("compaction_update"),
+            "session.compaction",
+        );
+        check(
+            "session/update",
+            update("compaction_summary_chunk"),
+            "session.compaction",
+        );
+        check(
+            "session/update",
+            update("config_option_update"),
+            "session.configOptions.boolean",
+        );
+    }
+
+    #[test]
+    fn what_needs_nothing() {
+        for (method, params) in [
+            (
+                "session/new",
+                json!({"additionalDirectories": [], "mcpServers": [{"name": "x", "command": "/x"}]}),
+            ),
+            (
+                "session/prompt",
+                json!({"prompt": [{"type": "text"}, {"type": "resource_link"}]}),
+            ),
+            (
+                "session/update",
+                json!({"update": {"sessionUpdate": "plan"}}),
+            ),
+            ("session/cancel", json!({})),
+        ] {
+            assert_eq!(missing_for(method, &params, &json!({})), None, "{method}");
+        }
+    }
+
+    #[test]
+    fn results_that_need_something() {
+        let terminal = json!({"authMethods": [{"id": "a", "type": "terminal"}]});
+        assert!(missing_for_result("initialize", &terminal, &json!({})).is_some());
+        let able = json!({"auth": {"terminal": true}});
+        assert!(missing_for_result("initialize", &terminal, &able).is_none());
+        let boolean = json!({"configOptions": [{"type": "select"}, {"type": "boolean"}]});
+        assert!(missing_for_result("session/new", &boolean, &json!({})).is_some());
+        let able = json!({"session": {"configOptions": {"boolean": {}}}});
+        assert!(missing_for_result("session/new", &boolean, &able).is_none());
+    }
+}

@@ -16,8 +16,9 @@ use crate::{Check, Side};
 pub(crate) use advertised::advertises;
 pub use finding::Finding;
 
-/// How many ids of sessions are remembered; enough for every real conversation.
-const MOST_SESSIONS: usize = 65_536;
+/// How many sessions, and how many open requests of a side, are remembered;
+/// enough for every real conversation. What is beyond that is not judged.
+const MOST: usize = 65_536;
 
 /// The state of a conversation.
 #[derive(Debug, Default)]
@@ -31,13 +32,16 @@ pub(crate) struct Ledger {
     latest_session: Option<String>,
     /// Requests that make or open a session and have no answer yet.
     setting_up: usize,
+    /// More was asked than is remembered.
+    overflowed: bool,
 }
 
 /// A request that waits for its answer.
 #[derive(Clone, Debug)]
 struct Asked {
     method: String,
-    params: Value,
+    /// The session it opens.
+    session: Value,
 }
 
 /// A line as it was understood.
@@ -129,7 +133,7 @@ impl Ledger {
 
     fn request(&mut self, from: Side, method: &str, message: &Value, findings: &mut Vec<Finding>) {
         self.method(from, method, true, message, findings);
-        let params = message["params"].clone();
+        let params = &message["params"];
         if from == Side::Client {
             match method {
                 "initialize" => self.client_capabilities = params["clientCapabilities"].clone(),
@@ -142,9 +146,13 @@ impl Ledger {
             }
         }
         let id = message["id"].to_string();
+        if self.asked_by(from).len() >= MOST {
+            self.overflowed = true;
+            return;
+        }
         let asked = Asked {
             method: method.to_owned(),
-            params,
+            session: params["sessionId"].clone(),
         };
         if let Some(older) = self.asked_by(from).insert(id.clone(), asked) {
             findings.push(Finding::new(
@@ -226,7 +234,8 @@ impl Ledger {
             ),
             Side::Agent => self.setting_up > 0,
         };
-        if !open && !self.sessions.contains(session) {
+        let full = self.sessions.len() >= MOST;
+        if !open && !full && !self.sessions.contains(session) {
             findings.push(Finding::new(
                 Check::UnknownSession,
                 &["R106"],
@@ -252,7 +261,7 @@ impl Ledger {
         let asked = self.asked_by(from.other()).remove(&id.to_string());
         let Some(asked) = asked else {
             // What could not be read cannot be answered by its id.
-            if !(id.is_null() && error.is_some()) {
+            if !(self.overflowed || id.is_null() && error.is_some()) {
                 findings.push(self.unknown_answer(from, id));
             }
             return None;
@@ -281,14 +290,14 @@ impl Ledger {
                 self.agent_capabilities = result["agentCapabilities"].clone();
             }
             "session/new" => self.enter_session(&result["sessionId"]),
-            "session/load" | "session/resume" => self.enter_session(&asked.params["sessionId"]),
+            "session/load" | "session/resume" => self.enter_session(&asked.session),
             _ => {}
         }
     }
 
     fn enter_session(&mut self, id: &Value) {
         if let Some(id) = id.as_str()
-            && self.sessions.len() < MOST_SESSIONS
+            && self.sessions.len() < MOST
         {
             self.sessions.insert(id.to_owned());
             self.latest_session = Some(id.to_owned());

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::Side;
 use crate::scenario::Scenario;
 use crate::scenario::pattern::{Element, Pattern};
-use crate::scenario::step::{Act, AnswerBody, Count, Item, Message, Step, What};
+use crate::scenario::step::{Act, AnswerBody, Count, Item, Message, Step, What, first_side};
 
 /// Where in a program.
 pub(super) type Place = usize;
@@ -290,16 +290,6 @@ impl Compiler {
             self.ops[jump] = Op::Jump(after);
         }
         Ok(())
-    }
-}
-
-fn first_side(items: &[Item]) -> Option<Side> {
-    match items.first()? {
-        Item::Step(step) => Some(step.from),
-        Item::Either(branches) => first_side(branches.first()?),
-        Item::Repeat { items, .. } => first_side(items),
-        Item::AnyOrder(steps) => steps.first().map(|step| step.from),
-        Item::Whenever(_) | Item::NotExercised { .. } => None,
     }
 }
 

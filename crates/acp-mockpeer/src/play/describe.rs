@@ -32,7 +32,7 @@ pub(super) fn message(message: &Message) -> String {
                 (Some(name), Some(method)) => format!("the {what} of `{name}` ({method})"),
                 (Some(name), None) => format!("the {what} of `{name}`"),
                 (None, Some(method)) => format!("the {what} of {method}"),
-                (None, None) => format!("an {what}").replace("an result", "a result"),
+                (None, None) => format!("the {what} of some request"),
             }
         }
         What::Any { kind, .. } => kind.words().to_owned(),

@@ -19,6 +19,9 @@ const LONGEST_LINE: usize = 256 << 20;
 /// floods a script that waits.
 const MOST_WAITING: usize = 256 << 20;
 
+/// What a line counts for beside its bytes.
+const EACH: usize = 64;
+
 /// How much is read at once.
 const CHUNK: usize = 64 << 10;
 
@@ -112,7 +115,7 @@ impl<R: AsyncRead + Unpin> Inlet<R> {
     pub(super) fn take(&mut self) -> Option<Arrival> {
         let arrival = self.waiting.pop_front()?;
         if let Arrival::Line { bytes, .. } = &arrival {
-            self.waiting_bytes -= bytes.len();
+            self.waiting_bytes -= EACH + bytes.len();
         }
         Some(arrival)
     }
@@ -152,7 +155,7 @@ impl<R: AsyncRead + Unpin> Inlet<R> {
             rest = &rest[at + 1..];
             let bytes = std::mem::take(&mut self.line);
             let entry = self.tape.push(self.from, What::Line(bytes.clone()));
-            self.waiting_bytes += bytes.len();
+            self.waiting_bytes += EACH + bytes.len();
             self.waiting.push_back(Arrival::Line { bytes, entry });
         }
         self.line.extend_from_slice(rest);

@@ -51,9 +51,9 @@ impl Redactor {
     /// names say that they are secret.
     #[must_use]
     pub fn with_environment(mut self) -> Self {
-        for (name, value) in std::env::vars() {
-            if is_secret_name(&name) {
-                self = self.with_secret(value);
+        for (name, value) in std::env::vars_os() {
+            if is_secret_name(&name.to_string_lossy()) {
+                self = self.with_secret(value.to_string_lossy());
             }
         }
         self

@@ -49,6 +49,22 @@ pub(crate) struct Whenever {
     pub(crate) items: Vec<Item>,
 }
 
+/// Tells who begins, when that is a step that can be seen from the other side.
+pub(crate) fn first_side(items: &[Item]) -> Option<Side> {
+    match items.first()? {
+        Item::Step(step) => match &step.act {
+            Act::Message(_) | Act::Nothing(_) | Act::Exit { .. } | Act::Close { .. } => {
+                Some(step.from)
+            }
+            _ => None,
+        },
+        Item::Either(branches) => first_side(branches.first()?),
+        Item::Repeat { items, .. } => first_side(items),
+        Item::AnyOrder(steps) => steps.first().map(|step| step.from),
+        Item::Whenever(_) | Item::NotExercised { .. } => None,
+    }
+}
+
 /// What a side does in a step.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {

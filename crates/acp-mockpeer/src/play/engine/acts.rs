@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
-use super::{Engine, Standing, Stop};
+use super::{Engine, MOST_FLOWS, Standing, Stop};
 use crate::ledger::Observed;
 use crate::play::compile::within;
 use crate::play::compose::{on_the_wire, pieces};
@@ -36,14 +36,8 @@ where
                 wire::wait(&mut self.inlet, *time).await;
                 Ok(())
             }
-            Act::Never(message) => {
-                self.never.push(standing(step, message, knowledge));
-                Ok(())
-            }
-            Act::Ignore(message) => {
-                self.ignore.push(standing(step, message, knowledge));
-                Ok(())
-            }
+            Act::Never(message) => stand(&mut self.never, standing(step, message, knowledge)),
+            Act::Ignore(message) => stand(&mut self.ignore, standing(step, message, knowledge)),
             Act::Close { .. } => {
                 self.close().await;
                 Ok(())
@@ -195,4 +189,12 @@ fn standing(step: &Step, message: &Message, knowledge: &Knowledge) -> Standing {
         message: message.clone(),
         knowledge: knowledge.clone(),
     }
+}
+
+fn stand(all: &mut Vec<Standing>, rule: Standing) -> Result<(), Stop> {
+    if all.len() >= MOST_FLOWS {
+        return Err(broken(rule.line, "there are too many standing rules"));
+    }
+    all.push(rule);
+    Ok(())
 }

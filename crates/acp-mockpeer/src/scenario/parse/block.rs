@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use super::units::nearest;
 use super::{Reader, act, message, pattern, units};
-use crate::Side;
 use crate::scenario::cursor::Parsed;
 use crate::scenario::names::Remembered;
 use crate::scenario::pattern::name_at_start;
-use crate::scenario::step::{Act, Count, Item, Step, Whenever};
+use crate::scenario::step::{self, Act, Count, Item, Step, Whenever};
 
 const WORDS: [&str; 6] = ["either", "optional", "repeat", "any", "whenever", "not"];
 
@@ -151,7 +150,7 @@ fn either(reader: &mut Reader<'_>, depth: usize) -> Parsed<Item> {
 
 /// The branch is chosen by who speaks first: that has to be one side.
 fn same_first_side(reader: &Reader<'_>, at: usize, branches: &[Vec<Item>]) -> Parsed<()> {
-    let mut firsts = branches.iter().map(|branch| first_side(branch));
+    let mut firsts = branches.iter().map(|branch| step::first_side(branch));
     let first = firsts.next().flatten();
     if first.is_some() && firsts.all(|side| side == first) {
         return Ok(());
@@ -160,21 +159,6 @@ fn same_first_side(reader: &Reader<'_>, at: usize, branches: &[Vec<Item>]) -> Pa
         at,
         "every branch has to begin with a step of the same side: who begins, chooses",
     ))
-}
-
-fn first_side(items: &[Item]) -> Option<Side> {
-    match items.first()? {
-        Item::Step(step) => match &step.act {
-            Act::Message(_) | Act::Nothing(_) | Act::Exit { .. } | Act::Close { .. } => {
-                Some(step.from)
-            }
-            _ => None,
-        },
-        Item::Either(branches) => first_side(branches.first()?),
-        Item::Repeat { items, .. } => first_side(items),
-        Item::AnyOrder(steps) => steps.first().map(|step| step.from),
-        Item::Whenever(_) | Item::NotExercised { .. } => None,
-    }
 }
 
 fn optional(reader: &mut Reader<'_>, depth: usize) -> Parsed<Item> {
@@ -188,7 +172,7 @@ fn optional(reader: &mut Reader<'_>, depth: usize) -> Parsed<Item> {
     reader.names.end_block();
     // It may have been left out: nothing is sure to be answered.
     reader.names.restore(&before);
-    if first_side(&items).is_none() {
+    if step::first_side(&items).is_none() {
         return Err(reader
             .cursor
             .error_at(at, "an `optional` block has to begin with a message"));
