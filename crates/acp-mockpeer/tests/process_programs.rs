@@ -201,14 +201,33 @@ fn a_flooded_stderr_holds_nobody_up() {
 #[test]
 fn a_stubborn_grandchild_is_not_left_behind() {
     let began = Instant::now();
-    // It holds our pipes open for a minute and ignores polite signals.
+    // It would hold our pipes open for most of a day, and ignores polite signals.
     let outcome = scripted(
-        &format!("{HELLO}<- exit 0\n"),
-        &format!("{HELLO}<- grandchild for 60s\n<- exit 0\n"),
+        &format!("{HELLO}<- notify _grandchild\n-> notify _go\n<- exit 0\n"),
+        &format!(
+            "{HELLO}<- grandchild for 1437m\n<- notify _grandchild\n-> notify _go\n<- exit 0\n"
+        ),
     );
     outcome.assert_passed();
     assert_eq!(outcome.ended(), Some(Ended::Code(0)));
     assert!(began.elapsed() < Duration::from_secs(30));
+    assert_eq!(sleepers(), 0, "the grandchild still sleeps");
+}
+
+/// Counts the processes that sleep as the grandchild does.
+#[cfg(target_os = "linux")]
+fn sleepers() -> usize {
+    let processes = std::fs::read_dir("/proc").unwrap();
+    let sleeps = |entry: std::io::Result<std::fs::DirEntry>| {
+        let command = std::fs::read(entry.ok()?.path().join("cmdline")).ok()?;
+        (command == b"sleep\x0086220\x00").then_some(())
+    };
+    processes.filter_map(sleeps).count()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sleepers() -> usize {
+    0
 }
 
 #[test]
