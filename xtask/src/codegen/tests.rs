@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use super::lower::{Definition, Shape, lower};
 use super::overlay::Overlay;
@@ -118,6 +119,33 @@ fn order_of_definitions_does_not_matter() {
         lowered.into_keys().collect::<Vec<_>>()
     };
     assert_eq!(of(&schema), of(&serde_json::to_string(&document).unwrap()));
+}
+
+/// The published crate has seen the corpus as it is now.
+#[test]
+fn oracle_has_seen_this_corpus() {
+    let root = workspace::root();
+    let mut files: Vec<PathBuf> = fs::read_dir(root.join("tests/corpus/v1"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    let mut hash = Sha256::new();
+    for file in files {
+        hash.update(file.file_name().unwrap().as_encoded_bytes());
+        hash.update(fs::read(&file).unwrap());
+    }
+    let hash: String = hash
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let seen = fs::read_to_string(root.join("tests/oracle/differences.txt")).unwrap();
+    assert_eq!(
+        seen.lines().next(),
+        Some(format!("corpus {hash}").as_str()),
+        "run `cargo run --manifest-path tests/oracle/Cargo.toml -- --write`, and look at it"
+    );
 }
 
 /// Which definition is of which shape: one line each, reviewed when it changes.
