@@ -6,7 +6,8 @@ pub(crate) mod list;
 pub(crate) mod methods;
 mod names;
 mod object;
-mod union;
+mod tagged;
+mod untagged;
 
 use std::collections::BTreeMap;
 
@@ -58,10 +59,10 @@ fn definition(definition: &Definition, lowered: &BTreeMap<String, Definition>) -
             names::strings(&name, &about, values, default.as_deref())
         }
         Shape::Object(object) => object::emit(definition, object, &about, lowered),
-        Shape::Tagged(tagged) => union::tagged(&name, &about, tagged),
-        Shape::ByMember(variants) => union::by_member(&name, &about, variants),
-        Shape::ByElement(variants) => union::by_element(&name, &about, variants),
-        Shape::Scalars(variants) => union::scalars(&name, &about, variants),
+        Shape::Tagged(tagged) => tagged::emit(&name, &about, tagged),
+        Shape::ByMember(variants) => untagged::by_member(&name, &about, variants),
+        Shape::ByElement(variants) => untagged::by_element(&name, &about, variants),
+        Shape::Scalars(variants) => untagged::scalars(&name, &about, variants),
         Shape::Handwritten(_) | Shape::Envelope | Shape::Extension => TokenStream::new(),
     }
 }
@@ -103,4 +104,16 @@ fn rust_type(r#type: &Type, lowered: &BTreeMap<String, Definition>) -> TokenStre
 /// Makes an identifier; the lowering has checked that it can be one.
 fn ident(name: &str) -> Ident {
     Ident::new(name, Span::call_site())
+}
+
+/// Makes a payload its union.
+fn from(union: &Ident, variant: &str, payload: &TokenStream, value: TokenStream) -> TokenStream {
+    let variant = ident(variant);
+    quote! {
+        impl From<#payload> for #union {
+            fn from(payload: #payload) -> Self {
+                Self::#variant(#value)
+            }
+        }
+    }
 }

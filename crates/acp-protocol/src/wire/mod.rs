@@ -2,11 +2,13 @@
 //!
 //! The generated file holds definitions; every rule about JSON lives here, once:
 //!
-//! * [`slice`] keeps a value as the text it arrived in,
-//! * [`rule`] says how one member of an object is read and written,
-//! * [`object`] joins members into objects,
-//! * [`union`] tells the variants of a union apart,
-//! * [`name`] holds ids and string enums.
+//! * [`slice`] keeps a value as the text it arrived in, [`members`] those of an object;
+//! * [`forgive`] gets over a value that does not fit;
+//! * [`rule`] says how one member of an object is read and written;
+//! * [`object`] joins members into objects;
+//! * [`union`] tells the variants of a union apart;
+//! * [`name`] holds ids and string enums, [`raw`] what is any JSON;
+//! * [`secret`] hides values from `Debug`.
 //!
 //! A member that occurs twice counts once: the last one wins, as in every
 //! `JSON.parse` of our peers.
@@ -14,6 +16,7 @@
 pub(crate) mod forgive;
 #[cfg(feature = "schemars")]
 pub(crate) mod json_schema;
+pub(crate) mod members;
 pub(crate) mod name;
 pub(crate) mod object;
 pub(crate) mod raw;

@@ -4,8 +4,10 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::{Serialize, Serializer, ser};
 use serde_json::Value;
 use serde_json::de::{IoRead, StrRead};
+use serde_json::value::RawValue;
 
 /// The name under which `serde_json` hands out a value as text; `RawValue` asks
 /// for the same.
@@ -42,6 +44,17 @@ impl<'de> Slice<'de> {
                 IoRead::new(text.as_bytes()),
             )),
             Slice::Tree(tree) => seed.deserialize(tree),
+        }
+    }
+}
+
+impl Serialize for Slice<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Slice::Text(text) => serde_json::from_str::<&RawValue>(text)
+                .map_err(ser::Error::custom)?
+                .serialize(serializer),
+            Slice::Tree(tree) => tree.serialize(serializer),
         }
     }
 }

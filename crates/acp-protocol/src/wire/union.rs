@@ -9,10 +9,11 @@ use std::marker::PhantomData;
 
 use serde::de::{DeserializeOwned, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Error as _, SerializeMap, SerializeSeq};
-use serde::{Deserializer, Serialize, Serializer};
+use serde::{Deserializer, Serializer};
 use serde_json::value::RawValue;
 
-use super::object::{Kept, Members, WriteMembers};
+use super::members::{Kept, Members};
+use super::object::WriteMembers;
 use super::raw::RawJson;
 use super::slice::{Slice, Text};
 
@@ -150,17 +151,6 @@ fn raw_of<E: serde::de::Error>(text: Vec<u8>) -> Result<RawJson, E> {
     RawValue::from_string(text)
         .map(RawJson::from)
         .map_err(E::custom)
-}
-
-impl Serialize for Slice<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Slice::Text(text) => serde_json::from_str::<&RawValue>(text)
-                .map_err(S::Error::custom)?
-                .serialize(serializer),
-            Slice::Tree(tree) => tree.serialize(serializer),
-        }
-    }
 }
 
 /// Looks for the tag; gives it and a way through all other members.
