@@ -25,6 +25,8 @@ use std::cell::RefCell;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use serde::de::DeserializeOwned;
+
 use crate::wire::rule::At;
 
 /// How many notes one collection keeps. A message may hold a wrong element a
@@ -41,6 +43,8 @@ pub enum Forgiven {
     Item,
     /// A required list was missing; it is empty.
     Missing,
+    /// A text held half a surrogate pair, which was replaced.
+    Surrogate,
     /// A `null` stood where the member should have been left out.
     Null,
 }
@@ -63,10 +67,73 @@ impl fmt::Display for Note {
             Forgiven::Value => "unusable value ignored",
             Forgiven::Item => "unusable element left out",
             Forgiven::Missing => "missing list taken as empty",
+            Forgiven::Surrogate => "half a surrogate pair replaced",
             Forgiven::Null => "null taken as absent",
         };
         write!(out, "{}.{}: {did}", self.object, self.member)
     }
+}
+
+/// Decodes a message, and gets over halves of surrogate pairs in its texts.
+///
+/// A program whose texts are UTF-16 may cut one between the two halves of a
+/// character and write `\\ud83d`, which no text of ours can hold. Where decoding
+/// fails and the message has such halves, they become U+FFFD and it is decoded
+/// once more.
+///
+/// ```
+/// use acp_protocol::lenient;
+/// use acp_protocol::v1::ToolCall;
+///
+/// let cut = br#"{"toolCallId": "call-1", "title": "Deploy \ud83d"}"#;
+/// assert!(serde_json::from_slice::<ToolCall>(cut).is_err());
+/// assert_eq!(lenient::decode::<ToolCall>(cut)?.title, "Deploy \u{fffd}");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Fails where the message is no `T`.
+pub fn decode<T: DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
+    serde_json::from_slice(json).or_else(|error| match mend(json) {
+        None => Err(error),
+        Some(mended) => {
+            let decoded = serde_json::from_slice(&mended)?;
+            let at = At {
+                object: "message",
+                member: "text",
+            };
+            note(at, Forgiven::Surrogate);
+            Ok(decoded)
+        }
+    })
+}
+
+/// Replaces escaped halves of surrogate pairs; `None` where there are none.
+fn mend(json: &[u8]) -> Option<Vec<u8>> {
+    let mut mended = None;
+    let mut at = 0;
+    while let Some(found) = memchr::memchr(b'\\', &json[at..]) {
+        at += found;
+        at += match (unit(&json[at..]), json.get(at + 6..).and_then(unit)) {
+            (None, _) => 2,
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
+            (Some(0xd800..=0xdfff), _) => {
+                let mended = mended.get_or_insert_with(|| json.to_vec());
+                mended[at..at + 6].copy_from_slice(br"\ufffd");
+                6
+            }
+            (Some(_), _) => 6,
+        };
+        at = at.min(json.len());
+    }
+    mended
+}
+
+/// Reads an escaped unit of UTF-16.
+fn unit(json: &[u8]) -> Option<u16> {
+    let digits = json.strip_prefix(br"\u")?.get(..4)?;
+    u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
 static TOTAL: AtomicU64 = AtomicU64::new(0);

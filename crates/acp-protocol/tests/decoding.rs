@@ -8,7 +8,7 @@ use acp_protocol::v1::{
     AuthMethodTerminal, CancelRequestNotification, ContentBlock, ElicitationAcceptAction,
     EnvVariable, HttpHeader, ListSessionsRequest, LoadSessionResponse, McpServer, McpServerHttp,
     NewSessionRequest, Plan, SessionInfoUpdate, SessionNotification, SessionUpdate, ToolCall,
-    ToolCallUpdate,
+    ToolCallLocation, ToolCallUpdate,
 };
 use acp_protocol::{Meta, Patch, RawJson};
 use allocation_counter::measure;
@@ -195,6 +195,41 @@ fn notes_say_where_and_not_what() {
     );
     assert!(lenient::total() >= before + 3);
     assert_eq!(notes[0].forgiven, Forgiven::Value);
+}
+
+#[test]
+fn halves_of_surrogate_pairs_are_replaced() {
+    let title = |escaped: &str| {
+        let line = format!(r#"{{"toolCallId":"call-1","title":"{escaped}"}}"#);
+        lenient::decode::<ToolCall>(line.as_bytes()).map(|call| call.title)
+    };
+    let whole = "\u{1f600}";
+    assert_eq!(title(r"a\ud83d").unwrap(), "a\u{fffd}");
+    assert_eq!(title(r"\uDE00a").unwrap(), "\u{fffd}a");
+    assert_eq!(title(r"\ud83d\ude00").unwrap(), whole);
+    assert_eq!(
+        title(r"\ud83d\ud83d\ude00\ude00").unwrap(),
+        format!("\u{fffd}{whole}\u{fffd}")
+    );
+    assert_eq!(title(r"\\ud83d\ud83d").unwrap(), "\\ud83d\u{fffd}");
+    assert_eq!(title(r"\ud83d\n").unwrap(), "\u{fffd}\n");
+    assert!(title(r"\ud83").is_err());
+    assert!(title(r"\ud83d\").is_err());
+    let (_, notes) = lenient::collect(|| title(r"\ud83d"));
+    assert_eq!(
+        notes[0].to_string(),
+        "message.text: half a surrogate pair replaced"
+    );
+    let (_, notes) = lenient::collect(|| title(r"\ud83d\ude00"));
+    assert_eq!(notes, []);
+}
+
+#[test]
+fn number_that_no_type_holds_is_forgiven() {
+    let line = r#"{"path":"/notes.md","line":1e999}"#;
+    let (read, notes) = lenient::collect(|| serde_json::from_str::<ToolCallLocation>(line));
+    assert_eq!(read.unwrap(), ToolCallLocation::new("/notes.md"));
+    assert_eq!(notes.len(), 1);
 }
 
 #[test]

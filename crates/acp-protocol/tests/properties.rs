@@ -3,10 +3,12 @@
 
 #[rustfmt::skip]
 mod definitions;
+mod fixpoint;
 
 use std::fmt::{Debug, Write as _};
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use acp_protocol::lenient;
 use acp_protocol::v1::*;
@@ -84,6 +86,50 @@ impl Order {
         } else {
             text.to_owned()
         }
+    }
+}
+
+/// All messages of the corpus, as text.
+static MESSAGES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus/v1");
+    let mut messages = Vec::new();
+    for file in fs::read_dir(folder).unwrap() {
+        let text = fs::read_to_string(file.unwrap().path()).unwrap();
+        let cases: IndexMap<String, Case> = serde_json::from_str(&text).unwrap();
+        messages.extend(cases.values().map(|case| case.wire.get().to_owned()));
+    }
+    messages.sort();
+    messages.dedup();
+    messages
+});
+
+#[test]
+fn every_message_is_a_fixpoint_of_every_definition() {
+    assert!(MESSAGES.len() > 700, "{}", MESSAGES.len());
+    for message in MESSAGES.iter() {
+        fixpoint::check(message.as_bytes());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+
+    /// Parts of messages, put together as they should not be.
+    #[test]
+    fn spoilt_message_is_refused_or_a_fixpoint(
+        one: prop::sample::Index,
+        other: prop::sample::Index,
+        cut: prop::sample::Index,
+        from: prop::sample::Index,
+        length in 0..12_usize,
+    ) {
+        let (one, other) = (one.get(&MESSAGES).as_bytes(), other.get(&MESSAGES).as_bytes());
+        let (cut, from) = (cut.index(one.len()), from.index(other.len()));
+        let end = (from + length).min(other.len());
+        let mut spoilt = [&one[..cut], &other[from..end]].concat();
+        fixpoint::check(&[spoilt.as_slice(), &one[cut..]].concat());
+        spoilt.extend_from_slice(&one[(cut + length).min(one.len())..]);
+        fixpoint::check(&spoilt);
     }
 }
 

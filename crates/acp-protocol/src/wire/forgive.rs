@@ -107,66 +107,29 @@ impl<'de> Forgive<'de> for bool {
     }
 }
 
-/// A number as JSON has it, before it is fitted into a type.
-enum Number {
-    Unsigned(u64),
-    Signed(i64),
-    Float(f64),
-}
-
-struct NumberVisitor;
-
-impl<'de> Visitor<'de> for NumberVisitor {
-    type Value = Option<Number>;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a number")
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
-        Ok(Some(Number::Unsigned(value)))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
-        Ok(Some(Number::Signed(value)))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
-        Ok(Some(Number::Float(value)))
-    }
-
-    pass_over!(bool str null array object);
-}
-
-macro_rules! forgive_integer {
-    ($($type:ty)*) => { $(
-        impl<'de> Forgive<'de> for $type {
-            fn forgive<D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
-                Ok(match deserializer.deserialize_any(NumberVisitor)? {
-                    Some(Number::Unsigned(value)) => <$type>::try_from(value).ok(),
-                    Some(Number::Signed(value)) => <$type>::try_from(value).ok(),
-                    Some(Number::Float(_)) | None => None,
-                })
+/// Forgives a type by keeping its value as text before it is decoded.
+macro_rules! forgive_by_slice {
+    ($type:ident) => {
+        impl<'de> $crate::wire::forgive::Forgive<'de> for $type {
+            fn forgive<D: serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> Result<Option<Self>, D::Error> {
+                let slice: $crate::wire::slice::Slice<'de> =
+                    serde::Deserialize::deserialize(deserializer)?;
+                Ok(slice.parse().ok())
             }
         }
-    )* };
+    };
 }
 
-forgive_integer!(u16 u32 u64 i32 i64);
+pub(crate) use forgive_by_slice;
 
-impl<'de> Forgive<'de> for f64 {
-    fn forgive<D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
-        Ok(deserializer
-            .deserialize_any(NumberVisitor)?
-            .map(|number| match number {
-                #[expect(clippy::cast_precision_loss, reason = "the schema asks for a double")]
-                Number::Unsigned(value) => value as f64,
-                #[expect(clippy::cast_precision_loss, reason = "the schema asks for a double")]
-                Number::Signed(value) => value as f64,
-                Number::Float(value) => value,
-            }))
-    }
+/// Numbers are kept as text too: one that no type can hold is still a number.
+macro_rules! forgive_numbers {
+    ($($type:ident)*) => { $(forgive_by_slice!($type);)* };
 }
+
+forgive_numbers!(u16 u32 u64 i32 i64 f64);
 
 impl<'de> Forgive<'de> for Map<String, Value> {
     fn forgive<D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
@@ -287,20 +250,3 @@ impl<'de, T: Forgive<'de>> Forgive<'de> for Elements<T> {
         deserializer.deserialize_any(ArrayVisitor(PhantomData))
     }
 }
-
-/// Forgives a type by keeping its value as text before it is decoded.
-macro_rules! forgive_by_slice {
-    ($type:ident) => {
-        impl<'de> $crate::wire::forgive::Forgive<'de> for $type {
-            fn forgive<D: serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> Result<Option<Self>, D::Error> {
-                let slice: $crate::wire::slice::Slice<'de> =
-                    serde::Deserialize::deserialize(deserializer)?;
-                Ok(slice.parse().ok())
-            }
-        }
-    };
-}
-
-pub(crate) use forgive_by_slice;
