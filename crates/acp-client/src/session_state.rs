@@ -158,7 +158,10 @@ impl SessionState {
             tokio::select! {
                 _ = slot.wait_for(|slot| !slot.runs(turn)) => return,
                 _ = self.connection.ended() => return,
-                () = sleep_until(since + delay) => {
+                // Answered, and nobody has read the answer yet: it was heard.
+                () = sleep_until(since + delay) => if !self.mailbox.is_cancelling() {
+                    return;
+                } else {
                     tracing::debug!(session.id = %self.id, "the agent has not heard the cancel, saying it again");
                     self.send_cancel();
                 }

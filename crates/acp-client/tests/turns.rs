@@ -114,6 +114,18 @@ async fn a_cancel_that_got_lost_is_said_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_cancel_is_not_said_again_while_nobody_reads_the_answer() {
+    let (_client, mut session, mut agent) = opened(ClientOptions::new()).await;
+    let turn = session.prompt("hello").await.unwrap();
+    let prompt = agent.request("session/prompt").await;
+    turn.cancel();
+    agent.notification("session/cancel").await;
+    agent.answer(&prompt, end_turn()).await;
+    agent.hears_nothing_for(60 * SECOND).await;
+    turn.end().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_cancel_is_not_said_again_in_the_next_turn() {
     let (_client, mut session, mut agent) = opened(ClientOptions::new()).await;
     let turn = session.prompt("one").await.unwrap();

@@ -289,6 +289,15 @@ impl MailboxControl {
             .with(|connection| connection.set_cancelled(self.id));
     }
 
+    /// Whether the turn was cancelled and the agent has not answered it yet,
+    /// read or unread.
+    #[must_use]
+    pub fn is_cancelling(&self) -> bool {
+        self.peer
+            .shared()
+            .with(|connection| connection.is_cancelling(self.id))
+    }
+
     /// Tells how the mailbox is read from now on.
     pub fn set_reading(&self, reading: Reading) {
         self.peer

@@ -432,6 +432,12 @@ impl Connection {
         }
     }
 
+    /// Whether the turn of a mailbox was cancelled and is not answered yet.
+    #[must_use]
+    pub fn is_cancelling(&self, mailbox: MailboxId) -> bool {
+        self.mailboxes.is_cancelled(mailbox)
+    }
+
     /// Tells that the turn of a mailbox was cancelled: until its end it never
     /// pauses reading.
     pub fn set_cancelled(&mut self, mailbox: MailboxId) {

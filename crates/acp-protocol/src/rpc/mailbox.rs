@@ -425,6 +425,13 @@ impl Mailboxes {
         mailbox.judge(&mut self.over, limits)
     }
 
+    /// Whether a cancelled turn has not been answered yet.
+    pub(super) fn is_cancelled(&self, id: MailboxId) -> bool {
+        self.boxes
+            .get(&id.0)
+            .is_some_and(|mailbox| mailbox.cancelled)
+    }
+
     /// Notes how far each consumer is, at the start of a pause.
     pub(super) fn mark_progress(&mut self) {
         for mailbox in self.boxes.values_mut().filter(|mailbox| mailbox.over) {
