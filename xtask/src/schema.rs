@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -14,11 +14,11 @@ use crate::workspace;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command_,
+    action: Action,
 }
 
 #[derive(clap::Subcommand)]
-enum Command_ {
+enum Action {
     /// Download the package that `schema/PIN.toml` names, and take the schema from it.
     Fetch,
 }
@@ -36,7 +36,7 @@ pub(crate) struct Pin {
     /// Where it lies in the workspace.
     pub(crate) file: String,
     /// The hash of the file.
-    pub sha256: String,
+    pub(crate) sha256: String,
     /// The licence of the package.
     pub(crate) licence: String,
 }
@@ -75,7 +75,7 @@ impl Pin {
 
 /// Brings the pinned schema.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let Command_::Fetch = args.command;
+    let Action::Fetch = args.action;
     let root = workspace::root();
     let pin = Pin::read(&root)?;
     let folder = tempfile::tempdir().context("make a folder for the package")?;
@@ -99,6 +99,7 @@ fn run_in(folder: &Path, program: &str, args: &[&str]) -> Result<()> {
     let status = Command::new(program)
         .args(args)
         .current_dir(folder)
+        .stdout(Stdio::null())
         .status()
         .with_context(|| format!("start `{program}`, which `schema fetch` needs"))?;
     if !status.success() {

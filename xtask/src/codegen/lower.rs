@@ -64,6 +64,17 @@ pub(crate) struct Object {
     pub(crate) flat: Option<FlatField>,
 }
 
+impl Object {
+    /// Tells whether it may do without any member.
+    pub(crate) fn has_default(&self) -> bool {
+        self.flat.is_none()
+            && self
+                .fields
+                .iter()
+                .all(|field| field.presence != Presence::Must)
+    }
+}
+
 /// A union among the members of an object.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FlatField {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{docs, ident, rust_type};
-use crate::codegen::lower::{Definition, Field, Object, Presence, Shape, Type};
+use crate::codegen::lower::{Definition, Field, FlatField, Object, Presence, Shape, Type};
 
 pub(super) fn emit(
     definition: &Definition,
@@ -15,14 +15,14 @@ pub(super) fn emit(
     lowered: &BTreeMap<String, Definition>,
 ) -> TokenStream {
     let name = ident(&definition.name);
-    let has_default = has_default(object);
+    let has_default = object.has_default();
     let derive_default = has_default.then(|| quote!(Default,));
     let has_secret = object.fields.iter().any(|field| field.secret);
     let derive_debug = (!has_secret).then(|| quote!(Debug,));
     let debug = has_secret.then(|| debug(&definition.name, object));
     let parts = parts(object);
     let fields = parts.iter().map(|part| part.declaration(lowered));
-    let constructor = constructor(object, &parts, has_default, lowered);
+    let constructor = constructor(&parts, has_default, lowered);
     let setters = object
         .fields
         .iter()
@@ -55,29 +55,17 @@ pub(super) fn emit(
     }
 }
 
-/// Tells whether an object without members is one.
-pub(super) fn has_default(object: &Object) -> bool {
-    object.flat.is_none()
-        && object
-            .fields
-            .iter()
-            .all(|field| field.presence != Presence::Must)
-}
-
 /// One field of a struct: a member, or a union among the members.
 enum Part<'a> {
     Member(&'a Field),
-    Flat(&'a str, &'a str, &'a str),
+    Flat(&'a FlatField),
 }
 
 /// Puts the union behind the members, and before `_meta`.
 fn parts(object: &Object) -> Vec<Part<'_>> {
     let (meta, members): (Vec<&Field>, Vec<&Field>) =
         object.fields.iter().partition(|field| field.key == "_meta");
-    let flat = object
-        .flat
-        .iter()
-        .map(|flat| Part::Flat(&flat.name, &flat.union, &flat.about));
+    let flat = object.flat.iter().map(Part::Flat);
     members
         .into_iter()
         .map(Part::Member)
@@ -95,9 +83,9 @@ impl Part<'_> {
                 let r#type = field_type(field, lowered);
                 quote!(#about pub #name: #r#type,)
             }
-            Part::Flat(name, union, about) => {
-                let about = docs::lines(about, name);
-                let (name, union) = (ident(name), ident(union));
+            Part::Flat(flat) => {
+                let about = docs::lines(&flat.about, &flat.name);
+                let (name, union) = (ident(&flat.name), ident(&flat.union));
                 quote!(#about pub #name: #union,)
             }
         }
@@ -105,7 +93,7 @@ impl Part<'_> {
 }
 
 /// The table by which the members are read and written.
-fn table(name: &proc_macro2::Ident, parts: &[Part<'_>]) -> TokenStream {
+fn table(name: &Ident, parts: &[Part<'_>]) -> TokenStream {
     let rows = parts.iter().map(|part| match part {
         Part::Member(field) => {
             let name = ident(&field.name);
@@ -121,7 +109,7 @@ fn table(name: &proc_macro2::Ident, parts: &[Part<'_>]) -> TokenStream {
         .iter()
         .enumerate()
         .find_map(|(place, part)| match part {
-            Part::Flat(name, ..) => Some((place, ident(name))),
+            Part::Flat(flat) => Some((place, ident(&flat.name))),
             Part::Member(_) => None,
         });
     match flat {
@@ -152,7 +140,6 @@ fn value_type(field: &Field, lowered: &BTreeMap<String, Definition>) -> TokenStr
 }
 
 fn constructor(
-    object: &Object,
     parts: &[Part<'_>],
     has_default: bool,
     lowered: &BTreeMap<String, Definition>,
@@ -172,8 +159,8 @@ fn constructor(
             Some(quote!(#name: #argument))
         }
         Part::Member(_) => None,
-        Part::Flat(name, union, _) => {
-            let (name, union) = (ident(name), ident(union));
+        Part::Flat(flat) => {
+            let (name, union) = (ident(&flat.name), ident(&flat.union));
             Some(quote!(#name: impl Into<#union>))
         }
     });
@@ -196,22 +183,13 @@ fn constructor(
             };
             quote!(#name: #value)
         }
-        Part::Flat(name, ..) => {
-            let name = ident(name);
+        Part::Flat(flat) => {
+            let name = ident(&flat.name);
             quote!(#name: #name.into())
         }
     });
-    let allow = (object
-        .fields
-        .iter()
-        .filter(|field| field.presence == Presence::Must)
-        .count()
-        + usize::from(object.flat.is_some())
-        > 7)
-    .then(|| quote!(#[allow(clippy::too_many_arguments)]));
     quote! {
         /// Makes one from what is required.
-        #allow
         pub fn new(#(#arguments),*) -> Self {
             Self { #(#values),* }
         }
@@ -255,7 +233,7 @@ fn setter(field: &Field, lowered: &BTreeMap<String, Definition>) -> Option<Token
 /// Returns the type of an argument, and how the value is made of it.
 fn conversion(
     r#type: &Type,
-    name: &proc_macro2::Ident,
+    name: &Ident,
     lowered: &BTreeMap<String, Definition>,
 ) -> (TokenStream, TokenStream) {
     let value = rust_type(r#type, lowered);

@@ -210,10 +210,7 @@ fn is_default(r#type: &Type, value: &Value, lowered: &BTreeMap<String, Definitio
     };
     match (lowered.get(name).map(|definition| &definition.shape), value) {
         (Some(Shape::Object(object)), Value::Object(members)) => {
-            object
-                .fields
-                .iter()
-                .all(|field| field.presence != Presence::Must)
+            object.has_default()
                 && members.iter().all(|(key, value)| {
                     object
                         .fields
