@@ -1,7 +1,7 @@
 //! The generator, shape by shape, and what it wrote.
 //!
 //! A shape is `tests/shapes/NAME.json`, definitions, and if need be `NAME.toml`,
-//! an overlay. Beside them stands what becomes of it: `NAME.rs`, or `NAME.err`
+//! an overlay. Beside them stands what becomes of it: `NAME.rs.txt`, or `NAME.err`
 //! where the generator stops. `UPDATE_EXPECT=1` writes those files anew.
 
 use std::collections::BTreeMap;
@@ -35,8 +35,8 @@ fn shapes() {
         let read = |ending: &str| fs::read_to_string(folder.join(format!("{name}.{ending}"))).ok();
         let overlay = read("toml").unwrap_or_default();
         let (ending, other, text) = match shape(&read("json").unwrap(), &overlay) {
-            Ok(text) => ("rs", "err", text),
-            Err(error) => ("err", "rs", format!("{error:#}\n")),
+            Ok(text) => ("rs.txt", "err", text),
+            Err(error) => ("err", "rs.txt", format!("{error:#}\n")),
         };
         let expects_failure = name.starts_with("fail_");
         if (ending == "err") != expects_failure {
