@@ -1,8 +1,7 @@
 //! Any script of bytes from the peer and of what this side does.
 #![no_main]
 
-#[path = "../../crates/acp-protocol/tests/checks/mod.rs"]
-#[expect(dead_code, reason = "the checks of the other targets")]
-mod checks;
+#[path = "../../crates/acp-protocol/tests/checks/connection/mod.rs"]
+mod connection;
 
-libfuzzer_sys::fuzz_target!(|script: &[u8]| checks::connection::check(script));
+libfuzzer_sys::fuzz_target!(|script: &[u8]| connection::check(script));

@@ -2,6 +2,8 @@
 //! found without one.
 
 mod checks;
+#[rustfmt::skip]
+mod definitions;
 
 use std::{fs, panic::catch_unwind, path::PathBuf};
 
@@ -34,4 +36,9 @@ fn lines() {
 #[test]
 fn connections() {
     run("connection", checks::connection::check);
+}
+
+#[test]
+fn decoded_messages() {
+    run("decode_v1", checks::decode_v1::check);
 }

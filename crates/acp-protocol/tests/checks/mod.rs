@@ -3,5 +3,6 @@
 
 pub(crate) mod chunks;
 pub(crate) mod connection;
+pub(crate) mod decode_v1;
 pub(crate) mod intake;
 pub(crate) mod line;
