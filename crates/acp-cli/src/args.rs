@@ -33,6 +33,11 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Be a small agent on standard input and output, to try clients with
     DemoAgent,
+    /// Play a scripted agent or client, or work on scenarios and recordings
+    Mock {
+        #[command(subcommand)]
+        command: acp_mockpeer::cli::Command,
+    },
 }
 
 /// What `acp run` is told.

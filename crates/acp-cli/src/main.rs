@@ -16,6 +16,7 @@ use std::process::ExitCode;
 
 use acp_agent::demo::DemoAgent;
 use clap::Parser;
+use tokio::runtime::Runtime;
 
 use args::{Cli, Command};
 use exit::Exit;
@@ -25,6 +26,24 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => error.exit(),
     };
+    match cli.command {
+        // It has its own exit codes and, for scripts that are to be timed, its own runtime.
+        Command::Mock { command } => acp_mockpeer::cli::run(command),
+        Command::Run(args) => on_runtime(|runtime| {
+            // On this thread, which no connection depends on: it may be stuck on an
+            // output that nobody reads, and a second Ctrl-C must be heard all the same.
+            runtime.block_on(run::run(args))
+        }),
+        // On a worker, where its connection is.
+        Command::DemoAgent => on_runtime(|runtime| {
+            runtime
+                .block_on(async { tokio::spawn(serve_demo()).await })
+                .unwrap_or(Exit::StartFailed)
+        }),
+    }
+}
+
+fn on_runtime(work: impl FnOnce(&Runtime) -> Exit) -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -32,15 +51,7 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(_) => return Exit::StartFailed.into(),
     };
-    let exit = match cli.command {
-        // On this thread, which no connection depends on: it may be stuck on an output
-        // that nobody reads, and a second Ctrl-C must be heard all the same.
-        Command::Run(args) => runtime.block_on(run::run(args)),
-        // On a worker, where its connection is.
-        Command::DemoAgent => runtime
-            .block_on(async { tokio::spawn(serve_demo()).await })
-            .unwrap_or(Exit::StartFailed),
-    };
+    let exit = work(&runtime);
     // What still blocks a thread is left to the end of the process.
     runtime.shutdown_background();
     exit.into()
