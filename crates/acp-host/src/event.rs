@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use crate::{
-    Block, CommandId, Gate, GateId, HostError, LoopId, PlanEntry, ToolCall, ToolEnd, ToolProgress,
-    TurnId,
+    Block, Command, CommandId, CompactRejectReason, Compaction, ConfigOption, Gate, GateId,
+    HostError, LoopId, Notice, PlanEntry, SessionInfo, ToolCall, ToolEnd, ToolProgress, TurnId,
 };
 
 /// One thing that happened.
@@ -141,6 +141,9 @@ pub enum EventBody {
         /// Why.
         reason: TurnRejectReason,
     },
+    /// What the user asked in the turn. A journal tells it; a live client knows
+    /// what it asked, and is not told.
+    UserMessage(Vec<Block>),
     /// The model said something more.
     Delta(Delta),
     /// The model finished a step; what it said in it, as a whole.
@@ -161,6 +164,30 @@ pub enum EventBody {
     PlanChanged(Vec<PlanEntry>),
     /// The context was measured.
     ContextMeasured(ContextUse),
+    /// Other commands can be used now; these are all.
+    CommandsChanged(Vec<Command>),
+    /// Something was set by the agent itself; these are all options.
+    ConfigChanged(Vec<ConfigOption>),
+    /// The session has another title, or something happened in it. What has not
+    /// changed since it was last told is not told again.
+    InfoChanged(SessionInfo),
+    /// There is something that the user should know. Told to clients that show
+    /// notices.
+    Noticed(Box<Notice>),
+    /// The conversation is being shortened. Told to clients that show it.
+    Compacting(Box<Compaction>),
+    /// The compaction that was asked for has been made.
+    CompactDone {
+        /// What asked for it.
+        command: CommandId,
+    },
+    /// The compaction that was asked for did not come about.
+    CompactRejected {
+        /// What asked for it.
+        command: CommandId,
+        /// Why.
+        reason: CompactRejectReason,
+    },
     /// The turn waits for a decision.
     GateOpened(Box<Gate>),
     /// A decision was made, or is no longer needed.
@@ -198,19 +225,52 @@ pub enum Delta {
 }
 
 /// How much of the context is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ContextUse {
     /// Tokens in use.
     pub used: u64,
     /// Tokens that fit.
     pub limit: u64,
+    /// What the session has cost so far.
+    pub cost: Option<Box<Cost>>,
+}
+
+/// An amount of money.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Cost {
+    /// How much.
+    pub amount: f64,
+    /// Of which currency, by its code of three letters.
+    pub currency: String,
+}
+
+impl Cost {
+    /// So much of a currency.
+    pub fn new(amount: f64, currency: impl Into<String>) -> Self {
+        Self {
+            amount,
+            currency: currency.into(),
+        }
+    }
 }
 
 impl ContextUse {
     /// So many of so many tokens are in use.
     pub fn new(used: u64, limit: u64) -> Self {
-        Self { used, limit }
+        Self {
+            used,
+            limit,
+            cost: None,
+        }
+    }
+
+    /// Says what the session has cost so far.
+    #[must_use]
+    pub fn with_cost(mut self, cost: Cost) -> Self {
+        self.cost = Some(Box::new(cost));
+        self
     }
 }
 

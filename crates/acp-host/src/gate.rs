@@ -1,6 +1,8 @@
 //! Decisions for which a turn waits.
 
-use crate::{GateId, ToolCall};
+use std::collections::BTreeMap;
+
+use crate::{Form, FormValue, GateId, OpenUrl, ToolCall, ToolId};
 
 /// A decision for which a turn waits.
 ///
@@ -37,6 +39,38 @@ impl Gate {
         }
     }
 
+    /// Asks the user some questions, introduced by a line of text.
+    pub fn form(id: impl Into<GateId>, message: impl Into<String>, form: Form) -> Self {
+        Self {
+            id: id.into(),
+            kind: GateKind::Form { form, tool: None },
+            title: Some(message.into()),
+            body: None,
+        }
+    }
+
+    /// Sends the user to an address, and says why.
+    ///
+    /// That the user went there does not mean that all is done there: tell
+    /// [`GateResolved`](crate::EventBody::GateResolved) when it is.
+    pub fn open_url(id: impl Into<GateId>, message: impl Into<String>, url: OpenUrl) -> Self {
+        Self {
+            id: id.into(),
+            kind: GateKind::OpenUrl { url, tool: None },
+            title: Some(message.into()),
+            body: None,
+        }
+    }
+
+    /// Says which tool call asks the questions, or sends to the address.
+    #[must_use]
+    pub fn for_tool(mut self, id: impl Into<ToolId>) -> Self {
+        if let GateKind::Form { tool, .. } | GateKind::OpenUrl { tool, .. } = &mut self.kind {
+            *tool = Some(id.into());
+        }
+        self
+    }
+
     /// Sets the line that says what is to be decided.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
@@ -62,6 +96,23 @@ pub enum GateKind {
         tool: ToolCall,
         /// What the user may choose, in this order. Never empty.
         controls: Vec<Control>,
+    },
+    /// What the user answers in a form.
+    ///
+    /// A client that shows no forms is not asked: the user is told, and the
+    /// gate stays open until the host resolves it in its own way.
+    Form {
+        /// What is asked.
+        form: Form,
+        /// The tool call that asks.
+        tool: Option<ToolId>,
+    },
+    /// Whether the user goes to an address. Asked as forms are.
+    OpenUrl {
+        /// Where to.
+        url: OpenUrl,
+        /// The tool call that asks.
+        tool: Option<ToolId>,
     },
 }
 
@@ -158,6 +209,14 @@ impl GateResponse {
 pub enum GateAnswer {
     /// The answer to a permission gate.
     Permission(PermissionAction),
+    /// What was answered in a form; it fits the form.
+    Form(BTreeMap<String, FormValue>),
+    /// The user is on the way to the address.
+    Opened,
+    /// The user does not want to answer a form, or go to an address.
+    Declined,
+    /// Nobody answered a form, or looked at an address.
+    Dismissed,
 }
 
 /// Who decided at a gate.
@@ -167,7 +226,8 @@ pub enum DecisionSource {
     /// The user, through the client.
     User,
     /// A rule of the facade: the client was cancelled, gone, or answered
-    /// something that was not offered. Such a decision never approves.
+    /// something that was not offered. Such a decision never approves, and
+    /// never answers a form.
     Policy {
         /// The rule.
         reason: &'static str,

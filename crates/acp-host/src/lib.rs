@@ -7,8 +7,19 @@
 //! | you have | implement |
 //! |---|---|
 //! | sessions | [`SessionHost`], and [`LiveSession`] for what it makes |
-//! | events: text, tools, plans, ends of turns | call [`ClientLink::emit`] |
-//! | decisions to leave to the user | emit a [`Gate`], take [`respond_gate`](LiveSession::respond_gate) |
+//! | sessions that can be taken up again | [`SessionResumer`], [`SessionLoader`] |
+//! | a list of sessions; sessions to remove | [`SessionCatalog`], [`SessionDeleter`] |
+//! | a mode, a model, anything to set | [`ConfigCatalog`], [`ConfigController`] |
+//! | a login | [`Authenticator`], [`LogoutHandler`] |
+//! | a conversation that can be shortened | [`LiveSession::compact`] |
+//!
+//! | a session has to tell or to ask | it calls |
+//! |---|---|
+//! | text, tools, plans, ends of turns | [`ClientLink::emit`] with an [`EventBody`] |
+//! | commands, its title, notices, its options | the same, [`of the session`](Event::of_session) |
+//! | decisions to leave to the user | the same with a [`Gate`]; [`respond_gate`](LiveSession::respond_gate) brings the answer |
+//! | files of the client | [`ClientLink::read_text_file`], [`ClientLink::write_text_file`] |
+//! | commands to run at the client | [`ClientLink::create_terminal`] |
 //! | errors that the client may read | [`HostError::public`] |
 //!
 //! If what you have is "a function that answers a prompt", take the kit of
@@ -61,39 +72,60 @@
 //! }
 //! ```
 
+mod auth;
 mod cancel;
+mod config;
 mod content;
 pub mod dynamic;
 mod error;
 mod event;
+mod form;
 mod gate;
 mod id;
 mod json;
+mod lifecycle;
 mod link;
+mod news;
 mod session;
 mod setup;
+mod shared;
+mod terminal;
 mod tool;
 
+pub use auth::{AuthKind, AuthMethod, Authenticator, LogoutHandler};
 pub use cancel::{Cancel, Cancelled};
+pub use config::{
+    ConfigCatalog, ConfigCategory, ConfigChange, ConfigChoice, ConfigController, ConfigKind,
+    ConfigOption, ConfigValue,
+};
 pub use content::{Block, Media, PromptContent, Resource, ResourceBody, ResourceLink};
 pub use error::{HostError, HostErrorKind};
 pub use event::{
-    ContextUse, Delta, Event, EventBody, InputCancelReason, Origin, TurnFailure, TurnRejectReason,
-    Visibility,
+    ContextUse, Cost, Delta, Event, EventBody, InputCancelReason, Origin, TurnFailure,
+    TurnRejectReason, Visibility,
 };
+pub use form::{FieldKind, Form, FormError, FormField, FormOption, FormValue, OpenUrl};
 pub use gate::{
     Control, DecisionSource, Gate, GateAnswer, GateKind, GateResponse, PermissionAction,
 };
 pub use id::{CommandId, GateId, LoopId, SessionId, SessionIdError, ToolId, TurnId};
 pub use json::Json;
+pub use lifecycle::{
+    CatalogEntry, CatalogQuery, Loaded, Replay, SessionCatalog, SessionDeleter, SessionLoader,
+    SessionResumer,
+};
 pub use link::{
     BoxFuture, ClientError, ClientLink, EmitError, Offer, Port, ReadTextFile, WriteTextFile,
+};
+pub use news::{
+    Command, CompactRejectReason, Compaction, CompactionStatus, Notice, NoticeSeverity, SessionInfo,
 };
 pub use session::{LiveSession, SessionHost, Submission};
 pub use setup::{
     ClientFeatures, DirectoryError, McpAcceptance, McpRemote, McpServer, McpStdio, Secret, Setup,
     check_directory,
 };
+pub use terminal::{CreateTerminal, Terminal, TerminalExit, TerminalOutput, TerminalPort};
 pub use tool::{
     Diff, PlanEntry, PlanPriority, PlanStatus, ToolCall, ToolContent, ToolEnd, ToolKind,
     ToolLocation, ToolProgress,

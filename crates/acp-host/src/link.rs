@@ -2,7 +2,7 @@
 
 use std::{fmt, path::PathBuf, pin::Pin, sync::Arc};
 
-use crate::{Event, HostError};
+use crate::{CreateTerminal, Event, HostError, Terminal};
 
 /// A boxed future that may be sent to another thread.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -86,6 +86,19 @@ impl ClientLink {
     pub async fn write_text_file(&self, request: WriteTextFile) -> Result<(), ClientError> {
         self.0.write_text_file(request).await
     }
+
+    /// Lets the client run a command.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_text_file`](ClientLink::read_text_file).
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, the terminal is released as soon as there is one.
+    pub async fn create_terminal(&self, request: CreateTerminal) -> Result<Terminal, ClientError> {
+        self.0.create_terminal(request).await
+    }
 }
 
 impl fmt::Debug for ClientLink {
@@ -114,6 +127,15 @@ pub trait Port: Send + Sync {
 
     /// Writes a text file through the client.
     fn write_text_file(&self, request: WriteTextFile) -> BoxFuture<'_, Result<(), ClientError>> {
+        drop(request);
+        Box::pin(std::future::ready(Err(ClientError::Unsupported)))
+    }
+
+    /// Lets the client run a command.
+    fn create_terminal(
+        &self,
+        request: CreateTerminal,
+    ) -> BoxFuture<'_, Result<Terminal, ClientError>> {
         drop(request);
         Box::pin(std::future::ready(Err(ClientError::Unsupported)))
     }

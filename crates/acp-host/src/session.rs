@@ -82,6 +82,29 @@ pub trait LiveSession: Send + Sync + 'static {
     /// which is told by its event.
     fn interrupt(&self) -> impl Future<Output = bool> + Send;
 
+    /// Shortens the conversation, as the user asked. Called only if the agent
+    /// was built with the command for it.
+    ///
+    /// It may return as soon as the work has begun. The end is told by
+    /// [`CompactDone`](crate::EventBody::CompactDone) or
+    /// [`CompactRejected`](crate::EventBody::CompactRejected), which name the
+    /// command.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError`] if it was not accepted. That is what a session says that
+    /// does not implement it.
+    fn compact(
+        &self,
+        command: CommandId,
+        cancel: Cancel,
+    ) -> impl Future<Output = Result<(), HostError>> + Send {
+        drop((command, cancel));
+        std::future::ready(Err(HostError::public(
+            "this session cannot shorten its conversation",
+        )))
+    }
+
     /// Lets go of the session's resources; what was written stays.
     ///
     /// May be called twice, and has five seconds.
@@ -137,6 +160,14 @@ impl<T: LiveSession> LiveSession for Arc<T> {
 
     fn interrupt(&self) -> impl Future<Output = bool> + Send {
         (**self).interrupt()
+    }
+
+    fn compact(
+        &self,
+        command: CommandId,
+        cancel: Cancel,
+    ) -> impl Future<Output = Result<(), HostError>> + Send {
+        (**self).compact(command, cancel)
     }
 
     fn shutdown(&self) -> impl Future<Output = ()> + Send {

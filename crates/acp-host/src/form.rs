@@ -1,0 +1,391 @@
+//! Questions to the user, and what answers fit them.
+
+use std::collections::BTreeMap;
+
+/// Questions that the user answers in one go.
+///
+/// A form is no place for secrets: what is answered is seen by the client and
+/// may be kept by it. Send the user to an address instead
+/// ([`OpenUrl`]).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Form {
+    /// What is asked, in the order in which it is shown.
+    pub fields: Vec<FormField>,
+}
+
+impl Form {
+    /// The most fields of a form.
+    pub const MAX_FIELDS: usize = 32;
+    /// The longest name of a field, in bytes.
+    pub const MAX_NAME_BYTES: usize = 128;
+    /// The most options of a field.
+    pub const MAX_OPTIONS: usize = 64;
+    /// The longest answer, in bytes.
+    pub const MAX_ANSWER_BYTES: usize = 4096;
+
+    /// A form without fields.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks one thing more.
+    #[must_use]
+    pub fn with_field(mut self, field: FormField) -> Self {
+        self.fields.push(field);
+        self
+    }
+
+    /// Checks that the form can be shown.
+    ///
+    /// # Errors
+    ///
+    /// [`FormError`] names the bound that it breaks.
+    pub fn check(&self) -> Result<(), FormError> {
+        if self.fields.is_empty() || self.fields.len() > Self::MAX_FIELDS {
+            return Err(FormError::FieldCount);
+        }
+        let mut names = std::collections::BTreeSet::new();
+        for field in &self.fields {
+            let name = &field.name;
+            if name.is_empty() || name.len() > Self::MAX_NAME_BYTES || !names.insert(name) {
+                return Err(FormError::FieldName);
+            }
+            if let FieldKind::Select { options } = &field.kind
+                && (options.is_empty() || options.len() > Self::MAX_OPTIONS)
+            {
+                return Err(FormError::OptionCount);
+            }
+            if let Some(default) = &field.default {
+                field.check(default)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks an answer. The client may have checked nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`FormError`] names the rule that the answer breaks.
+    pub fn check_answer(&self, answer: &BTreeMap<String, FormValue>) -> Result<(), FormError> {
+        if answer
+            .keys()
+            .any(|name| self.fields.iter().all(|field| field.name != *name))
+        {
+            return Err(FormError::UnknownField);
+        }
+        for field in &self.fields {
+            match answer.get(&field.name) {
+                Some(value) => field.check(value)?,
+                None if field.is_required => return Err(FormError::Missing),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One thing that is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FormField {
+    /// Names it in the answer.
+    pub name: String,
+    /// What people read.
+    pub title: String,
+    /// What should be known to answer it.
+    pub description: Option<String>,
+    /// What can be answered.
+    pub kind: FieldKind,
+    /// Whether it must be answered.
+    pub is_required: bool,
+    /// What the answer is to begin with.
+    pub default: Option<FormValue>,
+}
+
+impl FormField {
+    /// Asks for a text; it must be answered unless said
+    /// [otherwise](Self::optional).
+    pub fn text(name: impl Into<String>, title: impl Into<String>) -> Self {
+        Self::new(name, title, FieldKind::Text)
+    }
+
+    /// Asks for one of some options.
+    pub fn select(
+        name: impl Into<String>,
+        title: impl Into<String>,
+        options: Vec<FormOption>,
+    ) -> Self {
+        Self::new(name, title, FieldKind::Select { options })
+    }
+
+    /// Asks for yes or no.
+    pub fn confirm(name: impl Into<String>, title: impl Into<String>) -> Self {
+        Self::new(name, title, FieldKind::Confirm)
+    }
+
+    fn new(name: impl Into<String>, title: impl Into<String>, kind: FieldKind) -> Self {
+        Self {
+            name: name.into(),
+            title: title.into(),
+            description: None,
+            kind,
+            is_required: true,
+            default: None,
+        }
+    }
+
+    /// Says what should be known to answer it.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets what the answer is to begin with.
+    #[must_use]
+    pub fn with_default(mut self, value: FormValue) -> Self {
+        self.default = Some(value);
+        self
+    }
+
+    /// Lets it go without an answer.
+    #[must_use]
+    pub fn optional(mut self) -> Self {
+        self.is_required = false;
+        self
+    }
+
+    fn check(&self, value: &FormValue) -> Result<(), FormError> {
+        match (&self.kind, value) {
+            (FieldKind::Text | FieldKind::Select { .. }, FormValue::Text(text))
+                if text.len() > Form::MAX_ANSWER_BYTES =>
+            {
+                Err(FormError::TooLong)
+            }
+            (FieldKind::Text, FormValue::Text(_)) => Ok(()),
+            (FieldKind::Select { options }, FormValue::Text(text)) => {
+                let is_offered = options.iter().any(|option| option.id == *text);
+                is_offered.then_some(()).ok_or(FormError::NotOffered)
+            }
+            (FieldKind::Confirm, FormValue::Flag(_)) => Ok(()),
+            _ => Err(FormError::WrongType),
+        }
+    }
+}
+
+/// What can be answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FieldKind {
+    /// Any text.
+    Text,
+    /// One of these.
+    Select {
+        /// What is offered.
+        options: Vec<FormOption>,
+    },
+    /// Yes or no.
+    Confirm,
+}
+
+/// One of the answers that are offered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FormOption {
+    /// What is answered.
+    pub id: String,
+    /// What people read.
+    pub title: String,
+}
+
+impl FormOption {
+    /// Offers an answer under a title.
+    pub fn new(id: impl Into<String>, title: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            title: title.into(),
+        }
+    }
+}
+
+/// What was answered in one field.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FormValue {
+    /// A text, or the id of an option.
+    Text(String),
+    /// Yes or no.
+    Flag(bool),
+}
+
+impl FormValue {
+    /// The text, if it is one.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Flag(_) => None,
+        }
+    }
+}
+
+impl std::fmt::Debug for FormValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            // People write into forms what they should not.
+            Self::Text(text) => write!(f, "Text({} bytes)", text.len()),
+            Self::Flag(flag) => write!(f, "Flag({flag})"),
+        }
+    }
+}
+
+/// Why a form cannot be shown, or an answer does not fit it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FormError {
+    /// There is no field, or there are more than [`Form::MAX_FIELDS`].
+    #[error("check a form: it has no fields, or more than {}", Form::MAX_FIELDS)]
+    FieldCount,
+    /// A name is empty, too long, or that of another field.
+    #[error("check a form: a field's name is empty, too long or taken")]
+    FieldName,
+    /// A field has no options, or more than [`Form::MAX_OPTIONS`].
+    #[error(
+        "check a form: a field has no options, or more than {}",
+        Form::MAX_OPTIONS
+    )]
+    OptionCount,
+    /// The answer names a field that the form does not have.
+    #[error("check an answer: it names a field that was not asked for")]
+    UnknownField,
+    /// A field that must be answered is not.
+    #[error("check an answer: a field is missing")]
+    Missing,
+    /// A text where yes or no was asked for, or the other way round.
+    #[error("check an answer: a value is of another type")]
+    WrongType,
+    /// A text is longer than [`Form::MAX_ANSWER_BYTES`].
+    #[error(
+        "check an answer: a text is longer than {} bytes",
+        Form::MAX_ANSWER_BYTES
+    )]
+    TooLong,
+    /// An option that was not offered.
+    #[error("check an answer: an option was not offered")]
+    NotOffered,
+}
+
+/// An address to which the user is sent: to log in, to pay, to confirm.
+///
+/// The address is shown to the user in full. It must hold no secret and nothing
+/// that lets its bearer in.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OpenUrl {
+    /// The address.
+    pub url: String,
+}
+
+impl OpenUrl {
+    /// Sends the user to an address.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self { url: url.into() }
+    }
+}
+
+impl std::fmt::Debug for OpenUrl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // What is behind the `?` is nobody's business.
+        let shown = self.url.split(['?', '#']).next().unwrap_or_default();
+        f.debug_tuple("OpenUrl").field(&shown).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form() -> Form {
+        let colours = vec![
+            FormOption::new("red", "Red"),
+            FormOption::new("blue", "Blue"),
+        ];
+        Form::new()
+            .with_field(FormField::text("name", "Name"))
+            .with_field(FormField::select("colour", "Colour", colours).optional())
+            .with_field(FormField::confirm("sure", "Are you sure?").optional())
+    }
+
+    #[test]
+    fn answers() {
+        let text = |text: &str| FormValue::Text(text.into());
+        let check = |answer: &[(&str, FormValue)], want: Result<(), FormError>| {
+            let answer = answer
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), value.clone()))
+                .collect();
+            assert_eq!(form().check_answer(&answer), want, "{answer:?}");
+        };
+        check(&[("name", text("Ada"))], Ok(()));
+        check(
+            &[
+                ("name", text("")),
+                ("colour", text("red")),
+                ("sure", FormValue::Flag(false)),
+            ],
+            Ok(()),
+        );
+        check(&[], Err(FormError::Missing));
+        check(
+            &[("name", FormValue::Flag(true))],
+            Err(FormError::WrongType),
+        );
+        let ada = ("name", text("Ada"));
+        check(
+            &[ada.clone(), ("sure", text("yes"))],
+            Err(FormError::WrongType),
+        );
+        check(
+            &[ada.clone(), ("colour", text("Red"))],
+            Err(FormError::NotOffered),
+        );
+        check(&[ada, ("age", text("36"))], Err(FormError::UnknownField));
+        check(&[("name", text(&"x".repeat(4096)))], Ok(()));
+        check(
+            &[("name", text(&"x".repeat(4097)))],
+            Err(FormError::TooLong),
+        );
+    }
+
+    #[test]
+    fn forms() {
+        assert_eq!(form().check(), Ok(()));
+        let check = |form: Form, want: FormError| assert_eq!(form.check(), Err(want));
+        check(Form::new(), FormError::FieldCount);
+        check(
+            form().with_field(FormField::text("name", "Again")),
+            FormError::FieldName,
+        );
+        check(
+            Form::new().with_field(FormField::select("a", "A", vec![])),
+            FormError::OptionCount,
+        );
+        let many = (0..33).fold(Form::new(), |form, number| {
+            form.with_field(FormField::confirm(number.to_string(), "Sure?"))
+        });
+        check(many, FormError::FieldCount);
+        let default = FormField::confirm("a", "A").with_default(FormValue::Text("yes".into()));
+        check(Form::new().with_field(default), FormError::WrongType);
+    }
+
+    #[test]
+    fn what_users_write_is_not_printed() {
+        let url = OpenUrl::new("https://example.com/login?canary#canary");
+        let printed = format!("{:?} {url:?}", FormValue::Text("canary".into()));
+        assert!(
+            !printed.contains("canary") && printed.contains("/login"),
+            "{printed}"
+        );
+    }
+}

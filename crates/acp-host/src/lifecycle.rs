@@ -1,0 +1,229 @@
+//! Sessions that outlive their connection: resumed, loaded, listed, deleted.
+//!
+//! Four small traits, each optional, each advertised by being registered.
+
+use std::{fmt, path::PathBuf, time::SystemTime};
+
+use crate::{Event, HostError, LiveSession, SessionId, Setup, dynamic::DynReplay};
+
+/// Takes up an earlier session again; `session/resume`.
+///
+/// The client knows the conversation already: nothing of it is told.
+pub trait SessionResumer: Send + Sync + 'static {
+    /// What a running session is.
+    type Session: LiveSession;
+
+    /// Takes up a session. The folders and tool servers of the set-up are those
+    /// of this time; earlier ones are not carried over.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError`]; say [`NotFound`](crate::HostErrorKind::NotFound) for a
+    /// session that nobody knows. The session that is returned must have the id
+    /// that was asked for, else it is shut down and the client reads that the
+    /// agent failed.
+    fn resume_session(
+        &self,
+        id: SessionId,
+        setup: Setup,
+    ) -> impl Future<Output = Result<Self::Session, HostError>> + Send;
+}
+
+/// Takes up an earlier session and tells its conversation; `session/load`.
+pub trait SessionLoader: Send + Sync + 'static {
+    /// What a running session is.
+    type Session: LiveSession;
+
+    /// Takes up a session, and opens its journal.
+    ///
+    /// The journal is told to the client before the session is attached, so
+    /// what the session tells through its link comes behind it.
+    ///
+    /// # Errors
+    ///
+    /// As [`resume_session`](SessionResumer::resume_session).
+    fn load_session(
+        &self,
+        id: SessionId,
+        setup: Setup,
+    ) -> impl Future<Output = Result<Loaded<Self::Session>, HostError>> + Send;
+}
+
+/// A session that was taken up, and its journal.
+pub struct Loaded<S> {
+    /// The session.
+    pub session: S,
+    /// What happened in it so far.
+    pub journal: Box<dyn DynReplay>,
+}
+
+impl<S> Loaded<S> {
+    /// Joins a session and its journal. A `Vec` of events is a journal by
+    /// `into_iter`.
+    pub fn new(session: S, journal: impl Replay) -> Self {
+        Self {
+            session,
+            journal: Box::new(journal),
+        }
+    }
+}
+
+impl<S: fmt::Debug> fmt::Debug for Loaded<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loaded")
+            .field("session", &self.session)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A journal: the events of a session, told once more in their order.
+///
+/// They have the origins and numbers they had when they were new, and become
+/// the same updates with the same ids. Besides, a journal says what the user
+/// asked ([`UserMessage`](crate::EventBody::UserMessage)). It need not keep
+/// deltas: the [`StepDone`](crate::EventBody::StepDone) behind them says the
+/// same; but it keeps each step in front of the tools that it asked for.
+/// Events that are not public are not told, whatever the journal holds.
+pub trait Replay: Send + 'static {
+    /// Reads on; `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError`] if the journal cannot be read; then nothing is loaded. A
+    /// journal never leaves out what it cannot read.
+    fn next_event(&mut self) -> impl Future<Output = Result<Option<Event>, HostError>> + Send;
+}
+
+impl Replay for std::vec::IntoIter<Event> {
+    fn next_event(&mut self) -> impl Future<Output = Result<Option<Event>, HostError>> + Send {
+        std::future::ready(Ok(self.next()))
+    }
+}
+
+/// Knows which sessions there are; `session/list`.
+pub trait SessionCatalog: Send + Sync + 'static {
+    /// Lists sessions.
+    ///
+    /// A small catalog returns all it has, in any order: the facade filters,
+    /// sorts and cuts. A large one may return just what the query asks for: of
+    /// those that match it and stand behind [`after`](CatalogQuery::after), in
+    /// the order of the bytes of their ids, the first
+    /// [`limit`](CatalogQuery::limit); fewer only if there are no more.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError`]; only its public text reaches the client.
+    fn list(
+        &self,
+        query: CatalogQuery,
+    ) -> impl Future<Output = Result<Vec<CatalogEntry>, HostError>> + Send;
+}
+
+/// Which sessions are looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CatalogQuery {
+    /// Only those behind this one.
+    pub after: Option<SessionId>,
+    /// Only those that work in this folder.
+    pub cwd: Option<PathBuf>,
+    /// So many, if there are.
+    pub limit: usize,
+}
+
+impl CatalogQuery {
+    /// Looks for the first so many sessions.
+    pub fn new(limit: usize) -> Self {
+        Self {
+            after: None,
+            cwd: None,
+            limit,
+        }
+    }
+
+    /// Looks for those behind a session.
+    #[must_use]
+    pub fn with_after(mut self, after: SessionId) -> Self {
+        self.after = Some(after);
+        self
+    }
+
+    /// Looks for those that work in a folder.
+    #[must_use]
+    pub fn with_cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
+        self.cwd = Some(cwd.into());
+        self
+    }
+}
+
+/// What a catalog knows of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CatalogEntry {
+    /// The session.
+    pub id: SessionId,
+    /// The folder in which it works. Where neither the catalog nor a live
+    /// session knows it, the client is not told of the session; never guess.
+    pub cwd: Option<PathBuf>,
+    /// Further folders that it may use.
+    pub additional_directories: Vec<PathBuf>,
+    /// What it is about.
+    pub title: Option<String>,
+    /// When something last happened in it.
+    pub updated_at: Option<SystemTime>,
+}
+
+impl CatalogEntry {
+    /// Names a session of which nothing else is known.
+    pub fn new(id: SessionId) -> Self {
+        Self {
+            id,
+            cwd: None,
+            additional_directories: Vec::new(),
+            title: None,
+            updated_at: None,
+        }
+    }
+
+    /// Says in which folder it works.
+    #[must_use]
+    pub fn with_cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
+        self.cwd = Some(cwd.into());
+        self
+    }
+
+    /// Says which further folders it may use.
+    #[must_use]
+    pub fn with_additional_directories(mut self, directories: Vec<PathBuf>) -> Self {
+        self.additional_directories = directories;
+        self
+    }
+
+    /// Says what it is about.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Says when something last happened in it.
+    #[must_use]
+    pub fn with_updated_at(mut self, time: SystemTime) -> Self {
+        self.updated_at = Some(time);
+        self
+    }
+}
+
+/// Removes sessions for good; `session/delete`.
+pub trait SessionDeleter: Send + Sync + 'static {
+    /// Removes what is kept of a session. It is called only for sessions that
+    /// are not live on this connection, and while it runs none with this id is
+    /// taken up there.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError`]. A session that nobody knows is deleted already: success,
+    /// or [`NotFound`](crate::HostErrorKind::NotFound), which the client reads
+    /// as success.
+    fn delete(&self, id: &SessionId) -> impl Future<Output = Result<(), HostError>> + Send;
+}
