@@ -6,7 +6,7 @@ use acp_protocol::rpc::{CloseCause, Role};
 use acp_transport_stdio::{serve, stdio::protocol_stdio};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::connection::{Connection, Parts};
+use crate::{connection::Connection, parts::Parts};
 
 /// An agent that is ready to serve; made by an
 /// [`AgentBuilder`](crate::AgentBuilder).

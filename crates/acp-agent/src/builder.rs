@@ -2,10 +2,23 @@
 
 use std::sync::Arc;
 
-use acp_host::{McpAcceptance, PromptContent, SessionHost, dynamic::DynSessionHost};
+use acp_host::{
+    AuthMethod, Authenticator, ConfigCatalog, ConfigController, LogoutHandler, McpAcceptance,
+    PromptContent, SessionCatalog, SessionDeleter, SessionHost, SessionLoader, SessionResumer,
+    dynamic::{
+        DynLogoutHandler, DynSessionCatalog, DynSessionDeleter, DynSessionHost, DynSessionLoader,
+        DynSessionResumer,
+    },
+};
 use acp_protocol::{rpc::Limits, v1::Implementation};
 
-use crate::{agent::Agent, connection::Parts, limits::AgentLimits, setup::SetupPolicy};
+use crate::{
+    agent::Agent,
+    cursor::CursorKey,
+    limits::AgentLimits,
+    parts::{Catalog, Config, Login, Parts},
+    setup::SetupPolicy,
+};
 
 /// Puts an agent together.
 ///
@@ -23,6 +36,14 @@ use crate::{agent::Agent, connection::Parts, limits::AgentLimits, setup::SetupPo
 /// ```
 pub struct AgentBuilder {
     host: Box<dyn DynSessionHost>,
+    resumer: Option<Box<dyn DynSessionResumer>>,
+    loader: Option<Box<dyn DynSessionLoader>>,
+    catalog: Option<Box<dyn DynSessionCatalog>>,
+    deleter: Option<Box<dyn DynSessionDeleter>>,
+    config: Config,
+    login: Option<Login>,
+    logout: Option<Box<dyn DynLogoutHandler>>,
+    compact_command: bool,
     info: Implementation,
     setup: SetupPolicy,
     prompt: PromptContent,
@@ -41,6 +62,15 @@ pub enum BuildError {
     /// The name or the version of the agent is empty.
     #[error("build an agent: its name or its version is empty")]
     NoName,
+    /// An authenticator came without a way to log in.
+    #[error("build an agent: it asks for a login, and names no way to log in")]
+    NoAuthMethods,
+    /// Two ways to log in have one id, or an id is empty.
+    #[error("build an agent: the ids of its ways to log in are not unique")]
+    AuthMethodIds,
+    /// The system gave no random bytes, which the lists of sessions need.
+    #[error("build an agent: the system gives no random bytes")]
+    NoRandomness,
 }
 
 impl AgentBuilder {
@@ -48,6 +78,14 @@ impl AgentBuilder {
     pub fn new(host: impl SessionHost) -> Self {
         Self {
             host: Box::new(host),
+            resumer: None,
+            loader: None,
+            catalog: None,
+            deleter: None,
+            config: Config::Nothing,
+            login: None,
+            logout: None,
+            compact_command: false,
             info: Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
             setup: SetupPolicy::default(),
             prompt: PromptContent::default(),
@@ -71,6 +109,81 @@ impl AgentBuilder {
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.info.title = Some(title.into());
+        self
+    }
+
+    /// Takes up sessions again: `sessionCapabilities.resume`.
+    #[must_use]
+    pub fn resumer(mut self, resumer: impl SessionResumer) -> Self {
+        self.resumer = Some(Box::new(resumer));
+        self
+    }
+
+    /// Takes up sessions again and tells their conversation: `loadSession`.
+    #[must_use]
+    pub fn loader(mut self, loader: impl SessionLoader) -> Self {
+        self.loader = Some(Box::new(loader));
+        self
+    }
+
+    /// Lists sessions: `sessionCapabilities.list`.
+    #[must_use]
+    pub fn catalog(mut self, catalog: impl SessionCatalog) -> Self {
+        self.catalog = Some(Box::new(catalog));
+        self
+    }
+
+    /// Deletes sessions: `sessionCapabilities.delete`.
+    #[must_use]
+    pub fn deleter(mut self, deleter: impl SessionDeleter) -> Self {
+        self.deleter = Some(Box::new(deleter));
+        self
+    }
+
+    /// Lets clients set options: `session/set_config_option`, and
+    /// `session/set_mode` for the option with the id `mode`. Sessions show their
+    /// options when they begin.
+    #[must_use]
+    pub fn config(mut self, controller: impl ConfigController) -> Self {
+        self.config = Config::Settable(Box::new(controller));
+        self
+    }
+
+    /// Shows options that clients cannot set.
+    #[must_use]
+    pub fn shown_config(mut self, catalog: impl ConfigCatalog) -> Self {
+        self.config = Config::Shown(Box::new(catalog));
+        self
+    }
+
+    /// Asks users to log in, in one of these ways, before sessions begin:
+    /// `authMethods`.
+    #[must_use]
+    pub fn authenticator(
+        mut self,
+        authenticator: impl Authenticator,
+        methods: impl IntoIterator<Item = AuthMethod>,
+    ) -> Self {
+        self.login = Some(Login {
+            authenticator: Box::new(authenticator),
+            methods: methods.into_iter().collect(),
+        });
+        self
+    }
+
+    /// Lets users log out: `auth.logout`.
+    #[must_use]
+    pub fn logout(mut self, handler: impl LogoutHandler) -> Self {
+        self.logout = Some(Box::new(handler));
+        self
+    }
+
+    /// Offers the command `/compact`, by which the user has the conversation
+    /// shortened; sessions get it by
+    /// [`LiveSession::compact`](acp_host::LiveSession::compact).
+    #[must_use]
+    pub fn compact_command(mut self) -> Self {
+        self.compact_command = true;
         self
     }
 
@@ -131,8 +244,26 @@ impl AgentBuilder {
         if self.info.name.is_empty() || self.info.version.is_empty() {
             return Err(BuildError::NoName);
         }
+        if let Some(login) = &self.login {
+            check_methods(&login.methods)?;
+        }
+        let catalog = match self.catalog {
+            Some(sessions) => {
+                let key = CursorKey::random().ok_or(BuildError::NoRandomness)?;
+                Some(Catalog { sessions, key })
+            }
+            None => None,
+        };
         Ok(Agent::new(Parts {
             host: self.host,
+            resumer: self.resumer,
+            loader: self.loader,
+            catalog,
+            deleter: self.deleter,
+            config: self.config,
+            login: self.login,
+            logout: self.logout,
+            compact_command: self.compact_command,
             info: self.info,
             setup: self.setup,
             prompt: self.prompt,
@@ -140,6 +271,19 @@ impl AgentBuilder {
             connection_limits: self.connection_limits,
             stamps: self.stamps,
         }))
+    }
+}
+
+fn check_methods(methods: &[AuthMethod]) -> Result<(), BuildError> {
+    if methods.is_empty() {
+        return Err(BuildError::NoAuthMethods);
+    }
+    let mut ids = std::collections::BTreeSet::new();
+    let is_unique = |method: &AuthMethod| !method.id.is_empty() && ids.insert(method.id.clone());
+    if methods.iter().all(is_unique) {
+        Ok(())
+    } else {
+        Err(BuildError::AuthMethodIds)
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) async fn write_text_file(
     Ok(())
 }
 
-fn client_error(error: CallError) -> ClientError {
+pub(crate) fn client_error(error: CallError) -> ClientError {
     match error {
         CallError::Peer(error) if error.code == ErrorCode::REQUEST_CANCELLED => {
             ClientError::Cancelled

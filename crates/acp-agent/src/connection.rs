@@ -1,14 +1,19 @@
 //! One connection of an agent: which method does what, and in which order.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicBool, Ordering},
+};
 
-use acp_host::{ClientFeatures, CommandId, PromptContent, dynamic::DynSessionHost};
+use acp_host::{ClientFeatures, CommandId};
 use acp_protocol::{
     Notification, Request,
-    rpc::{Fault, Limits},
+    rpc::Fault,
     v1::{
-        CancelNotification, Implementation, InitializeRequest, NewSessionRequest,
-        NewSessionResponse, PromptRequest, SessionId,
+        AuthenticateRequest, CancelNotification, CloseSessionRequest, DeleteSessionRequest,
+        InitializeRequest, ListSessionsRequest, LoadSessionRequest, LogoutRequest,
+        NewSessionRequest, PromptRequest, ResumeSessionRequest, SessionId,
+        SetSessionConfigOptionRequest, SetSessionModeRequest, methods::AgentMethod,
     },
 };
 use acp_transport_stdio::{BoxFuture, Context, Handler, IncomingNotification, IncomingRequest};
@@ -16,37 +21,32 @@ use tracing::{Instrument as _, Span, field};
 use uuid::Uuid;
 
 use crate::{
-    content, fault,
-    guard::{Panicked, guard},
-    handshake,
-    limits::AgentLimits,
-    prompt::Accepted,
-    registry::{Refused, Registry},
+    content, fault, handshake,
+    parts::Parts,
+    prompt::{Accepted, Task},
+    registry::Registry,
     session::Session,
-    setup::SetupPolicy,
 };
-
-/// What an agent is made of, shared by its connections.
-pub(crate) struct Parts {
-    pub(crate) host: Box<dyn DynSessionHost>,
-    pub(crate) info: Implementation,
-    pub(crate) setup: SetupPolicy,
-    pub(crate) prompt: PromptContent,
-    pub(crate) limits: Arc<AgentLimits>,
-    pub(crate) connection_limits: Limits,
-    pub(crate) stamps: bool,
-}
 
 /// One connection of an agent.
 #[derive(Clone)]
 pub(crate) struct Connection(Arc<State>);
 
-struct State {
-    parts: Arc<Parts>,
+/// What the requests of a connection share.
+pub(crate) struct State {
+    pub(crate) parts: Arc<Parts>,
     /// What the client can do; set by `initialize`.
     client: OnceLock<ClientFeatures>,
-    registry: Registry,
+    pub(crate) registry: Registry,
+    /// The user has logged in on this connection.
+    pub(crate) is_logged_in: AtomicBool,
+    /// Logins and logouts follow one another.
+    pub(crate) login: tokio::sync::Mutex<()>,
 }
+
+/// What a request comes to: its response, and the session that the client knows
+/// from then on.
+pub(crate) type Served<R> = Result<(R, Option<Arc<Session>>), Fault>;
 
 impl Connection {
     pub(crate) fn new(parts: Arc<Parts>) -> Self {
@@ -54,26 +54,77 @@ impl Connection {
             parts,
             client: OnceLock::new(),
             registry: Registry::default(),
+            is_logged_in: AtomicBool::new(false),
+            login: tokio::sync::Mutex::default(),
         }))
     }
 
     /// Closes all sessions, side by side, each within its bounds (G-16).
     pub(crate) async fn close_sessions(&self) {
-        let mut closing = tokio::task::JoinSet::new();
-        for session in self.0.registry.close() {
-            closing.spawn(async move { session.close().await });
+        let sessions = self.0.registry.close();
+        let closing: Vec<_> = sessions
+            .iter()
+            .map(|session| self.0.start_close(session))
+            .collect();
+        for mut closed in closing {
+            // Its task ends only after it has told so.
+            let _ = closed.wait_for(|is_closed| *is_closed).await;
         }
-        while closing.join_next().await.is_some() {}
     }
 }
 
 impl Handler for Connection {
     fn request(&self, request: IncomingRequest) -> Option<BoxFuture> {
-        match request.method() {
-            InitializeRequest::METHOD => self.initialize(request),
-            NewSessionRequest::METHOD => self.new_session(request),
-            PromptRequest::METHOD => self.prompt(request),
-            _ => {
+        let method = AgentMethod::find(request.method());
+        let Some(method) = method.filter(|method| self.0.parts.serves(*method)) else {
+            request.unknown_method();
+            return None;
+        };
+        match method {
+            AgentMethod::Initialize => self.initialize(request),
+            AgentMethod::Authenticate => {
+                let params = request.decode::<AuthenticateRequest>();
+                self.serve(request, params, State::authenticate)
+            }
+            AgentMethod::Logout => {
+                let params = optional(&request, LogoutRequest::new);
+                self.serve(request, params, State::logout)
+            }
+            AgentMethod::SessionNew => {
+                let params = request.decode::<NewSessionRequest>();
+                self.serve(request, params, State::new_session)
+            }
+            AgentMethod::SessionLoad => {
+                let params = request.decode::<LoadSessionRequest>();
+                self.serve(request, params, State::load_session)
+            }
+            AgentMethod::SessionResume => {
+                let params = request.decode::<ResumeSessionRequest>();
+                self.serve(request, params, State::resume_session)
+            }
+            AgentMethod::SessionList => {
+                let params = optional(&request, ListSessionsRequest::new);
+                self.serve(request, params, State::list_sessions)
+            }
+            AgentMethod::SessionDelete => {
+                let params = request.decode::<DeleteSessionRequest>();
+                self.serve(request, params, State::delete_session)
+            }
+            AgentMethod::SessionClose => {
+                let params = request.decode::<CloseSessionRequest>();
+                self.serve(request, params, State::close_session)
+            }
+            AgentMethod::SessionSetMode => {
+                let params = request.decode::<SetSessionModeRequest>();
+                self.serve(request, params, State::set_mode)
+            }
+            AgentMethod::SessionSetConfigOption => {
+                let params = request.decode::<SetSessionConfigOptionRequest>();
+                self.serve(request, params, State::set_config_option)
+            }
+            AgentMethod::SessionPrompt => self.prompt(request),
+            // A cancel is a notification; as a request it does not exist.
+            AgentMethod::SessionCancel => {
                 request.unknown_method();
                 None
             }
@@ -89,33 +140,57 @@ impl Handler for Connection {
 
 impl Connection {
     fn initialize(&self, request: IncomingRequest) -> Option<BoxFuture> {
-        let parts = &self.0.parts;
         let answer = handshake::request(&request).and_then(|params| {
             let features = handshake::client_features(&params);
+            let response = handshake::response(&self.0.parts, &features);
             self.0.client.set(features).map_err(|_| {
                 fault::invalid_request(InitializeRequest::METHOD, "the connection is initialized")
             })?;
-            Ok(handshake::response(&parts.info, &parts.setup, parts.prompt))
+            Ok(response)
         });
         let (responder, _) = request.into_parts();
         responder.answer(answer);
         None
     }
 
-    fn new_session(&self, request: IncomingRequest) -> Option<BoxFuture> {
-        let client = match self.initialized(&request) {
-            Ok(client) => client.clone(),
-            Err(fault) => return refuse(request, fault),
+    /// Serves a request by a method of the state. What has to follow the
+    /// response follows it at once.
+    fn serve<R, F, Fut>(
+        &self,
+        request: IncomingRequest,
+        params: Result<R, Fault>,
+        work: F,
+    ) -> Option<BoxFuture>
+    where
+        R: Request,
+        F: FnOnce(Arc<State>, Result<R, Fault>, Context) -> Fut,
+        Fut: Future<Output = Served<R::Response>> + Send + 'static,
+    {
+        if let Err(fault) = self.0.initialized(R::METHOD) {
+            return refuse(request, fault);
+        }
+        let span =
+            tracing::debug_span!("rpc.serve", rpc.method = R::METHOD, rpc.id = ?request.id());
+        let (responder, context) = request.into_parts();
+        let work = work(Arc::clone(&self.0), params, context);
+        let answered = async move {
+            match work.await {
+                Ok((response, opened)) => {
+                    responder.answer(Ok(response));
+                    if let Some(session) = opened {
+                        session.core.tell_held();
+                    }
+                }
+                Err(fault) => responder.answer::<R::Response>(Err(fault)),
+            }
         };
-        let state = Arc::clone(&self.0);
-        request.serve(|params: NewSessionRequest, context| async move {
-            state.new_session(params, client, &context).await
-        })
+        Some(Box::pin(answered.instrument(span)))
     }
 
     fn prompt(&self, request: IncomingRequest) -> Option<BoxFuture> {
         let accepted = self
-            .initialized(&request)
+            .0
+            .initialized(PromptRequest::METHOD)
             .and_then(|_| request.decode::<PromptRequest>())
             .and_then(|params| {
                 let session = self.0.live(PromptRequest::METHOD, &params.session_id)?;
@@ -127,6 +202,7 @@ impl Connection {
             Err(fault) => return refuse(request, fault),
         };
         let accepts = self.0.parts.prompt;
+        let compacts = self.0.parts.compact_command && content::is_compact_command(&prompt);
         let span = tracing::debug_span!(
             "acp.turn",
             session.id = %accepted.session_id(),
@@ -135,8 +211,12 @@ impl Connection {
         );
         let (responder, context) = request.into_parts();
         let work = async move {
-            let answer = match content::from_wire(prompt, accepts) {
-                Ok(content) => accepted.answer(content, &context).await,
+            let task = match compacts {
+                true => Ok(Task::Compact),
+                false => content::from_wire(prompt, accepts).map(Task::Prompt),
+            };
+            let answer = match task {
+                Ok(task) => accepted.answer(task, &context).await,
                 Err(fault) => {
                     // Lets go of the slot before the answer leaves.
                     drop(accepted);
@@ -161,86 +241,48 @@ impl Connection {
             session.cancel();
         }
     }
-
-    fn initialized(&self, request: &IncomingRequest) -> Result<&ClientFeatures, Fault> {
-        self.0
-            .client
-            .get()
-            .ok_or_else(|| fault::invalid_request(request.method(), "initialize comes first"))
-    }
 }
 
 impl State {
-    fn live(&self, method: &str, id: &SessionId) -> Result<Arc<Session>, Fault> {
-        self.registry
-            .get(id.as_str())
-            .ok_or_else(|| match acp_host::SessionId::new(id.as_str()) {
-                Ok(_) => Fault::not_found(format!("{method}: there is no such session")),
-                Err(error) => fault::invalid_params(method, &format!("sessionId: {error}")),
-            })
+    /// What the client can do, once it has said so.
+    pub(crate) fn initialized(&self, method: &str) -> Result<&ClientFeatures, Fault> {
+        self.client
+            .get()
+            .ok_or_else(|| fault::invalid_request(method, "initialize comes first"))
     }
 
-    async fn new_session(
-        self: Arc<Self>,
-        params: NewSessionRequest,
-        client: ClientFeatures,
-        context: &Context,
-    ) -> Result<NewSessionResponse, Fault> {
-        let method = NewSessionRequest::METHOD;
-        let (parts, limits) = (&self.parts, &self.parts.limits);
-        let refused = |refused: Refused| refused.into_fault(method);
-        self.registry
-            .check_room(limits.live_sessions)
-            .map_err(refused)?;
-        let setup = parts.setup.check(
-            method,
-            &params.cwd,
-            &params.additional_directories,
-            params.mcp_servers,
-            client.clone(),
-        )?;
-        let made = context
-            .run_until_cancelled(guard(|| parts.host.new_session(setup)))
-            .await;
-        let live = match made.ok_or_else(Fault::cancelled)? {
-            Ok(made) => made.map_err(|error| fault::from_host(method, error))?,
-            Err(Panicked) => return Err(fault::internal(method, "the agent failed")),
-        };
-        let session = Session::new(
-            live,
-            context.peer(),
-            client,
-            Arc::clone(limits),
-            parts.stamps,
-        );
-        self.take_in(&session, method, context).await?;
-        Ok(NewSessionResponse::new(&session.core.id))
+    /// Finds a live session.
+    pub(crate) fn live(&self, method: &str, id: &SessionId) -> Result<Arc<Session>, Fault> {
+        match self.registry.get(id.as_str()) {
+            Some(session) => Ok(session),
+            None => {
+                host_id(method, id)?;
+                Err(Fault::not_found(format!(
+                    "{method}: there is no such session"
+                )))
+            }
+        }
     }
 
-    /// Registers a session and attaches it. One that cannot be used is shut
-    /// down, and nobody waits for that.
-    async fn take_in(
-        &self,
-        session: &Arc<Session>,
-        method: &str,
-        context: &Context,
-    ) -> Result<(), Fault> {
-        let max = self.parts.limits.live_sessions;
-        if let Err(refused) = self.registry.insert(session, max) {
-            session.shut_down_soon();
-            return Err(refused.into_fault(method));
-        }
-        let fault = match context.run_until_cancelled(session.attach()).await {
-            Some(Ok(())) => return Ok(()),
-            Some(Err(error)) => fault::from_host(method, error),
-            None => Fault::cancelled(),
-        };
-        // Who closed the connection meanwhile has shut it down.
-        if self.registry.remove(&session.core.id) {
-            session.shut_down_soon();
-        }
-        Err(fault)
+    /// Takes note that somebody is logged in, or nobody is any more.
+    pub(crate) fn set_logged_in(&self, is_logged_in: bool) {
+        self.is_logged_in.store(is_logged_in, Ordering::Release);
     }
+}
+
+/// A session id as the host reads it.
+pub(crate) fn host_id(method: &str, id: &SessionId) -> Result<acp_host::SessionId, Fault> {
+    acp_host::SessionId::new(id.as_str())
+        .map_err(|error| fault::invalid_params(method, &format!("sessionId: {error}")))
+}
+
+/// Parameters that may be left out.
+fn optional<R: Request>(request: &IncomingRequest, none: fn() -> R) -> Result<R, Fault> {
+    let params = request.raw_params();
+    if params.is_none_or(|params| params.get() == "null") {
+        return Ok(none());
+    }
+    request.decode()
 }
 
 fn refuse(request: IncomingRequest, fault: Fault) -> Option<BoxFuture> {

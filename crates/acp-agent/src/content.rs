@@ -27,6 +27,12 @@ pub(crate) fn from_wire(
         .collect()
 }
 
+/// Whether a prompt is the command to shorten the conversation, and nothing
+/// else.
+pub(crate) fn is_compact_command(prompt: &[ContentBlock]) -> bool {
+    matches!(prompt, [ContentBlock::Text(text)] if text.text == "/compact")
+}
+
 fn refuse(at: usize, text: &str) -> Fault {
     fault::invalid_params(fault::PROMPT, &format!("prompt[{at}]: {text}"))
 }

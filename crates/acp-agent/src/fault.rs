@@ -6,6 +6,8 @@ use acp_host::{HostError, HostErrorKind};
 use acp_protocol::rpc::{ErrorCode, Fault};
 use serde::Serialize;
 
+use crate::guard::Panicked;
+
 /// The methods in whose name failures are told.
 pub(crate) const PROMPT: &str = "session/prompt";
 
@@ -79,6 +81,18 @@ pub(crate) fn from_host(method: &str, error: HostError) -> Fault {
         HostErrorKind::Internal | _ => Fault::new(ErrorCode::INTERNAL, text("the agent failed")),
     };
     fault.with_source(error)
+}
+
+/// What a host call came to.
+pub(crate) fn called<T>(
+    method: &str,
+    result: Result<Result<T, HostError>, Panicked>,
+) -> Result<T, Fault> {
+    match result {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(from_host(method, error)),
+        Err(Panicked) => Err(internal(method, "the agent failed")),
+    }
 }
 
 /// Keeps a text on one line: messages of errors are shown as such.

@@ -1,26 +1,45 @@
-//! Permission gates on the wire: what is asked, and what an answer means.
+//! Gates on the wire: what is asked, and what an answer means.
 
-use acp_host::{Control, DecisionSource, Gate, GateKind, PermissionAction, ToolContent};
+use acp_host::{
+    Control, DecisionSource, Gate, GateAnswer, GateKind, PermissionAction, ToolCall, ToolContent,
+};
 use acp_protocol::{
     RawJson,
     rpc::{CallError, ErrorCode, Fault},
     v1::{
-        PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
-        RequestPermissionResponse, SessionId, ToolCallStatus, ToolCallUpdate,
+        CreateElicitationResponse, ElicitationAction, PermissionOption, PermissionOptionKind,
+        RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, SessionId,
+        ToolCallStatus, ToolCallUpdate,
     },
 };
 
-use crate::{fault, wire};
+use crate::{elicit, fault, session::Core, wire};
 
-/// What is asked at a gate. `None` if the client cannot be asked: the gate
-/// stays with the host.
-pub(crate) fn request(session: &SessionId, gate: &Gate) -> Option<RequestPermissionRequest> {
-    let GateKind::Permission { tool, controls } = &gate.kind else {
-        return None;
-    };
-    if controls.is_empty() {
-        return None;
+/// Asks the client what is to be decided at a gate, and reads its answer.
+pub(crate) async fn ask(core: &Core, gate: &Gate) -> Decision {
+    match &gate.kind {
+        GateKind::Permission { tool, controls } => {
+            let request = request(&core.id, gate, tool, controls);
+            Decision::of_answer(gate, core.peer().call(&request).await)
+        }
+        GateKind::Form { form, tool } => {
+            let request = elicit::form_request(&core.id, gate, form, tool.as_ref());
+            Decision::of_elicitation(gate, core.peer().call(&request).await)
+        }
+        GateKind::OpenUrl { url, tool } => {
+            let request = elicit::url_request(&core.id, gate, url, tool.as_ref());
+            Decision::of_elicitation(gate, core.peer().call(&request).await)
+        }
+        _ => Decision::closed(gate, "the client cannot be asked"),
     }
+}
+
+fn request(
+    session: &SessionId,
+    gate: &Gate,
+    tool: &ToolCall,
+    controls: &[Control],
+) -> RequestPermissionRequest {
     let mut update = ToolCallUpdate::new(tool.id.to_shared());
     update.title = Some(gate.title.clone().unwrap_or_else(|| tool.title.clone()));
     update.name = Some(tool.name.clone());
@@ -42,7 +61,7 @@ pub(crate) fn request(session: &SessionId, gate: &Gate) -> Option<RequestPermiss
         .clone()
         .map(|input| RawJson::from(input.into_raw()));
     let options = controls.iter().map(option);
-    Some(RequestPermissionRequest::new(session, update, options))
+    RequestPermissionRequest::new(session, update, options)
 }
 
 fn option(control: &Control) -> PermissionOption {
@@ -63,18 +82,32 @@ fn option(control: &Control) -> PermissionOption {
 /// What was decided at a gate, and by whom.
 #[derive(Debug)]
 pub(crate) struct Decision {
-    pub(crate) action: PermissionAction,
+    pub(crate) answer: GateAnswer,
     pub(crate) source: DecisionSource,
     /// Why the prompt cannot go on.
     pub(crate) broken: Option<Fault>,
 }
 
 impl Decision {
-    /// A decision that the facade takes in the user's stead: never an approval.
-    pub(crate) fn deny(reason: &'static str) -> Self {
+    /// A decision that the facade takes in the user's stead: never an approval,
+    /// never an answer.
+    pub(crate) fn closed(gate: &Gate, reason: &'static str) -> Self {
+        let answer = match &gate.kind {
+            GateKind::Form { .. } | GateKind::OpenUrl { .. } => GateAnswer::Dismissed,
+            _ => GateAnswer::Permission(PermissionAction::Deny),
+        };
         Self {
-            action: PermissionAction::Deny,
+            answer,
             source: DecisionSource::Policy { reason },
+            broken: None,
+        }
+    }
+
+    /// A decision of the user.
+    fn of_user(answer: GateAnswer) -> Self {
+        Self {
+            answer,
+            source: DecisionSource::User,
             broken: None,
         }
     }
@@ -87,44 +120,61 @@ impl Decision {
     ) -> Self {
         let outcome = match answer {
             Ok(response) => response.outcome,
-            Err(error) => return Self::of_failure(&error),
+            Err(error) => return Self::of_failure(gate, &error),
         };
         match outcome {
             RequestPermissionOutcome::Selected(selected) => {
                 let chosen = PermissionAction::from_word(selected.option_id.as_str());
                 match chosen.filter(|action| is_offered(gate, *action)) {
-                    Some(action) => Self {
-                        action,
-                        source: DecisionSource::User,
-                        broken: None,
-                    },
-                    None => Self::deny("the client chose what was not offered"),
+                    Some(action) => Self::of_user(GateAnswer::Permission(action)),
+                    None => Self::closed(gate, "the client chose what was not offered"),
                 }
             }
-            RequestPermissionOutcome::Cancelled => Self::deny("the client cancelled"),
-            _ => Self::deny("the client's answer is not understood"),
+            RequestPermissionOutcome::Cancelled => Self::closed(gate, "the client cancelled"),
+            _ => Self::closed(gate, "the client's answer is not understood"),
         }
     }
 
-    fn of_failure(error: &CallError) -> Self {
+    /// What the client's answer to a form or an address means. Only values that
+    /// fit the form are an answer.
+    fn of_elicitation(gate: &Gate, answer: Result<CreateElicitationResponse, CallError>) -> Self {
+        match answer.map(|response| response.action) {
+            Ok(ElicitationAction::Accept(accepted)) => {
+                match elicit::accepted(gate, accepted.content.unwrap_or_default()) {
+                    Some(answer) => Self::of_user(answer),
+                    None => Self::closed(gate, "the client's answer does not fit the form"),
+                }
+            }
+            Ok(ElicitationAction::Decline) => Self::of_user(GateAnswer::Declined),
+            Ok(ElicitationAction::Cancel) => Self::of_user(GateAnswer::Dismissed),
+            Ok(_) => Self::closed(gate, "the client's answer is not understood"),
+            // Without an answer the turn can go on: it asked, and was not told.
+            Err(error) => Self {
+                broken: None,
+                ..Self::of_failure(gate, &error)
+            },
+        }
+    }
+
+    fn of_failure(gate: &Gate, error: &CallError) -> Self {
         let broken = |text| Some(fault::internal(fault::PROMPT, text));
         match error {
             // Agents take both forms of "cancelled", whichever side began.
             CallError::Peer(error) if error.code == ErrorCode::REQUEST_CANCELLED => {
-                Self::deny("the client cancelled")
+                Self::closed(gate, "the client cancelled")
             }
-            CallError::Cancelled => Self::deny("the client cancelled"),
-            CallError::Closed(_) => Self::deny("the connection ended"),
+            CallError::Cancelled => Self::closed(gate, "the client cancelled"),
+            CallError::Closed(_) => Self::closed(gate, "the connection ended"),
             CallError::Decode { .. } | CallError::MalformedAnswer(_) | CallError::IdTypeChanged => {
-                Self::deny("the client's answer is not understood")
+                Self::closed(gate, "the client's answer is not understood")
             }
             CallError::Peer(_) => Self {
                 broken: broken("the client refused to ask for permission"),
-                ..Self::deny("the client refused to ask")
+                ..Self::closed(gate, "the client refused to ask")
             },
             _ => Self {
                 broken: broken("the client could not be asked for permission"),
-                ..Self::deny("the client could not be asked")
+                ..Self::closed(gate, "the client could not be asked")
             },
         }
     }

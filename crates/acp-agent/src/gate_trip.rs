@@ -1,8 +1,8 @@
-//! The round trip of a permission gate, on its own task.
+//! The round trip of a gate, on its own task.
 
 use std::sync::Arc;
 
-use acp_host::{CommandId, DecisionSource, Gate, GateAnswer, GateResponse};
+use acp_host::{CommandId, DecisionSource, Gate, GateResponse};
 use tokio::time::timeout;
 
 use crate::{
@@ -16,13 +16,10 @@ use crate::{
 
 /// Asks the client and passes its decision on.
 ///
-/// It ends early when the turn is cancelled (then the gate is denied), or when
+/// It ends early when the turn is cancelled (then the gate is closed), or when
 /// the gate was resolved elsewhere; the client is told by `$/cancel_request`
 /// that its answer is not wanted, and what it answers later changes nothing.
 pub(crate) async fn run(core: Arc<Core>, command: CommandId, gate: Box<Gate>, signal: GateSignal) {
-    let Some(request) = gate::request(&core.id, &gate) else {
-        return;
-    };
     let patience = core.limits.permission;
     let decision = tokio::select! {
         biased;
@@ -30,19 +27,19 @@ pub(crate) async fn run(core: Arc<Core>, command: CommandId, gate: Box<Gate>, si
             if signal.is_resolved() {
                 return;
             }
-            Decision::deny("the turn is cancelled")
+            Decision::closed(&gate, "the turn is cancelled")
         }
-        answer = core.peer().call(&request) => {
+        decision = gate::ask(&core, &gate) => {
             // It may have been given up between the answer and now.
             match core.slot().close_gate(&gate.id) {
-                true => Decision::of_answer(&gate, answer),
+                true => decision,
                 false if signal.is_resolved() => return,
-                false => Decision::deny("the turn is cancelled"),
+                false => Decision::closed(&gate, "the turn is cancelled"),
             }
         }
         () = expired(patience) => {
             core.slot().close_gate(&gate.id);
-            Decision::deny("nobody decided in time")
+            Decision::closed(&gate, "nobody decided in time")
         }
     };
     pass_on(&core, &command, &gate, decision).await;
@@ -57,17 +54,17 @@ async fn expired(patience: Option<std::time::Duration>) {
 
 async fn pass_on(core: &Core, command: &CommandId, gate: &Gate, decision: Decision) {
     let Decision {
-        action,
+        answer,
         source,
         broken,
     } = decision;
     let is_users = source == DecisionSource::User;
-    tracing::debug!(session.id = %core.id, gate.id = %gate.id, ?action, ?source, "a gate is answered");
+    tracing::debug!(session.id = %core.id, gate.id = %gate.id, ?answer, ?source, "a gate is answered");
     if let Some(fault) = broken {
         stop(core, command, fault);
     }
     let Some(live) = core.live() else { return };
-    let response = GateResponse::new(gate.id.clone(), GateAnswer::Permission(action), source);
+    let response = GateResponse::new(gate.id.clone(), answer, source);
     let responded = timeout(core.limits.deny, guard(|| live.respond_gate(response))).await;
     if is_users && !matches!(responded, Ok(Ok(Ok(())))) {
         stop(

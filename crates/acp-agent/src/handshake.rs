@@ -1,17 +1,20 @@
 //! What both sides say of themselves in `initialize`.
 
-use acp_host::{ClientFeatures, PromptContent};
+use acp_host::ClientFeatures;
 use acp_protocol::{
     Request,
     rpc::Fault,
     v1::{
-        AgentCapabilities, Implementation, InitializeRequest, InitializeResponse, McpCapabilities,
-        PromptCapabilities, SessionAdditionalDirectoriesCapabilities, SessionCapabilities,
+        AgentAuthCapabilities, AgentCapabilities, InitializeRequest, InitializeResponse,
+        LogoutCapabilities, McpCapabilities, PromptCapabilities,
+        SessionAdditionalDirectoriesCapabilities, SessionCapabilities, SessionCloseCapabilities,
+        SessionDeleteCapabilities, SessionListCapabilities, SessionResumeCapabilities,
+        methods::AgentMethod,
     },
 };
 use acp_transport_stdio::IncomingRequest;
 
-use crate::{fault, setup::SetupPolicy};
+use crate::{fault, login, parts::Parts};
 
 /// The one version of the protocol that is spoken, whatever is asked for
 /// (R032, R033).
@@ -63,27 +66,37 @@ pub(crate) fn client_features(request: &InitializeRequest) -> ClientFeatures {
 }
 
 /// What the agent can do: exactly what was registered with its builder.
-pub(crate) fn response(
-    info: &Implementation,
-    setup: &SetupPolicy,
-    prompt: PromptContent,
-) -> InitializeResponse {
+pub(crate) fn response(parts: &Parts, client: &ClientFeatures) -> InitializeResponse {
     let mut sessions = SessionCapabilities::new();
-    sessions.additional_directories = setup
+    sessions.additional_directories = parts
+        .setup
         .additional_directories
         .then(SessionAdditionalDirectoriesCapabilities::new);
+    let serves = |method| parts.serves(method);
+    sessions.close = serves(AgentMethod::SessionClose).then(SessionCloseCapabilities::new);
+    sessions.resume = serves(AgentMethod::SessionResume).then(SessionResumeCapabilities::new);
+    sessions.list = serves(AgentMethod::SessionList).then(SessionListCapabilities::new);
+    sessions.delete = serves(AgentMethod::SessionDelete).then(SessionDeleteCapabilities::new);
     let prompt = PromptCapabilities::new()
-        .with_image(prompt.image)
-        .with_audio(prompt.audio)
-        .with_embedded_context(prompt.resource);
+        .with_image(parts.prompt.image)
+        .with_audio(parts.prompt.audio)
+        .with_embedded_context(parts.prompt.resource);
     let mcp = McpCapabilities::new()
-        .with_http(setup.mcp.http)
-        .with_sse(setup.mcp.sse);
-    let capabilities = AgentCapabilities::new()
+        .with_http(parts.setup.mcp.http)
+        .with_sse(parts.setup.mcp.sse);
+    let mut auth = AgentAuthCapabilities::new();
+    auth.logout = serves(AgentMethod::Logout).then(LogoutCapabilities::new);
+    let mut capabilities = AgentCapabilities::new()
         .with_prompt_capabilities(prompt)
         .with_mcp_capabilities(mcp)
         .with_session_capabilities(sessions);
-    InitializeResponse::new(VERSION)
+    capabilities.load_session = serves(AgentMethod::SessionLoad);
+    capabilities.auth = auth;
+    let mut response = InitializeResponse::new(VERSION)
         .with_agent_capabilities(capabilities)
-        .with_agent_info(info.clone())
+        .with_agent_info(parts.info.clone());
+    if let Some(login) = &parts.login {
+        response.auth_methods = login::methods(&login.methods, client.terminal_login);
+    }
+    response
 }

@@ -4,23 +4,24 @@
 use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
 
 use acp_host::{
-    BoxFuture, ClientError, CommandId, EmitError, Event, EventBody, Gate, HostError, Offer, Origin,
-    Port, ReadTextFile, Visibility, WriteTextFile,
+    BoxFuture, ClientError, CommandId, CreateTerminal, EmitError, Event, EventBody, Gate,
+    HostError, Offer, Origin, Port, ReadTextFile, Terminal, Visibility, WriteTextFile,
 };
 use acp_protocol::{
     rpc::SendError,
-    v1::{SessionId, SessionNotification, SessionUpdate},
+    v1::{CompleteElicitationNotification, SessionId, SessionNotification, SessionUpdate},
 };
 use acp_transport_stdio::Unsent;
 use serde::Serialize;
 
 use crate::{
-    client_calls, gate_trip,
+    client_calls, elicit, gate_trip,
     run::{After, GateSignal, Step},
     session::Core,
     slot::PromptSlot,
     stamp::Stamp,
-    translate::{Told, tell_anywhere},
+    terminal,
+    translate::Told,
 };
 
 /// What a [`ClientLink`](acp_host::ClientLink) of this facade carries.
@@ -51,9 +52,15 @@ impl Port for LinkPort {
             body,
             ..
         } = event;
-        match origin {
-            Some(origin) => self.0.offer(origin, number, visibility, body),
-            None => self.0.offer_anywhere(number, visibility, body),
+        match (origin, body) {
+            // Replies to what has no turn.
+            (_, body @ (EventBody::CompactDone { .. } | EventBody::CompactRejected { .. })) => {
+                let after = self.0.slot().reply(body);
+                after.run();
+                Offer::Done(Ok(()))
+            }
+            (Some(origin), body) => self.0.offer(origin, number, visibility, body),
+            (None, body) => self.0.offer_anywhere(number, visibility, body),
         }
     }
 
@@ -68,6 +75,13 @@ impl Port for LinkPort {
 
     fn write_text_file(&self, request: WriteTextFile) -> BoxFuture<'_, Result<(), ClientError>> {
         Box::pin(client_calls::write_text_file(&self.0, request))
+    }
+
+    fn create_terminal(
+        &self,
+        request: CreateTerminal,
+    ) -> BoxFuture<'_, Result<Terminal, ClientError>> {
+        Box::pin(terminal::create(&self.0, request))
     }
 }
 
@@ -102,6 +116,11 @@ impl Core {
                     ))
                 }
             },
+            Step::AddressDone(gate) => {
+                let id = elicit::address_id(&self.id, &gate);
+                let done = CompleteElicitationNotification::new(id);
+                Offer::Done(self.peer().notify_now(&done).map_err(emit_error))
+            }
             Step::Ask {
                 announce,
                 gate,
@@ -145,21 +164,13 @@ impl Core {
         number: u64,
         told: Told,
     ) -> Result<Result<(), EmitError>, Rest> {
-        let (first, rest) = match told {
-            Told::Nothing => return Ok(Ok(())),
-            Told::One(update) => (update, Vec::new()),
-            Told::Many(updates) => {
-                let mut updates = updates.into_iter();
-                let Some(first) = updates.next() else {
-                    return Ok(Ok(()));
-                };
-                (first, updates.collect())
-            }
+        let mut rest = told.into_iter();
+        let Some(first) = rest.next() else {
+            return Ok(Ok(()));
         };
         let stamper = slot.stamper().filter(|_| self.stamps);
         let mut stamp = stamper.map(|(stamper, prompt)| stamper.stamp(origin, prompt, number));
         let mut written = self.write(&first, stamp.as_ref());
-        let mut rest = rest.into_iter();
         loop {
             match written {
                 Written::Done(Ok(())) => {}
@@ -249,25 +260,82 @@ impl Core {
         visibility: Visibility,
         body: EventBody,
     ) -> Offer {
-        let Told::One(update) = tell_anywhere(body) else {
-            return Offer::Done(Ok(()));
-        };
         if visibility != Visibility::Public {
             return Offer::Done(Ok(()));
         }
-        let stamp = self
-            .stamps
-            .then(|| Stamp::of_session(self.id.as_str(), number));
-        match self.write(&update, stamp.as_ref()) {
-            Written::Done(result) => Offer::Done(result),
-            Written::Waits(unsent) => {
-                let core = Arc::clone(self);
-                Offer::Wait(Box::pin(async move {
-                    tokio::task::yield_now().await;
-                    core.lane.send(unsent).await.map_err(emit_error)
-                }))
+        let mut slot = self.slot();
+        let told = slot.shown().tell(body);
+        self.tell_anywhere(&mut slot, number, told)
+    }
+
+    /// Tells of the agent's own command, unless the host has told its commands.
+    pub(crate) fn announce_commands(self: &Arc<Self>) {
+        let mut slot = self.slot();
+        let told = slot.shown().own_commands();
+        if let Offer::Wait(rest) = self.tell_anywhere(&mut slot, 0, told) {
+            drop(slot);
+            self.runtime.spawn(rest);
+        }
+    }
+
+    /// Tells what was held back until the client knew the session.
+    pub(crate) fn tell_held(&self) {
+        let mut slot = self.slot();
+        for held in slot.shown().release() {
+            let mut stamp = self.session_stamp(held.number);
+            for update in held.updates {
+                let mut told = SessionNotification::new(&self.id, update);
+                told.meta = stamp.as_ref().map(Stamp::to_meta);
+                // Their number is bounded, so they need not wait for credit; a
+                // connection that has ended takes no more.
+                let _ = self.peer().notify_now(&told);
+                stamp.iter_mut().for_each(Stamp::next_part);
             }
         }
+    }
+
+    /// Tells updates that belong to no turn, now or as soon as the client takes
+    /// them.
+    fn tell_anywhere(self: &Arc<Self>, slot: &mut PromptSlot, number: u64, told: Told) -> Offer {
+        let Some(told) = slot.shown().keep_back(number, told) else {
+            return Offer::Done(Ok(()));
+        };
+        let mut stamp = self.session_stamp(number);
+        let mut updates = told.into_iter();
+        while let Some(update) = updates.next() {
+            match self.write(&update, stamp.as_ref()) {
+                Written::Done(Ok(())) => stamp.iter_mut().for_each(Stamp::next_part),
+                Written::Done(Err(error)) => return Offer::Done(Err(error)),
+                Written::Waits(unsent) => {
+                    let core = Arc::clone(self);
+                    return Offer::Wait(Box::pin(async move {
+                        tokio::task::yield_now().await;
+                        core.lane.send(unsent).await.map_err(emit_error)?;
+                        for update in updates {
+                            stamp.iter_mut().for_each(Stamp::next_part);
+                            core.send(&update, stamp.as_ref()).await?;
+                        }
+                        Ok(())
+                    }));
+                }
+            }
+        }
+        Offer::Done(Ok(()))
+    }
+
+    /// Tells an update as soon as the client takes it.
+    pub(crate) async fn send(
+        &self,
+        update: &SessionUpdate,
+        stamp: Option<&Stamp>,
+    ) -> Result<(), EmitError> {
+        let unsent = self.encode(update, stamp)?;
+        self.lane.send(unsent).await.map_err(emit_error)
+    }
+
+    fn session_stamp(&self, number: u64) -> Option<Stamp> {
+        self.stamps
+            .then(|| Stamp::of_session(self.id.as_str(), number))
     }
 }
 

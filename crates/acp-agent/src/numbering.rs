@@ -35,6 +35,11 @@ impl MessageNumbering {
         }
     }
 
+    /// The id of what the user asked in the turn.
+    pub(crate) fn user_id(&self) -> Arc<str> {
+        format!("msg:{}:user", self.turn).into()
+    }
+
     /// The id of the message to which a chunk told now belongs.
     pub(crate) fn id_for(&mut self, kind: ChunkKind) -> Arc<str> {
         match &self.current {

@@ -1,6 +1,6 @@
 //! What a client is told at the end of its prompt.
 
-use acp_host::{HostError, InputCancelReason, TurnFailure, TurnRejectReason};
+use acp_host::{CompactRejectReason, HostError, InputCancelReason, TurnFailure, TurnRejectReason};
 use acp_protocol::{
     rpc::Fault,
     v1::{PromptResponse, StopReason},
@@ -23,6 +23,8 @@ pub(crate) enum End {
     Withdrawn(InputCancelReason),
     /// The submission was not accepted.
     NotAccepted(Fault),
+    /// The conversation was not shortened.
+    NotCompacted(CompactRejectReason),
     /// No end will come: the host lost track, or let go of its link.
     Lost(Option<HostError>),
 }
@@ -73,6 +75,10 @@ impl End {
             }
             End::Withdrawn(_) => StopReason::Cancelled,
             End::NotAccepted(fault) => return Err(fault),
+            End::NotCompacted(
+                CompactRejectReason::Interrupted | CompactRejectReason::Cancelled,
+            ) => StopReason::Cancelled,
+            End::NotCompacted(reason) => return Err(prompt_fault(not_compacted(reason))),
             End::Lost(error) => {
                 return Err(match error {
                     Some(error) => fault::from_host(fault::PROMPT, error),
@@ -112,6 +118,22 @@ fn rejected(reason: TurnRejectReason) -> Fault {
             prompt_fault("the session is shutting down").with_data(&Reason::new("shutting_down"))
         }
         TurnRejectReason::Internal | _ => prompt_fault("the prompt was refused"),
+    }
+}
+
+/// Why a conversation was not shortened, in words that name no internals.
+fn not_compacted(reason: CompactRejectReason) -> &'static str {
+    match reason {
+        CompactRejectReason::ControlLaneFull => "the session has too much to do; try again later",
+        CompactRejectReason::ShuttingDown => "the session is shutting down",
+        CompactRejectReason::StaleBasis => "the conversation went on meanwhile; try again",
+        CompactRejectReason::Unavailable => "this session cannot shorten its conversation",
+        CompactRejectReason::InvalidSummary => "the summary could not be used",
+        CompactRejectReason::SummaryTooLarge => "the summary was too long",
+        CompactRejectReason::ContextLimitUnknown => "it is not known how much fits the model",
+        CompactRejectReason::RetainedTailTooLarge => "what must be kept is too long already",
+        CompactRejectReason::ContextCountFailed => "what is left could not be measured",
+        _ => "the conversation could not be shortened",
     }
 }
 

@@ -24,6 +24,14 @@ use crate::{
     slot::{Begin, Progress},
 };
 
+/// What a prompt asks of the host.
+pub(crate) enum Task {
+    /// A turn.
+    Prompt(Vec<Block>),
+    /// To shorten the conversation.
+    Compact,
+}
+
 /// A prompt that has the slot of its session.
 ///
 /// Dropping it lets go of the slot: at once if the host is not at work on the
@@ -71,18 +79,28 @@ impl Accepted {
         &self.session.core.id
     }
 
-    /// Submits the prompt and waits for its end.
+    /// Lets the host do what is asked, and waits for its end.
     pub(crate) async fn answer(
         mut self,
-        content: Vec<Block>,
+        task: Task,
         request: &Context,
     ) -> Result<PromptResponse, Fault> {
         let live = Arc::clone(&self.session.live);
-        let submission = Submission::new(self.command.clone(), content, self.cancel.clone());
+        let (command, cancel) = (self.command.clone(), self.cancel.clone());
+        let submit = match task {
+            Task::Prompt(content) => {
+                let submission = Submission::new(command, content, cancel);
+                guard(|| live.submit(submission))
+            }
+            Task::Compact => {
+                self.session.core.slot().expect_no_reply(&command);
+                guard(|| live.compact(command, cancel))
+            }
+        };
         let mut request_cancelled = pin!(request.cancelled());
         let mut wait = Wait {
             live: &*live,
-            submit: Some(guard(|| live.submit(submission))),
+            submit: Some(submit),
             interrupt: None,
             interrupted_at: None,
             timer: None,

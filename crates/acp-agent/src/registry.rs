@@ -1,7 +1,8 @@
 //! The sessions that are live on a connection.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, hash_map::Entry},
+    path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -19,9 +20,22 @@ pub(crate) struct Registry(Mutex<Live>);
 
 #[derive(Default)]
 struct Live {
-    sessions: HashMap<SessionId, Arc<Session>>,
+    sessions: HashMap<SessionId, Place>,
     /// The connection has ended: nothing is registered any more.
     is_closed: bool,
+}
+
+/// What stands under an id.
+enum Place {
+    Live(Arc<Session>),
+    /// It is being taken up or deleted: nobody else may do so meanwhile.
+    Reserved,
+}
+
+/// An id that nobody else may take up or delete, until this is dropped.
+pub(crate) struct Reservation<'a> {
+    registry: &'a Registry,
+    id: SessionId,
 }
 
 /// Why a session was not registered.
@@ -31,6 +45,8 @@ pub(crate) enum Refused {
     TooMany { max: usize },
     /// One with this id is live; it is left alone (G-4).
     AlreadyLive,
+    /// One with this id is being taken up or deleted.
+    InUse,
     /// The connection has ended.
     Closed,
 }
@@ -38,19 +54,17 @@ pub(crate) enum Refused {
 impl Registry {
     /// Registers a session, unless there are `max`, or one has its id.
     pub(crate) fn insert(&self, session: &Arc<Session>, max: usize) -> Result<(), Refused> {
-        let mut live = self.lock();
-        if live.is_closed {
-            return Err(Refused::Closed);
-        }
-        if live.sessions.contains_key(session.core.id.as_str()) {
-            return Err(Refused::AlreadyLive);
-        }
-        if live.sessions.len() >= max {
-            return Err(Refused::TooMany { max });
-        }
-        live.sessions
-            .insert(session.core.id.clone(), Arc::clone(session));
-        Ok(())
+        let place = Place::Live(Arc::clone(session));
+        self.lock().put(&session.core.id, place, max)
+    }
+
+    /// Keeps an id for whoever takes it up or deletes it.
+    pub(crate) fn reserve(&self, id: &SessionId, max: usize) -> Result<Reservation<'_>, Refused> {
+        self.lock().put(id, Place::Reserved, max)?;
+        Ok(Reservation {
+            registry: self,
+            id: id.clone(),
+        })
     }
 
     /// Whether one more would be refused. Only a hint: inserting decides.
@@ -64,24 +78,92 @@ impl Registry {
 
     /// Finds a session.
     pub(crate) fn get(&self, id: &str) -> Option<Arc<Session>> {
-        self.lock().sessions.get(id).cloned()
+        match self.lock().sessions.get(id)? {
+            Place::Live(session) => Some(Arc::clone(session)),
+            Place::Reserved => None,
+        }
+    }
+
+    /// The folders of the live sessions, which nobody knows better.
+    pub(crate) fn folders(&self) -> HashMap<SessionId, PathBuf> {
+        let live = self.lock();
+        let sessions = live.sessions.iter().filter_map(|(id, place)| match place {
+            Place::Live(session) => Some((id.clone(), session.cwd.clone())),
+            Place::Reserved => None,
+        });
+        sessions.collect()
     }
 
     /// Forgets a session. False when it was forgotten before.
-    pub(crate) fn remove(&self, id: &SessionId) -> bool {
-        self.lock().sessions.remove(id.as_str()).is_some()
+    pub(crate) fn remove(&self, session: &Arc<Session>) -> bool {
+        let mut live = self.lock();
+        let place = live.sessions.get(session.core.id.as_str());
+        let is_there = matches!(place, Some(Place::Live(known)) if Arc::ptr_eq(known, session));
+        if is_there {
+            live.sessions.remove(session.core.id.as_str());
+        }
+        is_there
     }
 
-    /// Forgets all sessions for good, and gives them.
+    /// Lets nothing in any more, and gives what is live.
     pub(crate) fn close(&self) -> Vec<Arc<Session>> {
         let mut live = self.lock();
         live.is_closed = true;
-        live.sessions.drain().map(|(_, session)| session).collect()
+        let sessions = live.sessions.values().filter_map(|place| match place {
+            Place::Live(session) => Some(Arc::clone(session)),
+            Place::Reserved => None,
+        });
+        sessions.collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Live> {
         // Nothing that can panic runs under it.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Live {
+    fn put(&mut self, id: &SessionId, place: Place, max: usize) -> Result<(), Refused> {
+        if self.is_closed {
+            return Err(Refused::Closed);
+        }
+        let is_full = self.sessions.len() >= max;
+        match self.sessions.entry(id.clone()) {
+            Entry::Occupied(known) => Err(match known.get() {
+                Place::Live(_) => Refused::AlreadyLive,
+                Place::Reserved => Refused::InUse,
+            }),
+            Entry::Vacant(_) if is_full => Err(Refused::TooMany { max }),
+            Entry::Vacant(vacant) => {
+                vacant.insert(place);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Reservation<'_> {
+    /// Registers a session under the id that was kept for it.
+    pub(crate) fn fill(self, session: &Arc<Session>) -> Result<(), Refused> {
+        // Dropped before `self`, whose end takes the lock again.
+        let mut live = self.registry.lock();
+        if live.is_closed {
+            drop(live);
+            return Err(Refused::Closed);
+        }
+        live.sessions
+            .insert(self.id.clone(), Place::Live(Arc::clone(session)));
+        drop(live);
+        Ok(())
+    }
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        let mut live = self.registry.lock();
+        if let Some(Place::Reserved) = live.sessions.get(self.id.as_str()) {
+            live.sessions.remove(self.id.as_str());
+        }
     }
 }
 
@@ -92,6 +174,10 @@ impl Refused {
                 .with_data(&Reason::new("too_many_live_sessions").max(max)),
             Self::AlreadyLive => fault::invalid_request(method, "the session is live already")
                 .with_data(&Reason::new("already_live")),
+            Self::InUse => {
+                fault::invalid_request(method, "another request takes up or deletes the session")
+                    .with_data(&Reason::new("in_use").retryable(None))
+            }
             Self::Closed => fault::internal(method, "the connection has ended"),
         }
     }

@@ -4,7 +4,7 @@
 //! nobody wants it any more. Without I/O, like the [slot](crate::slot) it is in.
 
 use std::{
-    collections::{HashMap, hash_map::Entry},
+    collections::{HashMap, HashSet, hash_map::Entry},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -12,10 +12,13 @@ use std::{
     task::Waker,
 };
 
-use acp_host::{Cancel, Cancelled, CommandId, EmitError, EventBody, Gate, GateId, Origin};
+use acp_host::{
+    Cancel, Cancelled, CommandId, EmitError, EventBody, Gate, GateId, GateKind, Origin,
+};
 
 use crate::{
     outcome::{End, Stop},
+    shown::Shown,
     slot::Progress,
     stamp::Stamper,
     translate::{Told, Translator},
@@ -33,6 +36,8 @@ pub(crate) struct Run {
     stamper: Stamper,
     /// Permission round trips under way, each with its own signal.
     gates: HashMap<GateId, GateSignal>,
+    /// Addresses to which the user was sent, and where not all is done.
+    addresses: HashSet<GateId>,
     stop: Option<Stop>,
     end: Option<End>,
     /// Nobody waits for the end any more; the slot is freed when it comes.
@@ -59,6 +64,8 @@ pub(crate) enum Step {
         command: CommandId,
         signal: GateSignal,
     },
+    /// Tell the client that all is done at an address to which it sent the user.
+    AddressDone(GateId),
 }
 
 /// Tells a permission round trip that it is no longer wanted.
@@ -122,6 +129,7 @@ impl Run {
             translator: Translator::default(),
             stamper: Stamper::default(),
             gates: HashMap::new(),
+            addresses: HashSet::new(),
             stop: None,
             end: None,
             abandoned: false,
@@ -132,6 +140,10 @@ impl Run {
 
     pub(crate) fn command(&self) -> &CommandId {
         &self.command
+    }
+
+    pub(crate) fn expect_no_reply(&mut self) {
+        self.queued = true;
     }
 
     /// The turn, once it has begun.
@@ -196,6 +208,7 @@ impl Run {
         if self.end.is_none() {
             self.end = Some(end);
             // The turn is over: its gates need no answer.
+            self.addresses.clear();
             let gates = self.gates.drain();
             after
                 .cancels
@@ -244,6 +257,7 @@ impl Run {
         origin: &Arc<Origin>,
         is_public: bool,
         body: EventBody,
+        shown: &mut Shown,
         after: &mut After,
     ) -> Option<Step> {
         if let Some(named) = reply_to(&body) {
@@ -265,16 +279,20 @@ impl Run {
             return Some(Step::Ignore);
         }
         Some(match body {
-            EventBody::GateOpened(gate) => self.open_gate(gate),
+            EventBody::GateOpened(gate) => self.open_gate(gate, shown),
             EventBody::GateResolved(gate) => {
                 after
                     .cancels
                     .extend(self.gates.remove(&gate).map(GateSignal::resolve));
-                Step::Ignore
+                if self.addresses.remove(&gate) {
+                    Step::AddressDone(gate)
+                } else {
+                    Step::Ignore
+                }
             }
             // The prompt was answered: nothing may follow.
             _ if self.abandoned => Step::TooLate,
-            body if own => Step::Tell(self.translator.tell(body)),
+            body if own => Step::Tell(self.translator.tell(body, shown)),
             // Of a sub-agent the client sees what it was asked about.
             body => Step::Tell(self.translator.tell_known_tool(body)),
         })
@@ -300,18 +318,40 @@ impl Run {
         Step::Ignore
     }
 
-    fn open_gate(&mut self, gate: Box<Gate>) -> Step {
+    /// Takes the reply to a command that has no turn.
+    pub(crate) fn reply_without_turn(&mut self, body: EventBody, after: &mut After) {
+        match body {
+            EventBody::CompactDone { command } if command == self.command => {
+                self.finish(End::Done { refused: false }, after);
+            }
+            EventBody::CompactRejected { command, reason } if command == self.command => {
+                self.finish(End::NotCompacted(reason), after);
+            }
+            _ => {}
+        }
+    }
+
+    fn open_gate(&mut self, gate: Box<Gate>, shown: &Shown) -> Step {
         let signal = GateSignal::default();
         let announce = if self.stop.is_some() || self.abandoned {
             // Nobody is asked any more, and whoever waits at the gate is told.
             signal.cancel.cancel();
             Told::Nothing
+        } else if !shown.can_ask(&gate) {
+            // It stays with the host, and the user is told.
+            return match &gate.kind {
+                GateKind::Permission { .. } => Step::Ignore,
+                _ => Step::Tell(self.translator.tell_of_gate(&gate, shown)),
+            };
         } else {
             match self.gates.entry(gate.id.clone()) {
                 // It was told before.
                 Entry::Occupied(_) => return Step::Ignore,
                 Entry::Vacant(place) => place.insert(signal.clone()),
             };
+            if let GateKind::OpenUrl { .. } = &gate.kind {
+                self.addresses.insert(gate.id.clone());
+            }
             self.translator.announce(&gate)
         };
         Step::Ask {

@@ -2,8 +2,9 @@
 
 use std::{
     future::poll_fn,
+    path::PathBuf,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -11,14 +12,24 @@ use std::{
 use acp_host::{ClientFeatures, ClientLink, HostError, dynamic::DynLiveSession};
 use acp_protocol::v1::SessionId;
 use acp_transport_stdio::{Peer, SendLane};
-use tokio::{runtime::Handle, time::timeout};
+use tokio::{runtime::Handle, sync::watch, time::timeout};
 
-use crate::{guard::guard, limits::AgentLimits, link::LinkPort, outcome::Stop, slot::PromptSlot};
+use crate::{
+    guard::guard, limits::AgentLimits, link::LinkPort, outcome::Stop, shown::Shown,
+    slot::PromptSlot,
+};
 
 /// A live session: what the host made of it, and its way to the client.
 pub(crate) struct Session {
     pub(crate) core: Arc<Core>,
     pub(crate) live: Arc<dyn DynLiveSession>,
+    /// The folder in which it works.
+    pub(crate) cwd: PathBuf,
+    /// Taken by whoever sets an option, so that one change follows the other.
+    pub(crate) setting: tokio::sync::Mutex<()>,
+    /// Becomes true when the session is closed; there is one as soon as
+    /// somebody closes it.
+    closing: OnceLock<watch::Receiver<bool>>,
     /// An interruption outside of prompts is under way.
     interrupting: AtomicBool,
 }
@@ -57,27 +68,34 @@ impl Core {
     }
 }
 
+/// What a session needs besides the host's part of it.
+pub(crate) struct Frame<'a> {
+    pub(crate) peer: &'a Peer,
+    pub(crate) client: ClientFeatures,
+    pub(crate) cwd: PathBuf,
+    pub(crate) limits: Arc<AgentLimits>,
+    pub(crate) stamps: bool,
+    pub(crate) shown: Shown,
+}
+
 impl Session {
-    pub(crate) fn new(
-        live: Arc<dyn DynLiveSession>,
-        peer: &Peer,
-        client: ClientFeatures,
-        limits: Arc<AgentLimits>,
-        stamps: bool,
-    ) -> Arc<Self> {
+    pub(crate) fn new(live: Arc<dyn DynLiveSession>, frame: Frame<'_>) -> Arc<Self> {
         let core = Core {
             id: SessionId::from(live.id().to_shared()),
-            lane: peer.open_lane(),
-            limits,
-            client,
+            lane: frame.peer.open_lane(),
+            limits: frame.limits,
+            client: frame.client,
             runtime: Handle::current(),
-            stamps,
+            stamps: frame.stamps,
             live: Arc::downgrade(&live),
-            slot: Mutex::default(),
+            slot: Mutex::new(PromptSlot::new(frame.shown)),
         };
         Arc::new(Self {
             core: Arc::new(core),
             live,
+            cwd: frame.cwd,
+            setting: tokio::sync::Mutex::default(),
+            closing: OnceLock::new(),
             interrupting: AtomicBool::new(false),
         })
     }
@@ -115,9 +133,29 @@ impl Session {
         }
     }
 
+    /// Closes the session, once for all who want it, on a task of its own; who
+    /// waits for it may be dropped. Then `forget` is called.
+    pub(crate) fn close(
+        self: &Arc<Self>,
+        forget: impl FnOnce(&Arc<Self>) + Send + 'static,
+    ) -> watch::Receiver<bool> {
+        let begin = || {
+            let (closed, receiver) = watch::channel(false);
+            let session = Arc::clone(self);
+            self.core.runtime.spawn(async move {
+                session.run_close().await;
+                forget(&session);
+                // Whoever asked may have gone.
+                let _ = closed.send(true);
+            });
+            receiver
+        };
+        self.closing.get_or_init(begin).clone()
+    }
+
     /// Lets go of the session: no prompt begins any more, the running one is
     /// cancelled and waited for, then the host lets go of its resources.
-    pub(crate) async fn close(&self) {
+    async fn run_close(&self) {
         let after = {
             let mut slot = self.core.slot();
             slot.mark_closing();

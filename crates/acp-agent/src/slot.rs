@@ -13,6 +13,7 @@ use acp_host::{Cancel, CommandId, EmitError, EventBody, GateId, HostError, Origi
 use crate::{
     outcome::{End, Stop},
     run::{After, Run, Step},
+    shown::Shown,
     stamp::Stamper,
 };
 
@@ -26,6 +27,8 @@ pub(crate) struct PromptSlot {
     ended: Option<Arc<Origin>>,
     /// Who waits until no prompt has the slot.
     idle: Vec<Waker>,
+    /// What the client shows, and what it was told besides turns.
+    shown: Shown,
 }
 
 /// Whether a prompt may start.
@@ -51,6 +54,26 @@ pub(crate) struct Progress {
 }
 
 impl PromptSlot {
+    /// A free slot of a session whose client shows this.
+    pub(crate) fn new(shown: Shown) -> Self {
+        Self {
+            shown,
+            ..Self::default()
+        }
+    }
+
+    /// What the client shows, and what it was told besides turns.
+    pub(crate) fn shown(&mut self) -> &mut Shown {
+        &mut self.shown
+    }
+
+    /// Takes note that no reply is expected before the end of a command.
+    pub(crate) fn expect_no_reply(&mut self, command: &CommandId) {
+        if let Some(run) = self.run_of(command) {
+            run.expect_no_reply();
+        }
+    }
+
     /// Takes the slot for a prompt. Closing wins over beginning.
     pub(crate) fn begin(&mut self, command: CommandId, cancel: Cancel) -> Begin {
         if self.closing {
@@ -177,10 +200,11 @@ impl PromptSlot {
         after: &mut After,
     ) -> Step {
         let is_public = visibility == Visibility::Public;
+        let shown = &mut self.shown;
         let step = self
             .run
             .as_mut()
-            .and_then(|run| run.event(origin, is_public, body, after));
+            .and_then(|run| run.event(origin, is_public, body, shown, after));
         let step = step.unwrap_or_else(|| {
             let is_late = self
                 .ended
@@ -190,6 +214,16 @@ impl PromptSlot {
         });
         self.free_if_forgotten();
         step
+    }
+
+    /// Takes the reply to a command that has no turn.
+    pub(crate) fn reply(&mut self, body: EventBody) -> After {
+        let mut after = After::default();
+        if let Some(run) = &mut self.run {
+            run.reply_without_turn(body, &mut after);
+        }
+        self.free_if_forgotten();
+        after
     }
 
     /// Who stamps the events of the prompt, and its command.

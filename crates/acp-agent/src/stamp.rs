@@ -1,6 +1,7 @@
 //! The name of an event on the wire.
 
 use acp_host::{CommandId, Origin};
+use acp_protocol::Meta;
 use serde::Serialize;
 
 /// The `_meta` of an update: which event it tells, and of which prompt.
@@ -14,6 +15,8 @@ pub(crate) struct Stamp {
     event_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt_id: Option<Box<str>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_replay: bool,
     /// How much of the event id is the name of the turn and the colon.
     #[serde(skip)]
     prefix: usize,
@@ -27,6 +30,13 @@ impl Stamp {
         stamp
     }
 
+    /// A stamp for an event that is told once more.
+    pub(crate) fn of_replay(source: &str, number: u64) -> Self {
+        let mut stamp = Self::of_session(source, number);
+        stamp.is_replay = true;
+        stamp
+    }
+
     fn new(source: &str, prompt: Option<&CommandId>) -> Self {
         let mut event_id = String::with_capacity(source.len() + 1 + 20);
         event_id.push_str(source);
@@ -36,6 +46,7 @@ impl Stamp {
         Self {
             event_id,
             prompt_id,
+            is_replay: false,
             prefix,
         }
     }
@@ -43,6 +54,12 @@ impl Stamp {
     fn set_number(&mut self, number: u64) {
         self.event_id.truncate(self.prefix);
         self.event_id.push_str(itoa::Buffer::new().format(number));
+    }
+
+    /// The stamp of an event of no prompt, for a notification of its own.
+    pub(crate) fn to_meta(&self) -> Box<Meta> {
+        let event = ("eventId".to_owned(), self.event_id.as_str().into());
+        Box::new(Meta::from_iter([event]))
     }
 
     /// Names the next update of the same event.

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use acp_host::{
-    Block, Delta, EventBody, Gate, GateKind, Origin, ToolCall, ToolEnd, ToolId, ToolProgress,
+    Block, Delta, EventBody, Gate, GateKind, Notice, NoticeSeverity, Origin, ToolCall, ToolEnd,
+    ToolId, ToolProgress,
 };
 use acp_protocol::{
     Meta, RawJson,
@@ -13,6 +14,7 @@ use acp_protocol::{
 use crate::{
     numbering::{ChunkKind, MessageNumbering},
     outcome::End,
+    shown::Shown,
     wire,
 };
 
@@ -42,6 +44,38 @@ pub(crate) enum Told {
     Many(Vec<SessionUpdate>),
 }
 
+/// The updates of a [`Told`], in order.
+#[derive(Debug)]
+pub(crate) struct Updates {
+    first: Option<SessionUpdate>,
+    rest: std::vec::IntoIter<SessionUpdate>,
+}
+
+impl Iterator for Updates {
+    type Item = SessionUpdate;
+
+    fn next(&mut self) -> Option<SessionUpdate> {
+        self.first.take().or_else(|| self.rest.next())
+    }
+}
+
+impl IntoIterator for Told {
+    type Item = SessionUpdate;
+    type IntoIter = Updates;
+
+    fn into_iter(self) -> Updates {
+        let (first, rest) = match self {
+            Self::Nothing => (None, Vec::new()),
+            Self::One(update) => (Some(update), Vec::new()),
+            Self::Many(updates) => (None, updates),
+        };
+        Updates {
+            first,
+            rest: rest.into_iter(),
+        }
+    }
+}
+
 impl From<Option<SessionUpdate>> for Told {
     fn from(update: Option<SessionUpdate>) -> Self {
         update.map_or(Self::Nothing, Self::One)
@@ -55,7 +89,7 @@ impl Translator {
     }
 
     /// Tells an event of the turn.
-    pub(crate) fn tell(&mut self, body: EventBody) -> Told {
+    pub(crate) fn tell(&mut self, body: EventBody, shown: &mut Shown) -> Told {
         match body {
             EventBody::Delta(delta) => self.delta(delta).into(),
             EventBody::StepDone(blocks) => self.step_done(blocks),
@@ -65,8 +99,19 @@ impl Translator {
             }
             EventBody::ToolProgressed(progress) => self.progress(*progress).into(),
             EventBody::ToolCompleted(end) => self.tool_end(*end).into(),
-            other => tell_anywhere(other),
+            other => shown.tell(other),
         }
+    }
+
+    /// Tells again what the user asked.
+    pub(crate) fn user_message(&self, blocks: Vec<Block>) -> Told {
+        let id = self.numbering.as_ref().map(MessageNumbering::user_id);
+        let chunks = blocks.into_iter().map(|block| {
+            let mut chunk = ContentChunk::new(wire::block(block));
+            chunk.message_id = id.clone().map(Into::into);
+            SessionUpdate::UserMessageChunk(chunk)
+        });
+        Told::Many(chunks.collect())
     }
 
     /// Tells an event of a sub-agent's tool, if the client knows the tool.
@@ -87,6 +132,26 @@ impl Translator {
             GateKind::Permission { tool, .. } => self.tool(tool.clone(), None).into(),
             _ => Told::Nothing,
         }
+    }
+
+    /// Tells the user of a gate at which the client cannot ask.
+    pub(crate) fn tell_of_gate(&mut self, gate: &Gate, shown: &Shown) -> Told {
+        let mut text = match &gate.title {
+            Some(title) => format!("An answer is needed elsewhere: {title}"),
+            None => "An answer is needed elsewhere.".to_owned(),
+        };
+        if let GateKind::OpenUrl { url, .. } = &gate.kind {
+            text = format!("{text} ({})", url.url);
+        }
+        if shown.has_notices() {
+            let notice = Notice::new(NoticeSeverity::Warning, text);
+            return Told::One(wire::notice(notice).into());
+        }
+        self.interrupt_messages();
+        let told = self.message(text, self.refused);
+        self.step.message = 0;
+        self.interrupt_messages();
+        told.into()
     }
 
     /// How a turn ended by one of its last events.
@@ -227,17 +292,6 @@ impl Translator {
         if let Some(numbering) = &mut self.numbering {
             numbering.interrupt();
         }
-    }
-}
-
-/// Tells what means the same inside and outside of turns.
-pub(crate) fn tell_anywhere(body: EventBody) -> Told {
-    match body {
-        EventBody::PlanChanged(entries) => Told::One(wire::plan(entries).into()),
-        EventBody::ContextMeasured(measured) => {
-            Told::One(v1::UsageUpdate::new(measured.used, measured.limit).into())
-        }
-        _ => Told::Nothing,
     }
 }
 

@@ -1,5 +1,8 @@
 //! Host values in the words of the protocol, and back.
 
+mod news;
+mod settings;
+
 use std::path::Path;
 
 use acp_host::{
@@ -10,6 +13,9 @@ use acp_protocol::{
     RawJson,
     v1::{self, ContentBlock, PlanEntryPriority, PlanEntryStatus, ToolCallContent},
 };
+
+pub(crate) use news::{command, compaction, notice};
+pub(crate) use settings::{config_options, config_value, mode_state};
 
 /// A piece of a message or of what a tool shows.
 pub(crate) fn block(block: Block) -> ContentBlock {

@@ -191,6 +191,7 @@ impl Model {
     fn tell(&mut self, who: Who, body: EventBody) {
         let origin = self.origin(who);
         match tell(&mut self.slot, &origin, body) {
+            Step::AddressDone(_) => unreachable!("no address is opened"),
             Step::Tell(Told::Nothing) | Step::Ignore | Step::TooLate => {}
             Step::Tell(_) => assert!(self.is_unanswered, "told behind the answer"),
             Step::Ask {

@@ -97,17 +97,14 @@ async fn only_what_is_registered_is_advertised() {
             "{path}: {value}"
         );
     }
-    for session in [
-        "list",
-        "load",
-        "resume",
-        "close",
-        "delete",
-        "additionalDirectories",
-    ] {
+    for session in ["list", "resume", "delete", "additionalDirectories"] {
         let value = capabilities_of(&plain, &format!("sessionCapabilities/{session}"));
         assert!(value.is_null(), "{session}: {value}");
     }
+    assert_eq!(
+        capabilities_of(&plain, "sessionCapabilities/close"),
+        json!({})
+    );
     let full = AgentBuilder::new(host().0)
         .prompt_content(
             PromptContent::new()
@@ -176,7 +173,6 @@ async fn what_is_not_served_is_not_found() {
         "session/load",
         "session/resume",
         "session/list",
-        "session/close",
         "session/delete",
         "session/set_mode",
         "session/set_config_option",

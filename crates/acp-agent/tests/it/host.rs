@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     sync::{
         Arc, Mutex, OnceLock,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -13,8 +13,11 @@ use crate::client::Client;
 use acp_agent::{
     Agent, AgentBuilder,
     host::{
-        Block, ClientLink, CommandId, Delta, EmitError, Event, EventBody, Gate, GateResponse,
-        HostError, LiveSession, Origin, SessionHost, SessionId, Setup, Submission, ToolCall,
+        AuthMethod, Authenticator, Block, Cancel, CatalogEntry, CatalogQuery, ClientLink,
+        CommandId, ConfigCatalog, ConfigChange, ConfigController, ConfigOption, Delta, EmitError,
+        Event, EventBody, Gate, GateResponse, HostError, HostErrorKind, LiveSession, Loaded,
+        LogoutHandler, Origin, SessionCatalog, SessionDeleter, SessionHost, SessionId,
+        SessionLoader, SessionResumer, Setup, Submission, ToolCall,
     },
 };
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -57,6 +60,25 @@ pub(crate) struct Script {
     pub(crate) respond: Mutex<VecDeque<Does>>,
     pub(crate) interrupt: Mutex<VecDeque<Does>>,
     pub(crate) shutdown: Mutex<VecDeque<Does>>,
+    pub(crate) resume: Mutex<VecDeque<Does>>,
+    pub(crate) load: Mutex<VecDeque<Does>>,
+    pub(crate) list: Mutex<VecDeque<Does>>,
+    pub(crate) delete: Mutex<VecDeque<Does>>,
+    pub(crate) options: Mutex<VecDeque<Does>>,
+    pub(crate) set: Mutex<VecDeque<Does>>,
+    pub(crate) authenticate: Mutex<VecDeque<Does>>,
+    pub(crate) logout: Mutex<VecDeque<Does>>,
+    pub(crate) compact: Mutex<VecDeque<Does>>,
+    /// What the next session tells while it is attached.
+    pub(crate) tells: Mutex<Vec<EventBody>>,
+    /// What is replayed.
+    pub(crate) journal: Mutex<Vec<Event>>,
+    pub(crate) entries: Mutex<Vec<CatalogEntry>>,
+    pub(crate) queries: Mutex<Vec<CatalogQuery>>,
+    pub(crate) deleted: Mutex<Vec<String>>,
+    pub(crate) config: Mutex<Vec<ConfigOption>>,
+    pub(crate) changes: Mutex<Vec<ConfigChange>>,
+    pub(crate) is_logged_in: AtomicBool,
     /// Ids for sessions, in place of those that are counted.
     pub(crate) ids: Mutex<VecDeque<String>>,
 }
@@ -65,10 +87,11 @@ fn next(calls: &Mutex<VecDeque<Does>>) -> Does {
     calls.lock().unwrap().pop_front().unwrap_or_default()
 }
 
+#[derive(Clone)]
 pub(crate) struct Host {
     pub(crate) script: Arc<Script>,
     made: UnboundedSender<(Setup, Arc<Session>)>,
-    count: AtomicUsize,
+    count: Arc<AtomicUsize>,
 }
 
 /// The strings.
@@ -84,9 +107,31 @@ pub(crate) fn host() -> (Host, Strings) {
     let host = Host {
         script: Arc::clone(&script),
         made: sender,
-        count: AtomicUsize::new(0),
+        count: Arc::default(),
     };
     (host, Strings { script, made })
+}
+
+/// An agent of a host that does everything, except to ask for a login.
+pub(crate) fn full_agent() -> (Agent, Strings) {
+    let (host, strings) = host();
+    let builder = AgentBuilder::new(host.clone())
+        .resumer(host.clone())
+        .loader(host.clone())
+        .catalog(host.clone())
+        .deleter(host.clone())
+        .config(host)
+        .compact_command();
+    (builder.build().unwrap(), strings)
+}
+
+/// The ways to log in of a host that asks for it.
+pub(crate) fn auth_methods() -> Vec<AuthMethod> {
+    let in_terminal = ["--login".to_owned()];
+    vec![
+        AuthMethod::new("key", "With a key").with_description("The key is in a file."),
+        AuthMethod::terminal("tty", "In a terminal", in_terminal),
+    ]
 }
 
 /// An agent of such a host.
@@ -122,10 +167,17 @@ impl SessionHost for Host {
     async fn new_session(&self, setup: Setup) -> Result<Arc<Session>, HostError> {
         next(&self.script.new_session).act().await?;
         let number = self.count.fetch_add(1, Ordering::Relaxed);
-        let id = self.script.ids.lock().unwrap().pop_front();
-        let id = id.unwrap_or_else(|| format!("session-{number}"));
+        Ok(self.make(format!("session-{number}"), setup))
+    }
+}
+
+impl Host {
+    fn make(&self, id: String, setup: Setup) -> Arc<Session> {
+        let scripted = self.script.ids.lock().unwrap().pop_front();
+        let id = scripted.unwrap_or(id);
         let (submissions, submitted) = unbounded_channel();
         let (responses, responded) = unbounded_channel();
+        let (compactions, compacted) = unbounded_channel();
         let session = Arc::new(Session {
             id: SessionId::new(id).unwrap(),
             script: Arc::clone(&self.script),
@@ -134,11 +186,95 @@ impl SessionHost for Host {
             submitted: tokio::sync::Mutex::new(submitted),
             responses,
             responded: tokio::sync::Mutex::new(responded),
+            compactions,
+            compacted: tokio::sync::Mutex::new(compacted),
             interrupts: AtomicUsize::new(0),
             shutdowns: AtomicUsize::new(0),
         });
         self.made.send((setup, Arc::clone(&session))).ok();
-        Ok(session)
+        session
+    }
+}
+
+impl SessionResumer for Host {
+    type Session = Arc<Session>;
+
+    async fn resume_session(&self, id: SessionId, setup: Setup) -> Result<Arc<Session>, HostError> {
+        next(&self.script.resume).act().await?;
+        Ok(self.make(id.to_string(), setup))
+    }
+}
+
+impl SessionLoader for Host {
+    type Session = Arc<Session>;
+
+    async fn load_session(
+        &self,
+        id: SessionId,
+        setup: Setup,
+    ) -> Result<Loaded<Arc<Session>>, HostError> {
+        next(&self.script.load).act().await?;
+        let journal = std::mem::take(&mut *self.script.journal.lock().unwrap());
+        let session = self.make(id.to_string(), setup);
+        Ok(Loaded::new(session, journal.into_iter()))
+    }
+}
+
+impl SessionCatalog for Host {
+    async fn list(&self, query: CatalogQuery) -> Result<Vec<CatalogEntry>, HostError> {
+        self.script.queries.lock().unwrap().push(query);
+        next(&self.script.list).act().await?;
+        Ok(self.script.entries.lock().unwrap().clone())
+    }
+}
+
+impl SessionDeleter for Host {
+    async fn delete(&self, id: &SessionId) -> Result<(), HostError> {
+        next(&self.script.delete).act().await?;
+        if id.as_str() == "unknown" {
+            return Err(HostError::public("unknown").with_kind(HostErrorKind::NotFound));
+        }
+        self.script.deleted.lock().unwrap().push(id.to_string());
+        Ok(())
+    }
+}
+
+impl ConfigCatalog for Host {
+    async fn options(&self, _session: &SessionId) -> Result<Vec<ConfigOption>, HostError> {
+        next(&self.script.options).act().await?;
+        Ok(self.script.config.lock().unwrap().clone())
+    }
+}
+
+impl ConfigController for Host {
+    async fn set(
+        &self,
+        _session: &SessionId,
+        change: ConfigChange,
+    ) -> Result<Vec<ConfigOption>, HostError> {
+        self.script.changes.lock().unwrap().push(change.clone());
+        next(&self.script.set).act().await?;
+        let mut config = self.script.config.lock().unwrap();
+        let option = config.iter_mut().find(|known| known.id == change.option);
+        assert!(option.unwrap().set(change.value), "it was validated");
+        Ok(config.clone())
+    }
+}
+
+impl Authenticator for Host {
+    async fn authenticate(&self, method: &str) -> Result<(), HostError> {
+        assert_eq!(method, "key");
+        next(&self.script.authenticate).act().await
+    }
+
+    async fn is_logged_in(&self) -> bool {
+        self.script.is_logged_in.load(Ordering::Relaxed)
+    }
+}
+
+impl LogoutHandler for Host {
+    async fn logout(&self) -> Result<(), HostError> {
+        next(&self.script.logout).act().await
     }
 }
 
@@ -150,6 +286,8 @@ pub(crate) struct Session {
     submitted: tokio::sync::Mutex<UnboundedReceiver<Submission>>,
     responses: UnboundedSender<GateResponse>,
     responded: tokio::sync::Mutex<UnboundedReceiver<GateResponse>>,
+    compactions: UnboundedSender<CommandId>,
+    compacted: tokio::sync::Mutex<UnboundedReceiver<CommandId>>,
     interrupts: AtomicUsize,
     shutdowns: AtomicUsize,
 }
@@ -161,6 +299,11 @@ impl LiveSession for Session {
 
     async fn attach(&self, link: ClientLink) -> Result<(), HostError> {
         self.link.set(link).expect("attached twice");
+        let tells = std::mem::take(&mut *self.script.tells.lock().unwrap());
+        for (number, body) in (0..).zip(tells) {
+            let event = Event::of_session(number, body);
+            self.link().emit(event).await.unwrap();
+        }
         next(&self.script.attach).act().await
     }
 
@@ -172,6 +315,11 @@ impl LiveSession for Session {
     async fn respond_gate(&self, response: GateResponse) -> Result<(), HostError> {
         self.responses.send(response).unwrap();
         next(&self.script.respond).act().await
+    }
+
+    async fn compact(&self, command: CommandId, _cancel: Cancel) -> Result<(), HostError> {
+        self.compactions.send(command).unwrap();
+        next(&self.script.compact).act().await
     }
 
     async fn interrupt(&self) -> bool {
@@ -198,6 +346,17 @@ impl Session {
     /// The next answer to a gate.
     pub(crate) async fn response(&self) -> GateResponse {
         self.responded.lock().await.recv().await.unwrap()
+    }
+
+    /// The next command to shorten the conversation.
+    pub(crate) async fn compaction(&self) -> CommandId {
+        self.compacted.lock().await.recv().await.unwrap()
+    }
+
+    /// Tells something that concerns the session as a whole.
+    pub(crate) async fn tell(&self, number: u64, body: EventBody) {
+        let event = Event::of_session(number, body);
+        self.link().emit(event).await.unwrap();
     }
 
     /// Whether no gate was answered.

@@ -3,16 +3,25 @@
 
 mod back_pressure;
 mod cancel;
+mod capabilities;
 mod client;
+mod client_calls;
 mod connection_end;
 mod content;
 mod demo;
+mod ending;
+mod establish;
+mod forms;
 mod handshake;
 mod host;
 mod kit;
+mod list;
+mod login;
 mod new_session;
+mod news;
 mod parallel;
 mod permission;
 mod prompt;
 mod secrets;
+mod settings;
 mod updates;

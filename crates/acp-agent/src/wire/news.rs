@@ -1,0 +1,39 @@
+//! What concerns a session as a whole, on the wire.
+
+use acp_host::{Command, CompactionStatus, Notice, NoticeSeverity};
+use acp_protocol::{Patch, v1};
+
+pub(crate) fn command(command: Command) -> v1::AvailableCommand {
+    let mut wire = v1::AvailableCommand::new(command.name, command.description);
+    wire.input = command
+        .hint
+        .map(|hint| v1::UnstructuredCommandInput::new(hint).into());
+    wire
+}
+
+pub(crate) fn notice(notice: Notice) -> v1::Notice {
+    let severity = match notice.severity {
+        NoticeSeverity::Warning => v1::NoticeSeverity::Warning,
+        NoticeSeverity::Error => v1::NoticeSeverity::Error,
+        NoticeSeverity::Info | _ => v1::NoticeSeverity::Info,
+    };
+    let mut wire = v1::Notice::new(severity, notice.title);
+    wire.description = notice.description;
+    wire
+}
+
+/// How far a compaction is; a piece of its summary has another form.
+pub(crate) fn compaction(id: String, status: CompactionStatus) -> v1::CompactionUpdate {
+    let (status, summary, error) = match status {
+        CompactionStatus::Completed(summary) => (v1::CompactionStatus::Completed, summary, None),
+        CompactionStatus::Failed(error) => (v1::CompactionStatus::Failed, Vec::new(), error),
+        CompactionStatus::Cancelled => (v1::CompactionStatus::Cancelled, Vec::new(), None),
+        _ => (v1::CompactionStatus::InProgress, Vec::new(), None),
+    };
+    let mut wire = v1::CompactionUpdate::new(id, status);
+    if !summary.is_empty() {
+        wire.summary = Patch::Set(summary.into_iter().map(super::block).collect());
+    }
+    wire.error = error.map_or(Patch::Keep, Patch::Set);
+    wire
+}

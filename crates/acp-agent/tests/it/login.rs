@@ -1,0 +1,158 @@
+//! Logging in and out.
+
+use std::sync::atomic::Ordering;
+
+use acp_agent::{
+    AgentBuilder, BuildError,
+    host::{AuthMethod, Secret},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    client::Client,
+    host::{Does, Strings, auth_methods, host},
+};
+
+async fn scene(capabilities: Value) -> (Strings, Client) {
+    let (host, strings) = host();
+    let agent = AgentBuilder::new(host.clone())
+        .resumer(host.clone())
+        .loader(host.clone())
+        .authenticator(host.clone(), auth_methods())
+        .logout(host)
+        .build()
+        .unwrap();
+    (strings, Client::ready_with(&agent, capabilities).await)
+}
+
+fn params() -> Value {
+    json!({"sessionId": "s", "cwd": "/home/ada", "mcpServers": []})
+}
+
+#[tokio::test(start_paused = true)]
+async fn sessions_wait_for_a_login() {
+    let (_strings, mut client) = scene(json!({})).await;
+    for method in ["session/new", "session/load", "session/resume"] {
+        // The gate comes before the parameters.
+        for params in [params(), json!({})] {
+            let answer = client.call(method, params).await;
+            assert_eq!(answer["error"]["code"], -32000, "{method}: {answer}");
+        }
+    }
+    for id in ["nothing", "", "tty"] {
+        let answer = client.call("authenticate", json!({"methodId": id})).await;
+        assert_eq!(answer["error"]["code"], -32602, "{id:?}: {answer}");
+    }
+    let answer = client.call("authenticate", json!({})).await;
+    assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    let answer = client.call("session/new", params()).await;
+    assert_eq!(answer["error"]["code"], -32000, "{answer}");
+
+    let answer = client
+        .call("authenticate", json!({"methodId": "key"}))
+        .await;
+    assert_eq!(answer["result"], json!({}), "{answer}");
+    let id = client.new_session().await;
+    let answer = client.call("session/load", params()).await;
+    assert!(answer["result"].is_object(), "{answer}");
+
+    // After a logout none begins, and those that live go on.
+    let answer = client.call("logout", json!({})).await;
+    assert_eq!(answer["result"], json!({}), "{answer}");
+    let answer = client.call("session/new", params()).await;
+    assert_eq!(answer["error"]["code"], -32000, "{answer}");
+    let answer = client.call("session/close", json!({"sessionId": id})).await;
+    assert!(answer["result"].is_object(), "{answer}");
+    client
+        .send(json!({"jsonrpc": "2.0", "id": "bare", "method": "logout"}))
+        .await;
+    assert_eq!(client.next().await["result"], json!({}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_logged_in_already_need_not_log_in() {
+    let (strings, mut client) = scene(json!({})).await;
+    strings.script.is_logged_in.store(true, Ordering::Relaxed);
+    client.new_session().await;
+    strings.script.is_logged_in.store(false, Ordering::Relaxed);
+    let answer = client.call("session/new", params()).await;
+    assert_eq!(answer["error"]["code"], -32000, "{answer}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_login_that_fails_opens_nothing() {
+    let (strings, mut client) = scene(json!({})).await;
+    for (does, message) in [
+        (Does::FailInPublic, "authenticate: no room left in here"),
+        (Does::FailInPrivate, "authenticate: the agent failed"),
+        (Does::Panic, "authenticate: the agent failed"),
+    ] {
+        strings.script.authenticate.lock().unwrap().push_back(does);
+        let answer = client
+            .call("authenticate", json!({"methodId": "key"}))
+            .await;
+        assert_eq!(answer["error"]["code"], -32603, "{answer}");
+        assert_eq!(answer["error"]["message"], message);
+        let answer = client.call("session/new", params()).await;
+        assert_eq!(answer["error"]["code"], -32000, "{answer}");
+    }
+    client
+        .call("authenticate", json!({"methodId": "key"}))
+        .await;
+    strings
+        .script
+        .logout
+        .lock()
+        .unwrap()
+        .push_back(Does::FailInPrivate);
+    let answer = client.call("logout", json!({})).await;
+    assert_eq!(answer["error"]["code"], -32603, "{answer}");
+    client.new_session().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn logins_in_a_terminal_are_for_clients_that_have_one() {
+    async fn methods(capabilities: Value) -> Value {
+        let (host, _strings) = host();
+        let mut methods = auth_methods();
+        methods[1] = methods[1]
+            .clone()
+            .with_env("TOKEN_FILE", Secret::new("/tmp/t"));
+        let agent = AgentBuilder::new(host.clone())
+            .authenticator(host, methods)
+            .build()
+            .unwrap();
+        let mut client = Client::start(&agent);
+        let params = json!({"protocolVersion": 1, "clientCapabilities": capabilities});
+        let mut answer = client.call("initialize", params).await;
+        answer["result"]["authMethods"].take()
+    }
+    let key = json!({"id": "key", "name": "With a key", "description": "The key is in a file."});
+    let tty = json!({"type": "terminal", "id": "tty", "name": "In a terminal",
+        "args": ["--login"], "env": {"TOKEN_FILE": "/tmp/t"}});
+    let strip = |mut methods: Value| {
+        if methods[0]["type"] == "agent" {
+            methods[0].as_object_mut().unwrap().remove("type");
+        }
+        methods
+    };
+    assert_eq!(strip(methods(json!({})).await), json!([key]));
+    let both = methods(json!({"auth": {"terminal": true}})).await;
+    assert_eq!(strip(both), json!([key, tty]));
+}
+
+#[test]
+fn ways_to_log_in_make_sense() {
+    let build = |methods: Vec<AuthMethod>| {
+        let host = host().0;
+        AgentBuilder::new(host.clone())
+            .authenticator(host, methods)
+            .build()
+    };
+    assert!(matches!(build(vec![]), Err(BuildError::NoAuthMethods)));
+    let one = || AuthMethod::new("a", "A");
+    assert!(build(vec![one()]).is_ok());
+    for twice in [vec![one(), one()], vec![AuthMethod::new("", "A")]] {
+        assert!(matches!(build(twice), Err(BuildError::AuthMethodIds)));
+    }
+}
