@@ -50,6 +50,31 @@
 //! | an engine with sessions and events of its own | the traits of [`host`] |
 //! | something to choose: content, tool servers, bounds | [`AgentBuilder`] |
 //! | nothing yet, and a client to try | the [`demo`] agent |
+//!
+//! # The trait for each thing an agent can do
+//!
+//! Each is registered by one call of [`AgentBuilder`], and what is registered
+//! is advertised.
+//!
+//! | the client wants to | implement | register by |
+//! |---|---|---|
+//! | begin, prompt, cancel, close a session | [`SessionHost`](host::SessionHost), [`LiveSession`](host::LiveSession) | [`new`](AgentBuilder::new) |
+//! | go on with an earlier session | [`SessionResumer`](host::SessionResumer) | [`resumer`](AgentBuilder::resumer) |
+//! | see an earlier conversation again | [`SessionLoader`](host::SessionLoader) | [`loader`](AgentBuilder::loader) |
+//! | choose among earlier sessions | [`SessionCatalog`](host::SessionCatalog) | [`catalog`](AgentBuilder::catalog) |
+//! | remove one | [`SessionDeleter`](host::SessionDeleter) | [`deleter`](AgentBuilder::deleter) |
+//! | set a mode, a model, an option | [`ConfigController`](host::ConfigController) | [`config`](AgentBuilder::config) |
+//! | log in | [`Authenticator`](host::Authenticator) | [`authenticator`](AgentBuilder::authenticator) |
+//! | log out | [`LogoutHandler`](host::LogoutHandler) | [`logout`](AgentBuilder::logout) |
+//! | shorten the conversation | [`LiveSession::compact`](host::LiveSession::compact) | [`compact_command`](AgentBuilder::compact_command) |
+//!
+//! | a session wants to | it calls |
+//! |---|---|
+//! | tell text, thoughts, tools, plans, usage | [`ClientLink::emit`](host::ClientLink::emit) |
+//! | tell its title, its commands, its options, a notice | the same, with an event [of the session](host::Event::of_session) |
+//! | ask for permission, ask questions, send to an address | the same, with a [`Gate`](host::Gate) |
+//! | read and write the client's files | [`ClientLink::read_text_file`](host::ClientLink::read_text_file) and its sibling |
+//! | have the client run a command | [`ClientLink::create_terminal`](host::ClientLink::create_terminal) |
 
 mod agent;
 mod builder;

@@ -108,6 +108,11 @@ pub(crate) struct After {
 }
 
 impl After {
+    /// Wakes these as well.
+    pub(crate) fn wake(&mut self, wakers: &mut Vec<Waker>) {
+        self.wakers.append(wakers);
+    }
+
     /// Fires signals and wakes tasks.
     pub(crate) fn run(self) {
         for cancel in self.cancels {
@@ -176,6 +181,11 @@ impl Run {
     /// Whether nothing more is expected and nobody waits for it.
     pub(crate) fn is_forgotten(&self) -> bool {
         self.abandoned && self.end.is_some()
+    }
+
+    /// Whether nobody waits for the end any more.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.abandoned
     }
 
     /// Takes note that nobody wants it any more.

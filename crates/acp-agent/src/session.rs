@@ -169,6 +169,10 @@ impl Session {
             tokio::join!(self.interrupt(), idle);
         })
         .await;
+        // Where the turn does not end, its prompt is answered by the same bound:
+        // before the session is gone.
+        let answered = poll_fn(|cx| self.core.slot().poll_answered(cx.waker()));
+        let _ = timeout(self.core.limits.shutdown, answered).await;
         self.shut_down().await;
     }
 

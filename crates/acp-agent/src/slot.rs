@@ -106,6 +106,15 @@ impl PromptSlot {
         Poll::Pending
     }
 
+    /// Waits until nobody waits for the end of a prompt: it was answered, if need
+    /// be without the end of its turn.
+    pub(crate) fn poll_answered(&mut self, waker: &Waker) -> Poll<()> {
+        match &self.run {
+            Some(run) if !run.is_abandoned() => self.poll_idle(waker),
+            _ => Poll::Ready(()),
+        }
+    }
+
     /// Takes note that nobody wants the prompt any more: the running one, or
     /// only that of `command`. Gates under way are given up, events that wait
     /// for the client are let go.
@@ -170,6 +179,7 @@ impl PromptSlot {
         let mut after = After::default();
         let run = self.run_of(command);
         let stop = run.and_then(|run| run.abandon(is_over, &mut after));
+        after.wake(&mut self.idle);
         self.free_if_forgotten();
         (stop, after)
     }

@@ -1,7 +1,9 @@
 //! What prompts and messages are made of.
 
+use serde::{Deserialize, Serialize};
+
 /// One piece of a prompt or of a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Block {
     /// Text.
@@ -36,7 +38,7 @@ impl Block {
 }
 
 /// A picture or a sound.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Media {
     /// What it is, such as `image/png`.
@@ -76,7 +78,7 @@ impl std::fmt::Debug for Media {
 }
 
 /// A pointer to something that the agent can read by itself, a file most often.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ResourceLink {
     /// Where it is, such as `file:///home/ada/notes.md`.
@@ -136,7 +138,7 @@ impl ResourceLink {
 }
 
 /// Something that came along with a prompt in full.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Resource {
     /// Where it comes from.
@@ -148,7 +150,7 @@ pub struct Resource {
 }
 
 /// What an embedded resource holds.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ResourceBody {
     /// Text.

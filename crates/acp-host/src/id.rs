@@ -2,6 +2,8 @@
 
 use std::{borrow::Borrow, fmt, sync::Arc};
 
+use serde::{Deserialize, Serialize};
+
 /// Names a session, as the client spells it.
 ///
 /// An opaque text of 1 to 256 bytes without control characters. A session id
@@ -87,7 +89,7 @@ macro_rules! text_traits {
 macro_rules! opaque_id {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         pub struct $name(Arc<str>);
 
         impl $name {

@@ -2,14 +2,15 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 /// A JSON value kept as text, passed on unchanged.
 ///
 /// The arguments of a tool, for instance: what the model wrote, in its own
 /// order and spelling.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Json(Box<RawValue>);
 
 impl Json {

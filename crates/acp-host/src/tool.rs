@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Block, Json, ToolId};
 
 /// A tool call: what the agent is about to do, is doing or did.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolCall {
     /// Names this execution of the tool.
@@ -68,7 +70,7 @@ impl ToolCall {
 }
 
 /// What sort of thing a tool does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ToolKind {
     /// Reads files or data.
@@ -95,7 +97,7 @@ pub enum ToolKind {
 }
 
 /// A file that a tool touches.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolLocation {
     /// The file, an absolute path.
@@ -122,7 +124,7 @@ impl ToolLocation {
 }
 
 /// Something a tool call shows.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ToolContent {
     /// Text, a picture, a link.
@@ -141,7 +143,7 @@ impl ToolContent {
 }
 
 /// A change of a file, as its text before and after.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Diff {
     /// The file, an absolute path.
@@ -171,7 +173,7 @@ impl Diff {
 }
 
 /// News of a tool call that runs; what is `None` has not changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolProgress {
     /// Which call.
@@ -218,7 +220,7 @@ impl ToolProgress {
 }
 
 /// How a tool call ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolEnd {
     /// Which call.
@@ -266,7 +268,7 @@ impl ToolEnd {
 }
 
 /// One step of a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PlanEntry {
     /// What is to be done.
@@ -303,7 +305,7 @@ impl PlanEntry {
 }
 
 /// How much a step of a plan matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum PlanPriority {
     /// The goal depends on it.
@@ -315,7 +317,7 @@ pub enum PlanPriority {
 }
 
 /// How far a step of a plan is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum PlanStatus {
     /// Not begun.

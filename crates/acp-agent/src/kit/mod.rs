@@ -11,6 +11,10 @@
 //! | run a tool | [`Turn::tool`], then [`RunningTool`] |
 //! | ask whether it may run | [`Turn::ask_permission`] |
 //! | read and write files of the client | [`Turn::read_text_file`], [`Turn::write_text_file`] |
+//! | run a command at the client | [`Turn::terminal`] |
+//! | ask questions, send to an address | [`Turn::ask`], [`Turn::send_to`] |
+//! | say what the session is about, tell a notice | [`Turn::title`], [`Turn::notice`] |
+//! | know the mode, an option, what happened earlier | [`Turn::mode`], [`Turn::option`], [`Turn::earlier`] |
 //! | stop when nobody waits any more | `?`, [`Turn::run_until_cancelled`], [`Turn::cancelled`] |
 //!
 //! # Cancellation
@@ -21,20 +25,30 @@
 //! dropped after a [grace](Kit::with_cancel_grace).
 
 mod error;
+mod facts;
+mod history;
+mod lifecycle;
 mod permission;
 mod prompt;
+mod recorder;
+mod requests;
 mod session;
 mod tool;
 mod turn;
 
 use std::{sync::Arc, time::Duration};
 
-use acp_host::{HostError, SessionHost, SessionId, Setup};
-use uuid::Uuid;
+use acp_host::{Command, ConfigOption};
+
+use crate::AgentBuilder;
+use facts::LiveSessions;
+use history::Kept;
 
 pub use error::{TurnEnd, TurnError};
-pub use permission::Permission;
+pub use history::{History, MemoryHistory, Record, What};
+pub use permission::{Answer, Permission};
 pub use prompt::Prompt;
+pub use requests::AddressVisit;
 pub use session::KitSession;
 pub use tool::{RunningTool, ToolDraft};
 pub use turn::Turn;
@@ -65,10 +79,17 @@ pub trait TurnHandler: Send + Sync + 'static {
 }
 
 /// A host made of a [`TurnHandler`].
+///
+/// `AgentBuilder::new(kit)` serves its sessions; with a history or options,
+/// [`into_builder`](Kit::into_builder) registers what they make possible, too.
 #[derive(Debug)]
 pub struct Kit<H> {
     handler: Arc<H>,
     cancel_grace: Duration,
+    kept: Option<Kept>,
+    options: Vec<ConfigOption>,
+    commands: Vec<Command>,
+    live: LiveSessions,
 }
 
 impl<H: TurnHandler> Kit<H> {
@@ -77,6 +98,10 @@ impl<H: TurnHandler> Kit<H> {
         Self {
             handler: Arc::new(handler),
             cancel_grace: Duration::from_secs(5),
+            kept: None,
+            options: Vec::new(),
+            commands: Vec::new(),
+            live: LiveSessions::default(),
         }
     }
 
@@ -87,18 +112,45 @@ impl<H: TurnHandler> Kit<H> {
         self.cancel_grace = grace;
         self
     }
-}
 
-impl<H: TurnHandler> SessionHost for Kit<H> {
-    type Session = KitSession<H>;
+    /// Remembers sessions, so that they can be listed, loaded, resumed and
+    /// deleted.
+    #[must_use]
+    pub fn with_history(mut self, history: impl History) -> Self {
+        self.kept = Some(Kept(Arc::new(history)));
+        self
+    }
 
-    async fn new_session(&self, setup: Setup) -> Result<KitSession<H>, HostError> {
-        let id = SessionId::new(Uuid::now_v7().to_string()).map_err(HostError::internal)?;
-        Ok(KitSession::new(
-            id,
-            setup,
-            Arc::clone(&self.handler),
-            self.cancel_grace,
-        ))
+    /// Gives each session these options, with which it begins. A turn reads them
+    /// by [`Turn::option`] and [`Turn::mode`].
+    #[must_use]
+    pub fn with_options(mut self, options: Vec<ConfigOption>) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Offers commands. A prompt that uses one begins with `/name`, and comes to
+    /// the handler as it is.
+    #[must_use]
+    pub fn with_commands(mut self, commands: Vec<Command>) -> Self {
+        self.commands = commands;
+        self
+    }
+
+    /// Starts an agent of it, with everything registered that it can do.
+    pub fn into_builder(self) -> AgentBuilder {
+        let kit = Arc::new(self);
+        let mut builder = AgentBuilder::new(Arc::clone(&kit));
+        if kit.kept.is_some() {
+            builder = builder
+                .resumer(Arc::clone(&kit))
+                .loader(Arc::clone(&kit))
+                .catalog(Arc::clone(&kit))
+                .deleter(Arc::clone(&kit));
+        }
+        if !kit.options.is_empty() {
+            builder = builder.config(kit);
+        }
+        builder
     }
 }

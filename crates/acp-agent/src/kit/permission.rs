@@ -1,11 +1,11 @@
-//! Permissions: asked in a turn, answered through the session.
+//! Permissions and answers: asked in a turn, answered through the session.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex, PoisonError},
 };
 
-use acp_host::{GateAnswer, GateId, GateResponse, HostError, PermissionAction};
+use acp_host::{FormValue, GateAnswer, GateId, GateResponse, HostError, PermissionAction};
 use tokio::sync::oneshot;
 
 /// What the user decided about a tool.
@@ -35,6 +35,38 @@ impl From<GateAnswer> for Permission {
             GateAnswer::Permission(PermissionAction::ApproveAlways) => Self::AllowedAlways,
             // Whatever is not an approval is none.
             _ => Self::Denied,
+        }
+    }
+}
+
+/// What the user answered to some questions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "it was asked for"]
+pub enum Answer {
+    /// These answers, which fit the form.
+    Given(BTreeMap<String, FormValue>),
+    /// The user does not want to answer.
+    Declined,
+    /// Nobody answered.
+    Dismissed,
+}
+
+impl Answer {
+    /// The text that was answered in a field, or the id of the option.
+    pub fn text(&self, field: &str) -> Option<&str> {
+        match self {
+            Self::Given(values) => values.get(field)?.as_text(),
+            _ => None,
+        }
+    }
+}
+
+impl From<GateAnswer> for Answer {
+    fn from(answer: GateAnswer) -> Self {
+        match answer {
+            GateAnswer::Form(values) => Self::Given(values),
+            GateAnswer::Declined => Self::Declined,
+            _ => Self::Dismissed,
         }
     }
 }

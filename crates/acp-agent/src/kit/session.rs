@@ -14,12 +14,12 @@ use std::{
 };
 
 use acp_host::{
-    Cancel, ClientLink, EventBody, GateResponse, HostError, LiveSession, LoopId, SessionId, Setup,
-    Submission, TurnFailure,
+    Cancel, ClientLink, EventBody, GateResponse, HostError, LiveSession, SessionId, Submission,
+    TurnFailure,
 };
 use tokio::time::{Sleep, sleep};
 
-use super::{Prompt, Turn, TurnHandler, turn::SessionFacts};
+use super::{Prompt, Turn, TurnHandler, facts::SessionFacts, history::What};
 
 /// A session of a [`Kit`](super::Kit).
 pub struct KitSession<H> {
@@ -33,22 +33,11 @@ pub struct KitSession<H> {
 }
 
 impl<H: TurnHandler> KitSession<H> {
-    pub(super) fn new(
-        id: SessionId,
-        setup: Setup,
-        handler: Arc<H>,
-        cancel_grace: Duration,
-    ) -> Self {
-        let (loop_id, gates) = (LoopId::from("main"), Arc::default());
+    pub(super) fn new(facts: Arc<SessionFacts>, handler: Arc<H>, cancel_grace: Duration) -> Self {
         Self {
             handler,
             cancel_grace,
-            facts: Arc::new(SessionFacts {
-                id,
-                setup,
-                loop_id,
-                gates,
-            }),
+            facts,
             link: OnceLock::new(),
             running: Mutex::default(),
             turns: AtomicU64::new(0),
@@ -71,6 +60,12 @@ impl<H: TurnHandler> KitSession<H> {
         }
     }
 
+    /// Writes what is to be remembered of a turn that is about to end.
+    async fn save(&self, turn: &Turn) -> Result<(), HostError> {
+        turn.save().await?;
+        self.facts.touch().await
+    }
+
     fn running(&self) -> MutexGuard<'_, Option<Cancel>> {
         // Nothing that can panic runs under it.
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
@@ -83,6 +78,11 @@ impl<H: TurnHandler> LiveSession for KitSession<H> {
     }
 
     async fn attach(&self, link: ClientLink) -> Result<(), HostError> {
+        let told = self.facts.first_news();
+        for body in told {
+            let event = self.facts.event(body);
+            link.emit(event).await.map_err(HostError::internal)?;
+        }
         self.link
             .set(link)
             .map_err(|_| HostError::public("the session is attached already"))
@@ -118,8 +118,14 @@ impl<H: TurnHandler> LiveSession for KitSession<H> {
             command: Some(command),
             index,
         });
-        let end = self.answer(&mut ending.turn, Prompt::new(content)).await;
+        ending.turn.note(|| What::Asked(content.clone()));
+        let mut end = self.answer(&mut ending.turn, Prompt::new(content)).await;
         ending.turn.fail_open_tools().await;
+        let is_done = matches!(end, EventBody::TurnDone);
+        ending.turn.note(|| What::Ended { is_done });
+        if let Err(error) = self.save(&ending.turn).await {
+            end = EventBody::TurnFailed(TurnFailure::Other(error));
+        }
         ending.tell(end);
         Ok(())
     }
@@ -164,6 +170,8 @@ impl Ending<'_> {
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
         if !self.is_told {
+            self.turn.note(|| What::Ended { is_done: false });
+            self.turn.save_soon();
             self.tell(EventBody::TurnInterrupted);
         }
     }

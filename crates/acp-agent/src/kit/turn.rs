@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeSet,
-    path::Path,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -10,14 +9,17 @@ use std::{
 };
 
 use acp_host::{
-    Cancel, ClientError, ClientLink, CommandId, ContextUse, Delta, Event, EventBody, Gate, GateId,
-    LoopId, Offer, Origin, PlanEntry, ReadTextFile, SessionId, Setup, ToolCall, ToolEnd, ToolId,
-    TurnId, WriteTextFile,
+    Cancel, ClientLink, CommandId, ConfigOption, ConfigValue, ContextUse, Delta, Event, EventBody,
+    HostError, Notice, Offer, Origin, PlanEntry, SessionId, Setup, ToolCall, ToolEnd, ToolId,
+    TurnId,
 };
 
 use super::{
-    Permission, RunningTool, ToolDraft, TurnError,
-    permission::{OpenGate, OpenGates},
+    ToolDraft, TurnError,
+    facts::SessionFacts,
+    history::{Record, What},
+    permission::OpenGates,
+    recorder::{Recorder, what},
 };
 
 /// One turn: the way to whoever waits for it.
@@ -37,15 +39,8 @@ pub struct Turn {
     session: Arc<SessionFacts>,
     /// Tools that were announced and have not ended.
     tools: Mutex<BTreeSet<ToolId>>,
-}
-
-/// What a turn knows of its session.
-#[derive(Debug)]
-pub(super) struct SessionFacts {
-    pub(super) id: SessionId,
-    pub(super) setup: Setup,
-    pub(super) loop_id: LoopId,
-    pub(super) gates: Arc<OpenGates>,
+    /// Takes note of what is told, if the kit has a history.
+    recorder: Option<Recorder>,
 }
 
 impl Turn {
@@ -56,6 +51,8 @@ impl Turn {
         cancel: Cancel,
     ) -> Self {
         let turn = TurnId::new(command.to_shared());
+        let kept = session.kept.clone();
+        let recorder = kept.map(|kept| Recorder::new(kept, session.id.clone(), turn.clone()));
         Self {
             link,
             origin: Arc::new(Origin::new(session.loop_id.clone(), turn)),
@@ -64,6 +61,7 @@ impl Turn {
             cancel,
             session,
             tools: Mutex::default(),
+            recorder,
         }
     }
 
@@ -130,91 +128,57 @@ impl Turn {
         ToolDraft::new(self, ToolCall::new(self.name("tool"), name, title))
     }
 
-    /// Asks the user whether a tool may run, and waits for the answer.
-    ///
-    /// Nothing but an answer of the user allows a tool: a client that cannot
-    /// ask, an answer that was not offered, or a lost connection do not.
+    /// Says what the session is about.
     ///
     /// # Errors
     ///
     /// [`TurnError`] if nobody waits for the turn any more.
+    pub async fn title(&self, title: impl Into<String>) -> Result<(), TurnError> {
+        let info = self.session.set_title(title.into()).await?;
+        self.tell_session(EventBody::InfoChanged(info)).await
+    }
+
+    /// Tells the user something that is no part of the conversation, if the
+    /// client shows that.
+    ///
+    /// # Errors
+    ///
+    /// [`TurnError`] if nobody waits for the turn any more.
+    pub async fn notice(&self, notice: Notice) -> Result<(), TurnError> {
+        self.tell(EventBody::Noticed(Box::new(notice))).await
+    }
+
+    /// The value of an option of the session, as the user has set it; one of
+    /// those of [`Kit::with_options`](super::Kit::with_options).
+    pub fn option(&self, id: &str) -> Option<ConfigValue> {
+        self.session.option(id)
+    }
+
+    /// The id of the session's mode, if it has any.
+    pub fn mode(&self) -> Option<String> {
+        match self.option(ConfigOption::MODE)? {
+            ConfigValue::Choice(mode) => Some(mode),
+            _ => None,
+        }
+    }
+
+    /// What happened in the session before this turn, if the kit has a
+    /// [history](super::History).
+    ///
+    /// # Errors
+    ///
+    /// [`TurnError`] if it cannot be read.
     ///
     /// # Cancel safety
     ///
-    /// If dropped, the question is withdrawn.
-    pub async fn ask_permission(&self, tool: &RunningTool<'_>) -> Result<Permission, TurnError> {
-        let id = GateId::from(self.name("gate"));
-        let gate = self.session.gates.open(id.clone());
-        let mut asked = Asked {
-            turn: self,
-            id: id.clone(),
-            gate,
+    /// Cancel-safe.
+    pub async fn earlier(&self) -> Result<Vec<Record>, TurnError> {
+        let Some(kept) = &self.session.kept else {
+            return Ok(Vec::new());
         };
-        self.tell(EventBody::GateOpened(Box::new(Gate::permission(
-            id,
-            tool.call().clone(),
-        ))))
-        .await?;
-        let answer = self.run_until_cancelled(&mut asked.gate.answer).await?;
-        // The other end is dropped only with the session.
-        answer
-            .map(Permission::from)
-            .map_err(|_| TurnError::cancelled())
-    }
-
-    /// Reads a text file of the client, unsaved text of its editors included.
-    ///
-    /// # Errors
-    ///
-    /// [`ClientError::Unsupported`] if the client did not say that it can;
-    /// otherwise what became of the question.
-    ///
-    /// # Cancel safety
-    ///
-    /// If dropped, the client is told that nobody waits for the text.
-    pub async fn read_text_file(&self, path: impl AsRef<Path>) -> Result<String, ClientError> {
-        self.read_part_of_text_file(ReadTextFile::new(path.as_ref()))
-            .await
-    }
-
-    /// Reads some lines of a text file of the client.
-    ///
-    /// # Errors
-    ///
-    /// As [`read_text_file`](Self::read_text_file).
-    ///
-    /// # Cancel safety
-    ///
-    /// As [`read_text_file`](Self::read_text_file).
-    pub async fn read_part_of_text_file(&self, part: ReadTextFile) -> Result<String, ClientError> {
-        let read = self
-            .cancel
-            .run_until_cancelled(self.link.read_text_file(part))
-            .await;
-        read.unwrap_or(Err(ClientError::Cancelled))
-    }
-
-    /// Writes all of a text file of the client.
-    ///
-    /// # Errors
-    ///
-    /// As [`read_text_file`](Self::read_text_file).
-    ///
-    /// # Cancel safety
-    ///
-    /// If dropped, the client is told that nobody waits; it may have written
-    /// the file.
-    pub async fn write_text_file(
-        &self,
-        path: impl AsRef<Path>,
-        text: impl Into<String>,
-    ) -> Result<(), ClientError> {
-        let request = WriteTextFile::new(path.as_ref(), text);
-        let written = self
-            .cancel
-            .run_until_cancelled(self.link.write_text_file(request))
-            .await;
-        written.unwrap_or(Err(ClientError::Cancelled))
+        let mut records = kept.0.read(&self.session.id).await?;
+        records.retain(|record| record.turn != self.origin.turn);
+        Ok(records)
     }
 
     /// Whether nobody waits for the turn any more.
@@ -258,6 +222,14 @@ impl Turn {
         &self.session.setup
     }
 
+    pub(super) fn link(&self) -> &ClientLink {
+        &self.link
+    }
+
+    pub(super) fn gates(&self) -> &Arc<OpenGates> {
+        &self.session.gates
+    }
+
     pub(super) fn cancel_signal(&self) -> Cancel {
         self.cancel.clone()
     }
@@ -271,7 +243,51 @@ impl Turn {
     }
 
     pub(super) async fn tell_even_if_cancelled(&self, body: EventBody) -> Result<(), TurnError> {
-        Ok(self.link.emit(self.event(body)).await?)
+        let what = self.recorder.as_ref().and_then(|_| what(&body));
+        let event = self.event(body);
+        let number = event.number;
+        self.link.emit(event).await?;
+        if let (Some(recorder), Some(what)) = (&self.recorder, what)
+            && recorder.note(number, what)
+        {
+            recorder.save().await?;
+        }
+        Ok(())
+    }
+
+    /// Takes note of what is told in another way, or not at all.
+    pub(super) fn note(&self, what: impl FnOnce() -> What) {
+        if let Some(recorder) = &self.recorder {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            recorder.note(number, what());
+        }
+    }
+
+    /// Writes what was noted.
+    pub(super) async fn save(&self) -> Result<(), HostError> {
+        match &self.recorder {
+            Some(recorder) => recorder.save().await,
+            None => Ok(()),
+        }
+    }
+
+    /// Writes what was noted, on a task of its own.
+    pub(super) fn save_soon(&mut self) {
+        let runtime = tokio::runtime::Handle::try_current();
+        if let (Some(recorder), Ok(runtime)) = (self.recorder.take(), runtime) {
+            runtime.spawn(async move {
+                // Nobody waits for the turn, so nobody can be told.
+                if recorder.save().await.is_err() {
+                    tracing::warn!("the end of a turn is missing from the history");
+                }
+            });
+        }
+    }
+
+    /// Tells something that concerns the session as a whole.
+    async fn tell_session(&self, body: EventBody) -> Result<(), TurnError> {
+        let event = self.session.event(body);
+        Ok(self.link.emit(event).await?)
     }
 
     /// Tells an event that never has to wait.
@@ -302,23 +318,8 @@ impl Turn {
     }
 
     /// A name that is unique in the session.
-    fn name(&self, what: &str) -> String {
+    pub(super) fn name(&self, what: &str) -> String {
         let number = self.next_name.fetch_add(1, Ordering::Relaxed);
         format!("{}.{what}{number}", self.origin.turn)
-    }
-}
-
-/// A question under way; dropped before it is answered, it is withdrawn.
-struct Asked<'t> {
-    turn: &'t Turn,
-    id: GateId,
-    gate: OpenGate,
-}
-
-impl Drop for Asked<'_> {
-    fn drop(&mut self) {
-        if self.gate.close() {
-            self.turn.tell_now(EventBody::GateResolved(self.id.clone()));
-        }
     }
 }

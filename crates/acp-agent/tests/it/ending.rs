@@ -99,13 +99,31 @@ async fn all_who_close_share_one_budget() {
 
     let cancelled = client.next().await;
     assert_eq!(cancelled["result"]["stopReason"], "cancelled");
-    for request in [first, second] {
-        let answer = client.answer(request).await;
+    let mut closed = Vec::new();
+    for _ in 0..2 {
+        let answer = client.next().await;
         assert_eq!(answer["result"], json!({}), "{answer}");
+        closed.push(answer["id"].as_i64().unwrap());
         // 30 s for the turn and its interruption, 5 s for the rest.
         assert_eq!(began.elapsed().as_secs(), 35);
     }
+    closed.sort_unstable();
+    assert_eq!(closed, [first, second]);
     assert_eq!(session.shutdowns(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_does_not_end_is_answered_before_its_session_is_gone() {
+    for _ in 0..20 {
+        let (_strings, mut client, id, session) = scene().await;
+        let request = client.prompt(&id, "hi").await;
+        session.start().await;
+        let close = client
+            .start_call("session/close", json!({"sessionId": id}))
+            .await;
+        assert_eq!(client.stop_reason(request).await, "cancelled");
+        client.answer(close).await;
+    }
 }
 
 #[tokio::test(start_paused = true)]

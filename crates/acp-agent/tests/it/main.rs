@@ -15,6 +15,7 @@ mod forms;
 mod handshake;
 mod host;
 mod kit;
+mod kit_sessions;
 mod list;
 mod login;
 mod new_session;

@@ -1,0 +1,143 @@
+//! What is known of a session of the kit.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use acp_host::{
+    CatalogEntry, Command, ConfigChange, ConfigOption, ConfigValue, Event, EventBody, HostError,
+    LoopId, SessionId, SessionInfo, Setup,
+};
+
+use super::{
+    history::{Kept, entry},
+    permission::OpenGates,
+};
+
+/// What a turn knows of its session.
+#[derive(Debug)]
+pub(super) struct SessionFacts {
+    pub(super) id: SessionId,
+    pub(super) setup: Setup,
+    pub(super) loop_id: LoopId,
+    pub(super) gates: Arc<OpenGates>,
+    pub(super) kept: Option<Kept>,
+    commands: Vec<Command>,
+    options: Mutex<Vec<ConfigOption>>,
+    title: Mutex<Option<String>>,
+    /// The number of the next event of the session as a whole.
+    next: AtomicU64,
+}
+
+impl SessionFacts {
+    pub(super) fn new(
+        id: SessionId,
+        setup: Setup,
+        kept: Option<Kept>,
+        commands: Vec<Command>,
+        options: Vec<ConfigOption>,
+    ) -> Self {
+        Self {
+            id,
+            setup,
+            loop_id: LoopId::from("main"),
+            gates: Arc::default(),
+            kept,
+            commands,
+            options: Mutex::new(options),
+            title: Mutex::default(),
+            next: AtomicU64::new(0),
+        }
+    }
+
+    /// The title that it had before.
+    pub(super) fn with_title(mut self, title: Option<String>) -> Self {
+        self.title = Mutex::new(title);
+        self
+    }
+
+    /// What the client is told when the session begins.
+    pub(super) fn first_news(&self) -> Vec<EventBody> {
+        let mut news = Vec::new();
+        if !self.commands.is_empty() {
+            news.push(EventBody::CommandsChanged(self.commands.clone()));
+        }
+        if let Some(title) = &*lock(&self.title) {
+            let info = SessionInfo::new().with_title(title.as_str());
+            news.push(EventBody::InfoChanged(info));
+        }
+        news
+    }
+
+    pub(super) fn event(&self, body: EventBody) -> Event {
+        Event::of_session(self.next.fetch_add(1, Ordering::Relaxed), body)
+    }
+
+    pub(super) fn options(&self) -> Vec<ConfigOption> {
+        lock(&self.options).clone()
+    }
+
+    pub(super) fn option(&self, id: &str) -> Option<ConfigValue> {
+        let options = lock(&self.options);
+        let option = options.iter().find(|option| option.id == id)?;
+        Some(option.value())
+    }
+
+    pub(super) fn set_option(&self, change: ConfigChange) -> Result<Vec<ConfigOption>, HostError> {
+        let mut options = lock(&self.options);
+        let option = options.iter_mut().find(|option| option.id == change.option);
+        if option.is_some_and(|option| option.set(change.value)) {
+            Ok(options.clone())
+        } else {
+            Err(HostError::public("the option cannot be set to this"))
+        }
+    }
+
+    /// Takes note of the title, for the client and for the history.
+    pub(super) async fn set_title(&self, title: String) -> Result<SessionInfo, HostError> {
+        let info = SessionInfo::new().with_title(title.as_str());
+        *lock(&self.title) = Some(title);
+        self.touch().await?;
+        Ok(info)
+    }
+
+    /// Takes note that something happened in the session.
+    pub(super) async fn touch(&self) -> Result<(), HostError> {
+        match &self.kept {
+            Some(kept) => kept.0.put(self.entry()).await,
+            None => Ok(()),
+        }
+    }
+
+    fn entry(&self) -> CatalogEntry {
+        let mut entry = entry(&self.id, &self.setup);
+        entry.title.clone_from(&lock(&self.title));
+        entry
+    }
+}
+
+/// The sessions of a kit that are live, by their ids. Bounded by the agent's
+/// sessions: those that have ended are swept out as new ones begin.
+#[derive(Debug, Default)]
+pub(super) struct LiveSessions(Mutex<HashMap<SessionId, Weak<SessionFacts>>>);
+
+impl LiveSessions {
+    pub(super) fn insert(&self, facts: &Arc<SessionFacts>) {
+        let mut live = lock(&self.0);
+        live.retain(|_, facts| facts.strong_count() > 0);
+        live.insert(facts.id.clone(), Arc::downgrade(facts));
+    }
+
+    pub(super) fn get(&self, id: &SessionId) -> Option<Arc<SessionFacts>> {
+        lock(&self.0).get(id)?.upgrade()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing that can panic runs under these.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
