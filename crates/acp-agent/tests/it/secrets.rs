@@ -5,8 +5,12 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use acp_agent::host::{
-    Block, Delta, EventBody, Gate, HostError, Json, ToolCall, ToolContent, ToolEnd, TurnFailure,
+use acp_agent::{
+    AgentBuilder,
+    host::{
+        Block, CreateTerminal, Delta, EventBody, Form, FormField, Gate, HostError, Json, OpenUrl,
+        Secret, ToolCall, ToolContent, ToolEnd, TurnFailure, Visibility,
+    },
 };
 use serde_json::json;
 use tracing::{
@@ -17,7 +21,7 @@ use tracing::{
 
 use crate::{
     client::Client,
-    host::{Does, agent},
+    host::{Does, agent, auth_methods, host},
 };
 
 /// Keeps every word that is logged, at every level.
@@ -131,6 +135,132 @@ async fn a_whole_session_logs_no_secret() {
     let log = log.0.lock().unwrap();
     assert!(
         log.contains("acp.turn") && log.contains(&id),
+        "nothing was logged: {log}"
+    );
+    assert!(!log.contains("canary"), "{log}");
+}
+
+/// What a host keeps to itself reaches the client by no method, and no log.
+#[tokio::test(start_paused = true)]
+async fn private_failures_stay_private_in_every_method() {
+    let log = Log::default();
+    let _logging = tracing::subscriber::set_default(log.clone());
+    let (host, strings) = host();
+    let agent = AgentBuilder::new(host.clone())
+        .resumer(host.clone())
+        .loader(host.clone())
+        .catalog(host.clone())
+        .deleter(host.clone())
+        .config(host.clone())
+        .authenticator(host.clone(), auth_methods())
+        .logout(host)
+        .build()
+        .unwrap();
+    let mut client = Client::ready(&agent).await;
+    let script = &strings.script;
+    let login = json!({"methodId": "key"});
+    client.call("authenticate", login.clone()).await;
+    client.new_session().await;
+    let params = json!({"sessionId": "s", "cwd": "/home/ada", "mcpServers": [],
+        "methodId": "key"});
+    let of_live = json!({"sessionId": "session-0", "modeId": "m", "configId": "c", "value": "v"});
+    let rows = [
+        ("authenticate", &params, &script.authenticate),
+        ("session/load", &params, &script.load),
+        ("session/load", &params, &script.attach),
+        ("session/load", &params, &script.options),
+        ("session/resume", &params, &script.resume),
+        ("session/delete", &params, &script.delete),
+        ("session/set_mode", &of_live, &script.options),
+        ("session/set_config_option", &of_live, &script.options),
+        ("logout", &params, &script.logout),
+    ];
+    for does in [Does::FailInPrivate, Does::Panic] {
+        for (method, params, queue) in rows {
+            queue.lock().unwrap().push_back(does);
+            let answer = client.call(method, params.clone()).await;
+            assert_eq!(answer["error"]["code"], -32603, "{method}: {answer}");
+            assert!(!answer.to_string().contains("canary"), "{answer}");
+        }
+        script.list.lock().unwrap().push_back(does);
+        let answer = client.call("session/list", json!({})).await;
+        assert_eq!(answer["error"]["code"], -32603, "{answer}");
+        assert!(!answer.to_string().contains("canary"), "{answer}");
+    }
+    client.hang_up().await;
+    let log = log.0.lock().unwrap();
+    assert!(log.contains("session/resume"), "nothing was logged: {log}");
+    assert!(!log.contains("canary"), "{log}");
+}
+
+/// What users answer, and what commands get and write, is in no log; what is
+/// not public is not told.
+#[tokio::test(start_paused = true)]
+async fn what_a_turn_asks_is_not_logged() {
+    let log = Log::default();
+    let _logging = tracing::subscriber::set_default(log.clone());
+    let (agent, mut strings) = agent();
+    let capabilities = json!({"terminal": true, "elicitation": {"form": {}, "url": {}}});
+    let mut client = Client::ready_with(&agent, capabilities).await;
+    let id = client.new_session().await;
+    let session = strings.session().await;
+    let request = client.prompt(&id, "hi").await;
+    let turn = session.start().await;
+
+    let form = Form::new().with_field(FormField::text("name", "canary"));
+    let gate = Gate::form("g1", "canary", form);
+    turn.tell(EventBody::GateOpened(Box::new(gate)))
+        .await
+        .unwrap();
+    let asked = client.asked("elicitation/create").await;
+    let accept = json!({"action": "accept", "content": {"name": "canary"}});
+    client.reply(&asked["id"], accept).await;
+    let response = session.response().await;
+    assert!(!format!("{response:?}").contains("canary"), "{response:?}");
+    let url = OpenUrl::new("https://example.com/?canary");
+    let gate = Gate::open_url("g2", "canary", url);
+    turn.tell(EventBody::GateOpened(Box::new(gate)))
+        .await
+        .unwrap();
+    let asked = client.asked("elicitation/create").await;
+    client
+        .reply(&asked["id"], json!({"action": "canary"}))
+        .await;
+    session.response().await;
+
+    let request_terminal = CreateTerminal::new("canary").with_env("TOKEN", Secret::new("canary"));
+    let link = session.link().clone();
+    let created = tokio::spawn(async move { link.create_terminal(request_terminal).await });
+    let asked = client.asked("terminal/create").await;
+    assert_eq!(asked["params"]["env"][0]["value"], "canary");
+    client
+        .reply(&asked["id"], json!({"terminalId": "term-1"}))
+        .await;
+    let terminal = created.await.unwrap().unwrap();
+    let (output, ()) = tokio::join!(terminal.output(), async {
+        let asked = client.asked("terminal/output").await;
+        let output = json!({"output": "canary", "truncated": false});
+        client.reply(&asked["id"], output).await;
+    });
+    assert!(!format!("{:?}", output.unwrap()).contains("canary"));
+    drop(terminal);
+    client.asked("terminal/release").await;
+
+    for body in [
+        EventBody::Delta(Delta::Text("canary".into())),
+        EventBody::StepDone(vec![Block::text("canary")]),
+        EventBody::ToolStarted(Box::new(ToolCall::new("t", "canary", "canary"))),
+        EventBody::PlanChanged(Vec::new()),
+    ] {
+        let event = turn.event(body).with_visibility(Visibility::Internal);
+        session.link().emit(event).await.unwrap();
+    }
+    turn.done().await;
+    assert_eq!(client.stop_reason(request).await, "end_turn");
+    client.hang_up().await;
+    let log = log.0.lock().unwrap();
+    assert!(
+        log.contains("a gate is answered"),
         "nothing was logged: {log}"
     );
     assert!(!log.contains("canary"), "{log}");
