@@ -11,6 +11,7 @@ mod content;
 mod demo;
 mod ending;
 mod establish;
+mod everything;
 mod forms;
 mod handshake;
 mod host;
