@@ -353,7 +353,10 @@ impl Connection {
     /// Opens the mailbox of a session, with the updates that came before it was
     /// known. `None` when it has one.
     pub fn open_mailbox(&mut self, session: &str) -> Option<(MailboxId, Progress)> {
-        self.mailboxes.open(session, &self.limits, &mut self.stats)
+        let opened = self.mailboxes.open(session, &self.limits, &mut self.stats);
+        // Where all mailboxes together were too full, another one was relieved.
+        self.kick_paused();
+        opened
     }
 
     /// Closes a mailbox; what is queued is dropped.
