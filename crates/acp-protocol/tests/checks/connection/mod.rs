@@ -387,6 +387,8 @@ impl Play {
             .is_some_and(|due| due <= self.now)
         {
             self.connection.handle_timeout(self.now);
+            // It is the driver whose timer ran out.
+            self.sleeps = None;
         }
     }
 
