@@ -9,6 +9,8 @@ use bytes::{Bytes, BytesMut};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
+use crate::lenient;
+
 use super::{
     Fault, Issue, Limits, RequestId, Role,
     head::{self, Attempt, Body, Head, Method, Refused, Shape},
@@ -271,7 +273,7 @@ impl Incoming {
     /// A [`Fault`] with -32602 that names the method, and no value of the peer.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, Fault> {
         let decoded = match &self.head.body {
-            Body::Exact(span) => serde_json::from_slice(&self.line[span.clone()]),
+            Body::Exact(span) => lenient::decode(&self.line[span.clone()]),
             Body::From(start) => decode_member(&self.line, *start),
             Body::Absent => serde_json::from_str("null").or_else(|_| serde_json::from_str("{}")),
         };
@@ -352,7 +354,7 @@ impl Answer {
         let body = self
             .exact()
             .map_err(|refused| AnswerError::Malformed(refused.issues))?;
-        let decoded = serde_json::from_slice(body);
+        let decoded = lenient::decode(body);
         match decoded {
             Err(_) if body == b"null" => serde_json::from_str("{}").map_err(AnswerError::Decode),
             decoded => decoded.map_err(AnswerError::Decode),
@@ -392,7 +394,7 @@ pub fn decode_update<T: DeserializeOwned>(line: &[u8]) -> Result<T, serde_json::
         params: &'a RawValue,
     }
     let line: Line<'_> = serde_json::from_slice(line)?;
-    serde_json::from_str(line.params.get())
+    lenient::decode(line.params.get().as_bytes())
 }
 
 /// Decodes the value at `start`, which has to be the last member of the line's
