@@ -52,6 +52,20 @@ pub struct Run {
     pub charge: usize,
 }
 
+impl Run {
+    /// Drops the oldest updates of it, which are fewer than all.
+    pub(super) fn drop_first(&mut self, count: u64) {
+        for _ in 0..count {
+            let mut line = Bytes::new();
+            while line.trim_ascii().is_empty() && !self.bytes.is_empty() {
+                let end = memchr::memchr(b'\n', &self.bytes).map_or(self.bytes.len(), |at| at + 1);
+                line = self.bytes.split_to(end);
+            }
+            self.lines -= 1;
+        }
+    }
+}
+
 /// One message and the line it came in.
 #[derive(Clone, Debug)]
 pub struct Incoming {

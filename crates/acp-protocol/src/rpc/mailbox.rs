@@ -277,10 +277,9 @@ impl Mailboxes {
         mailbox.updates += u64::from(run.lines);
         mailbox.queue.push_back(Entry::Run { run, first });
         if mailbox.reading == Reading::Idle {
-            self.total -=
-                mailbox.drop_while(|mailbox| mailbox.updates > limits.idle_updates, stats);
+            self.total -= mailbox.keep_newest(limits.idle_updates, stats);
         }
-        self.total -= mailbox.drop_while(|mailbox| mailbox.queued > limits.mailbox_hard, stats);
+        self.total -= mailbox.keep_bytes(limits.mailbox_hard, stats);
         mailbox.judge(&mut self.over, limits);
         wakes.take_from(&mut mailbox.waker);
         if self.total > limits.mailbox_total {
@@ -294,7 +293,7 @@ impl Mailboxes {
             return;
         };
         let keep = mailbox.queued / 2;
-        self.total -= mailbox.drop_while(|mailbox| mailbox.queued > keep, stats);
+        self.total -= mailbox.keep_bytes(keep, stats);
         mailbox.judge(&mut self.over, limits);
     }
 
@@ -403,12 +402,11 @@ impl Mailboxes {
             Reading::Live => {}
             Reading::Idle => {
                 mailbox.in_hand = 0;
-                self.total -=
-                    mailbox.drop_while(|mailbox| mailbox.updates > limits.idle_updates, stats);
+                self.total -= mailbox.keep_newest(limits.idle_updates, stats);
             }
             Reading::Discard => {
                 mailbox.in_hand = 0;
-                self.total -= mailbox.drop_while(|mailbox| mailbox.updates > 0, stats);
+                self.total -= mailbox.keep_newest(0, stats);
                 mailbox.hand_out(mailbox.newest, wakes);
             }
         }
@@ -503,17 +501,44 @@ impl Mailbox {
         freed
     }
 
-    /// Drops the oldest updates while `too_much` holds, and leaves a gap where
-    /// they were. Ends of calls stay. Gives the bytes that became free.
-    fn drop_while(&mut self, too_much: impl Fn(&Self) -> bool, stats: &mut Stats) -> usize {
-        if !too_much(self) {
-            return 0;
-        }
+    /// Drops all but the newest updates, as [`drop_while`](Self::drop_while).
+    fn keep_newest(&mut self, most: u64, stats: &mut Stats) -> usize {
         let before = self.queued;
+        self.drop_while(|mailbox| mailbox.updates.saturating_sub(most), stats);
+        before - self.queued
+    }
+
+    /// Drops whole runs until no more than this many bytes are queued, as
+    /// [`drop_while`](Self::drop_while).
+    fn keep_bytes(&mut self, most: usize, stats: &mut Stats) -> usize {
+        let before = self.queued;
+        let all_of_a_run = |mailbox: &Self| u64::from(mailbox.queued > most) * u64::MAX;
+        self.drop_while(all_of_a_run, stats);
+        before - self.queued
+    }
+
+    /// Drops the oldest updates while some are `too_many`, and leaves a gap
+    /// where they were. Ends of calls stay.
+    fn drop_while(&mut self, too_many: impl Fn(&Self) -> u64, stats: &mut Stats) {
+        if too_many(self) == 0 {
+            return;
+        }
         let mut kept = Vec::new();
         let mut gap = 0;
-        while too_much(self) {
+        loop {
+            let excess = too_many(self);
+            if excess == 0 {
+                break;
+            }
             match self.queue.pop_front() {
+                Some(Entry::Run { mut run, first }) if excess < u64::from(run.lines) => {
+                    run.drop_first(excess);
+                    self.updates -= excess;
+                    stats.updates_dropped += excess;
+                    gap += excess;
+                    let first = first.plus(excess);
+                    self.queue.push_front(Entry::Run { run, first });
+                }
                 Some(Entry::Run { run, .. }) => {
                     self.queued -= run.charge;
                     self.updates -= u64::from(run.lines);
@@ -542,7 +567,6 @@ impl Mailbox {
             self.queue.push_front(entry);
         }
         self.give_back();
-        before - self.queued
     }
 
     /// Gives memory back that the queue no longer needs: each entry is charged

@@ -1,4 +1,4 @@
-//! Who waits until updates were consumed is woken, however they went.
+//! What a mailbox owes its consumer, and who waits until updates were consumed.
 
 use std::{
     collections::VecDeque,
@@ -10,7 +10,7 @@ use std::{
     time::Instant,
 };
 
-use acp_protocol::rpc::{Connection, Intake, Limits, MailboxId, Reading, ReceiveSeq, Role};
+use acp_protocol::rpc::{Connection, Entry, Intake, Limits, MailboxId, Reading, ReceiveSeq, Role};
 
 /// Remembers whether it was woken.
 #[derive(Default)]
@@ -29,10 +29,10 @@ struct Client {
 }
 
 impl Client {
-    fn new() -> Self {
+    fn new(limits: Limits) -> Self {
         Self {
-            connection: Connection::new(Role::Client, Limits::default()),
-            intake: Intake::new(Role::Client, &Limits::default()),
+            intake: Intake::new(Role::Client, &limits),
+            connection: Connection::new(Role::Client, limits),
             bell: Arc::default(),
         }
     }
@@ -44,10 +44,17 @@ impl Client {
     }
 
     fn receive_update(&mut self, session: &str) {
-        let line = format!(
-            "{{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{{\"sessionId\":\"{session}\",\"update\":{{}}}}}}\n"
-        );
-        self.intake.push(line.as_bytes());
+        self.receive_updates(session, 1);
+    }
+
+    /// Receives updates that arrive together.
+    fn receive_updates(&mut self, session: &str, count: usize) {
+        for number in 0..count {
+            let line = format!(
+                "{{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{{\"sessionId\":\"{session}\",\"update\":{{\"n\":{number}}}}}}}\n"
+            );
+            self.intake.push(line.as_bytes());
+        }
         while let Some(inbound) = self.intake.next() {
             self.connection.accept(inbound, Instant::now());
         }
@@ -72,7 +79,7 @@ impl Client {
 
 #[test]
 fn updates_of_other_sessions_are_not_waited_for() {
-    let mut client = Client::new();
+    let mut client = Client::new(Limits::default());
     let mailbox = client.open("mine");
     client.receive_update("mine");
     client.receive_update("other");
@@ -85,7 +92,7 @@ fn updates_of_other_sessions_are_not_waited_for() {
 
 #[test]
 fn a_mailbox_that_closes_lets_everybody_go() {
-    let mut client = Client::new();
+    let mut client = Client::new(Limits::default());
     let mailbox = client.open("mine");
     client.receive_update("mine");
     let seq = client.connection.received();
@@ -96,7 +103,7 @@ fn a_mailbox_that_closes_lets_everybody_go() {
 
 #[test]
 fn updates_that_nobody_will_read_are_not_waited_for() {
-    let mut client = Client::new();
+    let mut client = Client::new(Limits::default());
     let mailbox = client.open("mine");
     client.receive_update("mine");
     let seq = client.connection.received();
@@ -107,4 +114,23 @@ fn updates_that_nobody_will_read_are_not_waited_for() {
     client.receive_update("mine");
     let seq = client.connection.received();
     assert!(client.wait(mailbox, seq).is_ready(), "discarded at once");
+}
+
+#[test]
+fn between_turns_exactly_the_newest_are_kept() {
+    let mut client = Client::new(Limits::default().with_idle_updates(5));
+    let mailbox = client.open("mine");
+    client.connection.set_reading(mailbox, Reading::Idle);
+    client.receive_updates("mine", 3);
+    client.receive_updates("mine", 9);
+    let mut batch = VecDeque::new();
+    client.connection.take_now(mailbox, &mut batch);
+    let [Entry::Gap { dropped: 7 }, Entry::Run { run, first }] = batch.make_contiguous() else {
+        panic!("{batch:?}")
+    };
+    assert_eq!((run.lines, first.get()), (5, 8));
+    let text = std::str::from_utf8(&run.bytes).unwrap();
+    assert!(text.lines().next().unwrap().contains("{\"n\":4}"), "{text}");
+    assert_eq!(text.lines().count(), 5);
+    assert_eq!(client.connection.stats().updates_dropped, 7);
 }
