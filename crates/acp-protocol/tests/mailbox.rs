@@ -7,10 +7,12 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     task::{Poll, Wake, Waker},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
-use acp_protocol::rpc::{Connection, Entry, Intake, Limits, MailboxId, Reading, ReceiveSeq, Role};
+use acp_protocol::rpc::{
+    Connection, Entry, Intake, Limits, MailboxId, Progress, Reading, ReceiveSeq, Role,
+};
 
 /// Remembers whether it was woken.
 #[derive(Default)]
@@ -38,9 +40,13 @@ impl Client {
     }
 
     fn open(&mut self, session: &str) -> MailboxId {
-        let (mailbox, _) = self.connection.open_mailbox(session).unwrap();
+        self.open_watched(session).0
+    }
+
+    fn open_watched(&mut self, session: &str) -> (MailboxId, Progress) {
+        let (mailbox, progress) = self.connection.open_mailbox(session).unwrap();
         self.connection.set_reading(mailbox, Reading::Live);
-        mailbox
+        (mailbox, progress)
     }
 
     fn receive_update(&mut self, session: &str) {
@@ -133,4 +139,31 @@ fn between_turns_exactly_the_newest_are_kept() {
     assert!(text.lines().next().unwrap().contains("{\"n\":4}"), "{text}");
     assert_eq!(text.lines().count(), 5);
     assert_eq!(client.connection.stats().updates_dropped, 7);
+}
+
+#[test]
+fn a_consumer_that_moves_again_counts_again_at_once() {
+    let limits = Limits::default().with_mailbox_soft(1000);
+    let patience = limits.patience.unwrap();
+    let mut client = Client::new(limits);
+    let (mailbox, progress) = client.open_watched("mine");
+    client.receive_updates("mine", 20);
+    client.take(mailbox);
+    let now = Instant::now();
+    assert!(!client.connection.may_read(now));
+    client.connection.handle_timeout(now + patience);
+    assert!(
+        client.connection.may_read(now + patience),
+        "it stands still"
+    );
+    client.receive_update("mine");
+    assert!(
+        client.connection.may_read(now + patience),
+        "it stands still"
+    );
+    // It takes an item of what it has in hand.
+    progress.advance();
+    client.receive_update("mine");
+    let later = now + patience + Duration::from_secs(1);
+    assert!(!client.connection.may_read(later), "it is slow, not stuck");
 }

@@ -99,7 +99,7 @@ struct Mailbox {
     reading: Reading,
     /// The turn was cancelled and has not ended: its updates never pause.
     cancelled: bool,
-    /// The consumer stood still: it does not pause reading until it takes.
+    /// The consumer stood still: it does not pause reading until it moves.
     exempt: bool,
     /// Whether it counts among those that pause reading.
     over: bool,
@@ -280,6 +280,8 @@ impl Mailboxes {
             self.total -= mailbox.keep_newest(limits.idle_updates, stats);
         }
         self.total -= mailbox.keep_bytes(limits.mailbox_hard, stats);
+        // Who takes items of what it has in hand stands still no longer.
+        mailbox.exempt &= mailbox.progress.read() == mailbox.seen;
         mailbox.judge(&mut self.over, limits);
         wakes.take_from(&mut mailbox.waker);
         if self.total > limits.mailbox_total {
