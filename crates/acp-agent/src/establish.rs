@@ -1,13 +1,13 @@
 //! Sessions begun, resumed and loaded.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use acp_host::{ClientFeatures, Setup, dynamic::DynLiveSession};
 use acp_protocol::{
     Request,
     rpc::Fault,
     v1::{
-        LoadSessionRequest, LoadSessionResponse, NewSessionRequest, NewSessionResponse,
+        LoadSessionRequest, LoadSessionResponse, McpServer, NewSessionRequest, NewSessionResponse,
         ResumeSessionRequest, ResumeSessionResponse, SessionConfigOption, SessionId,
         SessionModeState,
     },
@@ -35,33 +35,17 @@ impl State {
         context: Context,
     ) -> Served<NewSessionResponse> {
         let method = NewSessionRequest::METHOD;
-        let work = async {
-            self.authorize(method).await?;
-            let params = params?;
-            let max = self.parts.limits.live_sessions;
-            let refused = |refused: Refused| refused.into_fault(method);
-            self.registry.check_room(max).map_err(refused)?;
-            let client = self.initialized(method)?;
-            let setup = self.parts.setup.check(
-                method,
-                &params.cwd,
-                &params.additional_directories,
-                params.mcp_servers,
-                client.clone(),
-            )?;
-            let opening = Opening::new(&self, method, client, &setup);
-            let made = fault::called(method, guard(|| self.parts.host.new_session(setup)).await)?;
-            let mut opened = opening.frame(made, context.peer(), true);
-            opened.insert(max)?;
+        until_cancelled(&context, async {
+            let (opening, setup) = self.prepare(method, params).await?;
+            let made = guard(|| self.parts.host.new_session(setup)).await;
+            let made = fault::called(method, made)?;
+            let opened = opening.frame(made, context.peer(), true)?.register()?;
             let (config_options, modes) = opened.attach().await?;
             let mut response = NewSessionResponse::new(&opened.session.core.id);
             (response.config_options, response.modes) = (config_options, modes);
             Ok((response, Some(opened.keep())))
-        };
-        context
-            .run_until_cancelled(work)
-            .await
-            .unwrap_or_else(|| Err(Fault::cancelled()))
+        })
+        .await
     }
 
     pub(crate) async fn resume_session(
@@ -70,35 +54,21 @@ impl State {
         context: Context,
     ) -> Served<ResumeSessionResponse> {
         let method = ResumeSessionRequest::METHOD;
-        let work = async {
-            self.authorize(method).await?;
-            let params = params?;
-            let id = host_id(method, &params.session_id)?;
-            let place = self.reserve(method, &params.session_id)?;
-            let client = self.initialized(method)?;
-            let setup = self.parts.setup.check(
-                method,
-                &params.cwd,
-                &params.additional_directories,
-                params.mcp_servers,
-                client.clone(),
-            )?;
-            let opening = Opening::new(&self, method, client, &setup);
-            let Some(resumer) = &self.parts.resumer else {
-                return Err(Fault::method_not_found(method));
-            };
-            let made = fault::called(method, guard(|| resumer.resume_session(id, setup)).await)?;
-            let mut opened = opening.frame(made, context.peer(), true);
-            opened.fill(place, &params.session_id)?;
+        let Some(resumer) = &self.parts.resumer else {
+            return Err(Fault::method_not_found(method));
+        };
+        until_cancelled(&context, async {
+            let (opening, setup) = self.prepare(method, params).await?;
+            let id = opening.host_id()?;
+            let made = guard(|| resumer.resume_session(id, setup)).await;
+            let made = fault::called(method, made)?;
+            let opened = opening.frame(made, context.peer(), true)?.register()?;
             let (config_options, modes) = opened.attach().await?;
             let mut response = ResumeSessionResponse::new();
             (response.config_options, response.modes) = (config_options, modes);
             Ok((response, Some(opened.keep())))
-        };
-        context
-            .run_until_cancelled(work)
-            .await
-            .unwrap_or_else(|| Err(Fault::cancelled()))
+        })
+        .await
     }
 
     pub(crate) async fn load_session(
@@ -107,45 +77,110 @@ impl State {
         context: Context,
     ) -> Served<LoadSessionResponse> {
         let method = LoadSessionRequest::METHOD;
-        let work = async {
-            self.authorize(method).await?;
-            let params = params?;
-            let id = host_id(method, &params.session_id)?;
-            let place = self.reserve(method, &params.session_id)?;
-            let client = self.initialized(method)?;
-            let setup = self.parts.setup.check(
-                method,
-                &params.cwd,
-                &params.additional_directories,
-                params.mcp_servers,
-                client.clone(),
-            )?;
-            let opening = Opening::new(&self, method, client, &setup);
-            let Some(loader) = &self.parts.loader else {
-                return Err(Fault::method_not_found(method));
-            };
-            let loaded = fault::called(method, guard(|| loader.load_session(id, setup)).await)?;
+        let Some(loader) = &self.parts.loader else {
+            return Err(Fault::method_not_found(method));
+        };
+        until_cancelled(&context, async {
+            let (opening, setup) = self.prepare(method, params).await?;
+            let id = opening.host_id()?;
+            let loaded = guard(|| loader.load_session(id, setup)).await;
+            let loaded = fault::called(method, loaded)?;
             // The client knows the session: what concerns it need not wait.
-            let mut opened = opening.frame(loaded.session, context.peer(), false);
-            opened.check_id(&params.session_id)?;
+            let opened = opening.frame(loaded.session, context.peer(), false)?;
             replay::tell(&opened.session.core, method, loaded.journal).await?;
-            opened.fill(place, &params.session_id)?;
+            let opened = opened.register()?;
             let (config_options, modes) = opened.attach().await?;
             let mut response = LoadSessionResponse::new();
             (response.config_options, response.modes) = (config_options, modes);
             Ok((response, Some(opened.keep())))
-        };
-        context
-            .run_until_cancelled(work)
-            .await
-            .unwrap_or_else(|| Err(Fault::cancelled()))
+        })
+        .await
     }
 
-    fn reserve(&self, method: &str, id: &SessionId) -> Result<Reservation<'_>, Fault> {
+    /// Checks who asks, and for what, in the order in which a client is told.
+    async fn prepare<R: Into<Asked>>(
+        &self,
+        method: &'static str,
+        params: Result<R, Fault>,
+    ) -> Result<(Opening<'_>, Setup), Fault> {
+        self.authorize(method).await?;
+        let asked: Asked = params?.into();
         let max = self.parts.limits.live_sessions;
-        self.registry
-            .reserve(id, max)
-            .map_err(|refused| refused.into_fault(method))
+        let refused = |refused: Refused| refused.into_fault(method);
+        let place = match &asked.session {
+            Some(id) => {
+                host_id(method, id)?;
+                Some(self.registry.reserve(id, max).map_err(refused)?)
+            }
+            None => {
+                self.registry.check_room(max).map_err(refused)?;
+                None
+            }
+        };
+        let client = self.initialized(method)?;
+        let setup = self.parts.setup.check(
+            method,
+            &asked.cwd,
+            &asked.directories,
+            asked.servers,
+            client.clone(),
+        )?;
+        let opening = Opening {
+            state: self,
+            method,
+            client: client.clone(),
+            cwd: setup.cwd.clone(),
+            asked: asked.session,
+            place,
+        };
+        Ok((opening, setup))
+    }
+}
+
+async fn until_cancelled<R>(context: &Context, work: impl Future<Output = Served<R>>) -> Served<R> {
+    let served = context.run_until_cancelled(work).await;
+    served.unwrap_or_else(|| Err(Fault::cancelled()))
+}
+
+/// What the three requests have in common.
+struct Asked {
+    /// The session to take up; none for a new one.
+    session: Option<SessionId>,
+    cwd: String,
+    directories: Vec<String>,
+    servers: Vec<McpServer>,
+}
+
+impl From<NewSessionRequest> for Asked {
+    fn from(request: NewSessionRequest) -> Self {
+        Self {
+            session: None,
+            cwd: request.cwd,
+            directories: request.additional_directories,
+            servers: request.mcp_servers,
+        }
+    }
+}
+
+impl From<ResumeSessionRequest> for Asked {
+    fn from(request: ResumeSessionRequest) -> Self {
+        Self {
+            session: Some(request.session_id),
+            cwd: request.cwd,
+            directories: request.additional_directories,
+            servers: request.mcp_servers,
+        }
+    }
+}
+
+impl From<LoadSessionRequest> for Asked {
+    fn from(request: LoadSessionRequest) -> Self {
+        Self {
+            session: Some(request.session_id),
+            cwd: request.cwd,
+            directories: request.additional_directories,
+            servers: request.mcp_servers,
+        }
     }
 }
 
@@ -154,22 +189,33 @@ struct Opening<'a> {
     state: &'a State,
     method: &'static str,
     client: ClientFeatures,
-    cwd: std::path::PathBuf,
+    cwd: PathBuf,
+    asked: Option<SessionId>,
+    /// The id is kept for it, if it is known.
+    place: Option<Reservation<'a>>,
 }
 
 impl<'a> Opening<'a> {
-    fn new(state: &'a State, method: &'static str, client: &ClientFeatures, setup: &Setup) -> Self {
-        Self {
-            state,
-            method,
-            client: client.clone(),
-            cwd: setup.cwd.clone(),
+    /// The id of the session that is taken up.
+    fn host_id(&self) -> Result<acp_host::SessionId, Fault> {
+        match &self.asked {
+            Some(id) => host_id(self.method, id),
+            None => Err(Fault::internal()),
         }
     }
 
     /// Takes over what the host made. With `hold`, what is told waits until the
     /// client knows the session.
-    fn frame(self, made: Arc<dyn DynLiveSession>, peer: &Peer, hold: bool) -> Opened<'a> {
+    ///
+    /// # Errors
+    ///
+    /// A host that returns another session than was asked for is wrong.
+    fn frame(
+        self,
+        made: Arc<dyn DynLiveSession>,
+        peer: &Peer,
+        hold: bool,
+    ) -> Result<Opened<'a>, Fault> {
         let parts = &self.state.parts;
         let shown = Shown::new(&self.client, parts.compact_command);
         let frame = Frame {
@@ -180,12 +226,20 @@ impl<'a> Opening<'a> {
             stamps: parts.stamps,
             shown: if hold { shown.hold() } else { shown },
         };
-        Opened {
+        let opened = Opened {
             state: self.state,
             method: self.method,
+            place: self.place,
             session: Session::new(made, frame),
             is_registered: false,
             is_kept: false,
+        };
+        match self.asked {
+            Some(asked) if asked != opened.session.core.id => Err(fault::internal(
+                opened.method,
+                "the agent took up another session",
+            )),
+            _ => Ok(opened),
         }
     }
 }
@@ -195,38 +249,25 @@ impl<'a> Opening<'a> {
 struct Opened<'a> {
     state: &'a State,
     method: &'static str,
+    place: Option<Reservation<'a>>,
     session: Arc<Session>,
     is_registered: bool,
     is_kept: bool,
 }
 
 impl Opened<'_> {
-    /// A host that returns another session than was asked for is wrong.
-    fn check_id(&self, asked: &SessionId) -> Result<(), Fault> {
-        if self.session.core.id == *asked {
-            Ok(())
-        } else {
-            Err(fault::internal(
-                self.method,
-                "the agent took up another session",
-            ))
-        }
-    }
-
-    fn insert(&mut self, max: usize) -> Result<(), Fault> {
-        let inserted = self.state.registry.insert(&self.session, max);
-        self.registered(inserted)
-    }
-
-    fn fill(&mut self, place: Reservation<'_>, asked: &SessionId) -> Result<(), Fault> {
-        self.check_id(asked)?;
-        let filled = place.fill(&self.session);
-        self.registered(filled)
-    }
-
-    fn registered(&mut self, result: Result<(), Refused>) -> Result<(), Fault> {
-        self.is_registered = result.is_ok();
-        result.map_err(|refused| refused.into_fault(self.method))
+    /// Registers the session, in the place that was kept for it.
+    fn register(mut self) -> Result<Self, Fault> {
+        let registered = match self.place.take() {
+            Some(place) => place.fill(&self.session),
+            None => {
+                let max = self.state.parts.limits.live_sessions;
+                self.state.registry.insert(&self.session, max)
+            }
+        };
+        registered.map_err(|refused| refused.into_fault(self.method))?;
+        self.is_registered = true;
+        Ok(self)
     }
 
     /// Gives the host its way to the client, and asks for the options.

@@ -138,6 +138,16 @@ impl Client {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
+    /// The next message, unless everybody waits.
+    pub(crate) async fn try_next(&mut self) -> Option<Value> {
+        let line = timeout(Duration::from_millis(1), self.output.next_line()).await;
+        let line = line
+            .ok()?
+            .unwrap()
+            .expect("the agent closed the connection");
+        Some(serde_json::from_str(&line).unwrap())
+    }
+
     /// The next message, which must be an update; gives what is under `update`.
     pub(crate) async fn update(&mut self) -> Value {
         let mut message = self.next().await;

@@ -155,6 +155,11 @@ impl Strings {
         self.made.recv().await.expect("the host is gone").1
     }
 
+    /// The session that was made next, if there is one.
+    pub(crate) fn try_session(&mut self) -> Option<Arc<Session>> {
+        self.made.try_recv().ok().map(|(_, session)| session)
+    }
+
     /// The set-up of the session that was made next.
     pub(crate) async fn setup(&mut self) -> Setup {
         self.made.recv().await.expect("the host is gone").0
@@ -341,6 +346,11 @@ impl Session {
     /// The next prompt.
     pub(crate) async fn submission(&self) -> Submission {
         self.submitted.lock().await.recv().await.unwrap()
+    }
+
+    /// The next prompt, if there is one.
+    pub(crate) async fn try_submission(&self) -> Option<Submission> {
+        self.submitted.lock().await.try_recv().ok()
     }
 
     /// The next answer to a gate.

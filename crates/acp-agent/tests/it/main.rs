@@ -19,6 +19,7 @@ mod kit;
 mod kit_sessions;
 mod list;
 mod login;
+mod model;
 mod new_session;
 mod news;
 mod parallel;
