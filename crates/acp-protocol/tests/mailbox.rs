@@ -11,7 +11,8 @@ use std::{
 };
 
 use acp_protocol::rpc::{
-    Connection, Entry, Intake, Limits, MailboxId, Progress, Reading, ReceiveSeq, Role,
+    AnswerTo, Connection, Entry, IdSpace, Intake, Limits, MailboxId, Progress, Reading, ReceiveSeq,
+    Role, frame,
 };
 
 /// Remembers whether it was woken.
@@ -61,6 +62,10 @@ impl Client {
             );
             self.intake.push(line.as_bytes());
         }
+        self.take_in();
+    }
+
+    fn take_in(&mut self) {
         while let Some(inbound) = self.intake.next() {
             self.connection.accept(inbound, Instant::now());
         }
@@ -166,4 +171,25 @@ fn a_consumer_that_moves_again_counts_again_at_once() {
     client.receive_update("mine");
     let later = now + patience + Duration::from_secs(1);
     assert!(!client.connection.may_read(later), "it is slow, not stuck");
+}
+
+#[test]
+fn a_cancelled_turn_pauses_nothing_until_its_end() {
+    let mut client = Client::new(Limits::default().with_mailbox_soft(1000));
+    let mailbox = client.open("mine");
+    let mut prompt = Vec::new();
+    frame::call_tail(&mut prompt, "session/prompt", &()).unwrap();
+    let to = AnswerTo::Mailbox(mailbox);
+    client
+        .connection
+        .call(IdSpace::Protocol, to, &prompt)
+        .unwrap();
+    client.connection.set_cancelled(mailbox);
+    client.receive_updates("mine", 20);
+    let now = Instant::now();
+    assert!(client.connection.may_read(now));
+    let answer = b"{\"jsonrpc\":\"2.0\",\"id\":4294967296,\"result\":{}}\n";
+    client.intake.push(answer);
+    client.take_in();
+    assert!(!client.connection.may_read(now), "the turn has ended");
 }
