@@ -90,7 +90,7 @@ fn check_rule(agent: Agent, kinds: &'static [Kind], switch_off: impl FnOnce(&mut
     let without = with.clone().with_rules(switch_off);
     let with = run(&with, seeds(20));
     assert_eq!((with.hung, with.dropped), (0, 0), "{with:?}");
-    let without = run(&without, 1..21);
+    let without = run(&without, 1..41);
     assert!(without.hung > 0, "nothing hangs without the rule");
 }
 
