@@ -56,9 +56,8 @@ impl State {
             }) => return refuse("methodId: this login runs in a terminal"),
             Some(_) => {}
         }
-        let _turn = self.login.lock().await;
         let call = guard(|| login.authenticator.authenticate(id.as_str()));
-        called(method, call, &context).await?;
+        self.in_turn(method, call, &context).await?;
         self.set_logged_in(true);
         Ok((AuthenticateResponse::new(), None))
     }
@@ -73,20 +72,27 @@ impl State {
         let Some(handler) = &self.parts.logout else {
             return Err(Fault::method_not_found(method));
         };
-        let _turn = self.login.lock().await;
-        called(method, guard(|| handler.logout()), &context).await?;
+        let call = guard(|| handler.logout());
+        self.in_turn(method, call, &context).await?;
         self.set_logged_in(false);
         Ok((LogoutResponse::new(), None))
     }
-}
 
-async fn called(
-    method: &str,
-    call: Guarded<'_, Result<(), HostError>>,
-    context: &Context,
-) -> Result<(), Fault> {
-    let done = context.run_until_cancelled(call).await;
-    fault::called(method, done.ok_or_else(Fault::cancelled)?)
+    /// Lets logins and logouts follow one another; who waits for its turn can
+    /// still be cancelled.
+    async fn in_turn(
+        &self,
+        method: &str,
+        call: Guarded<'_, Result<(), HostError>>,
+        context: &Context,
+    ) -> Result<(), Fault> {
+        let work = async {
+            let _turn = self.login.lock().await;
+            call.await
+        };
+        let done = context.run_until_cancelled(work).await;
+        fault::called(method, done.ok_or_else(Fault::cancelled)?)
+    }
 }
 
 /// The ways to log in that a client can go (R047).

@@ -191,6 +191,7 @@ impl Host {
             submitted: tokio::sync::Mutex::new(submitted),
             responses,
             responded: tokio::sync::Mutex::new(responded),
+            refused: Mutex::default(),
             compactions,
             compacted: tokio::sync::Mutex::new(compacted),
             interrupts: AtomicUsize::new(0),
@@ -291,6 +292,8 @@ pub(crate) struct Session {
     submitted: tokio::sync::Mutex<UnboundedReceiver<Submission>>,
     responses: UnboundedSender<GateResponse>,
     responded: tokio::sync::Mutex<UnboundedReceiver<GateResponse>>,
+    /// Prompts that were not accepted.
+    refused: Mutex<Vec<CommandId>>,
     compactions: UnboundedSender<CommandId>,
     compacted: tokio::sync::Mutex<UnboundedReceiver<CommandId>>,
     interrupts: AtomicUsize,
@@ -313,8 +316,13 @@ impl LiveSession for Session {
     }
 
     async fn submit(&self, submission: Submission) -> Result<(), HostError> {
+        let does = next(&self.script.submit);
+        if matches!(does, Does::FailInPublic | Does::FailInPrivate | Does::Panic) {
+            let command = submission.command.clone();
+            self.refused.lock().unwrap().push(command);
+        }
         self.submissions.send(submission).unwrap();
-        next(&self.script.submit).act().await
+        does.act().await
     }
 
     async fn respond_gate(&self, response: GateResponse) -> Result<(), HostError> {
@@ -348,9 +356,15 @@ impl Session {
         self.submitted.lock().await.recv().await.unwrap()
     }
 
-    /// The next prompt, if there is one.
+    /// The next prompt that was accepted, if there is one.
     pub(crate) async fn try_submission(&self) -> Option<Submission> {
-        self.submitted.lock().await.try_recv().ok()
+        let mut submitted = self.submitted.lock().await;
+        loop {
+            let submission = submitted.try_recv().ok()?;
+            if !self.refused.lock().unwrap().contains(&submission.command) {
+                return Some(submission);
+            }
+        }
     }
 
     /// The next answer to a gate.

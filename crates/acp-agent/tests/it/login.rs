@@ -156,3 +156,28 @@ fn ways_to_log_in_make_sense() {
         assert!(matches!(build(twice), Err(BuildError::AuthMethodIds)));
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_a_login_can_be_cancelled() {
+    let (strings, mut client) = scene(json!({})).await;
+    strings
+        .script
+        .authenticate
+        .lock()
+        .unwrap()
+        .push_back(Does::Rest(1000));
+    let login = json!({"methodId": "key"});
+    let first = client.start_call("authenticate", login).await;
+    let second = client.start_call("logout", json!({})).await;
+    let third = client.start_call("logout", json!({})).await;
+    client
+        .notify("$/cancel_request", json!({"requestId": third}))
+        .await;
+    let answer = client.answer(third).await;
+    assert_eq!(answer["error"]["code"], -32800, "{answer}");
+    // The logout that came later is done later.
+    client.answer(first).await;
+    client.answer(second).await;
+    let answer = client.call("session/new", params()).await;
+    assert_eq!(answer["error"]["code"], -32000, "{answer}");
+}
