@@ -54,6 +54,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if !args.without_tests {
         test::test(&mut steps)?;
     }
+    // A corpus, read and written by the crate that the protocol's authors publish.
+    let mut oracle = cargo(["run", "--quiet", "--locked", "--manifest-path"]);
+    oracle
+        .arg("tests/oracle/Cargo.toml")
+        .env_remove("CARGO_TARGET_DIR");
+    steps.run("oracle", &mut oracle)?;
     steps.run(
         "documentation",
         cargo(["doc", "--workspace", "--no-deps", "--all-features"])
@@ -102,7 +108,7 @@ fn package(steps: &mut Steps) -> Result<()> {
 
 /// Lists the workspaces beside ours: what they need, nobody else builds.
 fn own_workspaces() -> impl Iterator<Item = &'static str> {
-    ["tests/interop", "fuzz"]
+    ["tests/interop", "tests/oracle", "fuzz"]
         .into_iter()
         .filter(|folder| root().join(folder).join("Cargo.toml").exists())
 }
