@@ -11,8 +11,8 @@ use acp_host::{Diff, PlanEntry, PlanStatus, ToolContent, ToolKind};
 use tokio::time::sleep;
 
 use crate::{
-    Agent, BuildError,
-    kit::{Kit, MemoryHistory, Prompt, Turn, TurnEnd, TurnError, TurnHandler},
+    Agent, AgentBuilder, BuildError,
+    kit::{Kit, Prompt, Turn, TurnEnd, TurnError, TurnHandler},
 };
 
 /// The words with which a prompt may begin, and what they show.
@@ -62,9 +62,7 @@ impl DemoAgent {
     /// None today; the signature is that of
     /// [`AgentBuilder::build`].
     pub fn into_agent(self) -> Result<Agent, BuildError> {
-        Kit::new(self)
-            .with_history(MemoryHistory::default())
-            .into_builder()
+        AgentBuilder::new(Kit::new(self))
             .info("acp-demo-agent", env!("CARGO_PKG_VERSION"))
             .title("Demo agent")
             .build()
