@@ -17,6 +17,26 @@
 //! | know the mode, an option, what happened earlier | [`Turn::mode`], [`Turn::option`], [`Turn::earlier`] |
 //! | stop when nobody waits any more | `?`, [`Turn::run_until_cancelled`], [`Turn::cancelled`] |
 //!
+//! # Sessions that last
+//!
+//! A kit with a [`History`] can list, load, resume and delete its sessions; one
+//! with options lets the user set them, mode and model included.
+//! [`into_builder`](Kit::into_builder) registers what a kit can do:
+//!
+//! ```
+//! use acp_agent::demo::DemoAgent;
+//! use acp_agent::host::{ConfigChoice, ConfigOption};
+//! use acp_agent::kit::{Kit, MemoryHistory};
+//!
+//! let modes = vec![ConfigChoice::new("ask", "Ask first"), ConfigChoice::new("act", "Act")];
+//! let agent = Kit::new(DemoAgent::default())
+//!     .with_history(MemoryHistory::default())
+//!     .with_options(vec![ConfigOption::mode("ask", modes)])
+//!     .into_builder()
+//!     .build()?;
+//! # Ok::<(), acp_agent::BuildError>(())
+//! ```
+//!
 //! # Cancellation
 //!
 //! When the client cancels, everything a turn waits for through its [`Turn`]
