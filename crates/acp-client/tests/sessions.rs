@@ -303,11 +303,11 @@ struct OneFile;
 impl ReadFiles for OneFile {
     async fn read(&self, request: ReadTextFileRequest) -> Result<ReadTextFileResponse, ServeError> {
         match request.path.as_str() {
-            "/work/notes" => Ok(ReadTextFileResponse::new("text")),
+            "/home/ada/notes" => Ok(ReadTextFileResponse::new("text")),
             "/etc/shadow" => Err(ServeError::OutsideRoots {
                 path: request.path.into(),
             }),
-            "/work/broken" => Err(ServeError::Io(std::io::Error::other("secret path"))),
+            "/home/ada/broken" => Err(ServeError::Io(std::io::Error::other("secret path"))),
             _ => Err(ServeError::NotFound {
                 path: request.path.into(),
             }),
@@ -328,28 +328,33 @@ async fn files_are_served_after_a_look_at_the_request() {
         .with_write_files(OneFile);
     let (_client, _session, mut agent) = opened(options).await;
     let read = |path: &str| json!({"sessionId": SESSION, "path": path});
-    agent.ask(0, "fs/read_text_file", read("/work/notes")).await;
+    agent
+        .ask(0, "fs/read_text_file", read("/home/ada/notes"))
+        .await;
     assert_eq!(agent.result(0).await, json!({"content": "text"}));
     let cases = [
-        (read("/work/none"), -32002),
+        (read("/home/ada/none"), -32002),
         (read("/etc/shadow"), -32602),
-        (read("/work/broken"), -32603),
+        (read("/home/ada/broken"), -32603),
         (read("notes"), -32602),
         (read(""), -32602),
-        (read("/work/../etc/shadow"), -32602),
-        (json!({"sessionId": "s-9", "path": "/work/notes"}), -32002),
-        (json!({"sessionId": "", "path": "/work/notes"}), -32602),
+        (read("/home/ada/../etc/shadow"), -32602),
         (
-            json!({"sessionId": SESSION, "path": "/work/notes", "line": 0}),
+            json!({"sessionId": "s-9", "path": "/home/ada/notes"}),
+            -32002,
+        ),
+        (json!({"sessionId": "", "path": "/home/ada/notes"}), -32602),
+        (
+            json!({"sessionId": SESSION, "path": "/home/ada/notes", "line": 0}),
             -32602,
         ),
-        (json!({"path": "/work/notes"}), -32602),
+        (json!({"path": "/home/ada/notes"}), -32602),
     ];
     for (params, code) in cases {
         agent.ask(1, "fs/read_text_file", params.clone()).await;
         assert_eq!(agent.refusal(1).await, code, "{params}");
     }
-    let write = json!({"sessionId": SESSION, "path": "/work/notes", "content": "x"});
+    let write = json!({"sessionId": SESSION, "path": "/home/ada/notes", "content": "x"});
     agent.ask(2, "fs/write_text_file", write).await;
     let refusal = agent.next().await;
     assert_eq!(
