@@ -310,7 +310,7 @@ mod tests {
             r#"{"cwd":"C:\\Users\\ada\\x"}"#,
             r#"{"cwd":"C:\\Users\\user\\x"}"#,
         );
-        check(r#"{"cwd":"/root/x"}"#, r#"{"cwd":"/home/user/x"}"#);
+        check(r#"{"cwd":"/root"}"#, r#"{"cwd":"/home/user"}"#);
         check(r#"{"cwd":"/srv/root"}"#, r#"{"cwd":"/srv/root"}"#);
         check(
             r#"{"cwd":"/srv/build/7/a"}"#,
