@@ -1,5 +1,7 @@
 //! What the user may set while a session runs: mode, model, and whatever else.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{HostError, SessionId};
 
 /// Knows what can be set in a session.
@@ -56,7 +58,7 @@ impl ConfigChange {
 }
 
 /// The value of an option.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ConfigValue {
     /// One of the choices, by its id.

@@ -4,6 +4,8 @@ use std::{borrow::Cow, error::Error, fmt};
 
 use acp_host::{ClientError, EmitError, EventBody, HostError, TurnFailure};
 
+use super::HistoryError;
+
 /// How a turn ended well.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -95,9 +97,12 @@ impl<E: Error + Send + Sync + 'static> From<E> for TurnError {
             _ => {}
         }
         let boxed: Box<dyn Error + Send + Sync> = Box::new(error);
-        let error = boxed
-            .downcast::<HostError>()
-            .map_or_else(HostError::internal, |known| *known);
+        let error = match boxed.downcast::<HistoryError>() {
+            Ok(known) => HostError::from(*known),
+            Err(other) => other
+                .downcast::<HostError>()
+                .map_or_else(HostError::internal, |known| *known),
+        };
         Self::failure(TurnFailure::Other(error))
     }
 }

@@ -14,7 +14,7 @@ use acp_host::{
 };
 
 use super::{
-    history::{Kept, entry},
+    history::{Kept, StoredSession},
     permission::OpenGates,
 };
 
@@ -29,6 +29,8 @@ pub(super) struct SessionFacts {
     commands: Vec<Command>,
     options: Mutex<Vec<ConfigOption>>,
     title: Mutex<Option<String>>,
+    /// Held while facts are written, so that the last ones are written last.
+    writing: tokio::sync::Mutex<()>,
     /// The number of the next event of the session as a whole.
     next: AtomicU64,
 }
@@ -50,13 +52,21 @@ impl SessionFacts {
             commands,
             options: Mutex::new(options),
             title: Mutex::default(),
+            writing: tokio::sync::Mutex::default(),
             next: AtomicU64::new(0),
         }
     }
 
-    /// The title that it had before.
-    pub(super) fn with_title(mut self, title: Option<String>) -> Self {
-        self.title = Mutex::new(title);
+    /// The title and the options that it had before. What cannot be set any
+    /// more is not.
+    pub(super) fn with_stored(mut self, stored: StoredSession) -> Self {
+        self.title = Mutex::new(stored.entry.title);
+        let mut values = stored.options;
+        for option in &mut *lock(&self.options) {
+            if let Some(value) = values.remove(&option.id) {
+                option.set(value);
+            }
+        }
         self
     }
 
@@ -87,36 +97,64 @@ impl SessionFacts {
         Some(option.value())
     }
 
-    pub(super) fn set_option(&self, change: ConfigChange) -> Result<Vec<ConfigOption>, HostError> {
-        let mut options = lock(&self.options);
+    /// Sets an option, and returns all of them. Nothing has changed if that
+    /// fails.
+    pub(super) async fn set_option(
+        &self,
+        change: ConfigChange,
+    ) -> Result<Vec<ConfigOption>, HostError> {
+        let _writing = self.writing.lock().await;
+        let mut options = self.options();
         let option = options.iter_mut().find(|option| option.id == change.option);
-        if option.is_some_and(|option| option.set(change.value)) {
-            Ok(options.clone())
-        } else {
-            Err(HostError::public("the option cannot be set to this"))
+        if !option.is_some_and(|option| option.set(change.value)) {
+            return Err(HostError::public("the option cannot be set to this"));
         }
+        let title = lock(&self.title).clone();
+        self.update(self.stored(title, &options)).await?;
+        lock(&self.options).clone_from(&options);
+        Ok(options)
     }
 
     /// Takes note of the title, for the client and for the history.
     pub(super) async fn set_title(&self, title: String) -> Result<SessionInfo, HostError> {
+        let _writing = self.writing.lock().await;
         let info = SessionInfo::new().with_title(title.as_str());
+        let stored = self.stored(Some(title.clone()), &self.options());
+        self.update(stored).await?;
         *lock(&self.title) = Some(title);
-        self.touch().await?;
         Ok(info)
     }
 
-    /// Takes note that something happened in the session.
-    pub(super) async fn touch(&self) -> Result<(), HostError> {
+    /// Has the history begin the session.
+    pub(super) async fn create(&self) -> Result<(), HostError> {
         match &self.kept {
-            Some(kept) => kept.0.put(self.entry()).await,
+            Some(kept) => Ok(kept.0.create(self.stored(None, &self.options())).await?),
             None => Ok(()),
         }
     }
 
-    fn entry(&self) -> CatalogEntry {
-        let mut entry = entry(&self.id, &self.setup);
-        entry.title.clone_from(&lock(&self.title));
-        entry
+    /// Has the history take note of how the session was taken up.
+    pub(super) async fn take_up(&self) -> Result<(), HostError> {
+        let title = lock(&self.title).clone();
+        self.update(self.stored(title, &self.options())).await
+    }
+
+    async fn update(&self, stored: StoredSession) -> Result<(), HostError> {
+        match &self.kept {
+            Some(kept) => Ok(kept.0.update(stored).await?),
+            None => Ok(()),
+        }
+    }
+
+    fn stored(&self, title: Option<String>, options: &[ConfigOption]) -> StoredSession {
+        let directories = self.setup.additional_directories.clone();
+        let mut entry = CatalogEntry::new(self.id.clone())
+            .with_cwd(self.setup.cwd.clone())
+            .with_additional_directories(directories);
+        entry.title = title;
+        let options = options.iter();
+        let options = options.map(|option| (option.id.clone(), option.value()));
+        StoredSession::new(entry).with_options(options.collect())
     }
 }
 

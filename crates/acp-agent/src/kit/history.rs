@@ -1,144 +1,247 @@
-//! What the kit remembers of its sessions, and where.
+//! Where the kit remembers its sessions: what a store has to do.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::SystemTime,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use acp_host::{
-    Block, BoxFuture, CatalogEntry, CatalogQuery, HostError, HostErrorKind, PlanEntry, SessionId,
-    ToolCall, ToolEnd, ToolProgress, TurnId,
+    BoxFuture, CatalogEntry, CatalogQuery, ConfigValue, HostError, HostErrorKind, SessionId,
 };
-use serde::{Deserialize, Serialize};
+
+use super::Record;
 
 /// Remembers the sessions of a [`Kit`](super::Kit).
 ///
 /// With a history, sessions can be listed, loaded, resumed and deleted.
-/// [`MemoryHistory`] keeps it for as long as the program runs.
+/// [`MemoryHistory`](super::MemoryHistory) keeps it for as long as the program
+/// runs.
 ///
-/// Calls for one session come one after the other, except that it may be read
-/// and listed meanwhile.
+/// # What a store keeps
+///
+/// For each session its facts ([`StoredSession`]) and a list of records, which
+/// only grows at its end. The place of a record in the list is its *position*,
+/// counted from 0; in a database, session and position together are the key.
+///
+/// # Who owns a session
+///
+/// Nobody, so nothing is left behind by a process that was killed: no lock, no
+/// lease. A turn asks for the [length](StoredSession::length) of the list and
+/// [appends](History::append) what the user asked at just this position; from
+/// then on it names, each time, the position at which it goes on. If another
+/// process (or another connection of this one) prompts the same session
+/// meanwhile, its records take that position, and the first turn fails with
+/// [`HistoryError::Moved`] at its next append. So the latest prompt has the
+/// session, two turns never mix, and no record is lost that was acknowledged.
+///
+/// # What is never lost
+///
+/// When an append, [`create`](History::create), [`update`](History::update) or
+/// [`delete`](History::delete) returns success, it is there after the process
+/// was killed, in a store that is durable at all. The kit appends the last
+/// records of a turn, and waits for that, before the prompt is answered.
+///
+/// # How it is called
+///
+/// From many tasks at once. Work that blocks a thread belongs into
+/// `tokio::task::spawn_blocking`. A future may be dropped before it is ready;
+/// the change may then be made or not, but never half.
 pub trait History: Send + Sync + 'static {
-    /// Takes note of a session: a new one, or other facts of a known one.
+    /// Begins a session: its facts, and no records.
+    ///
+    /// The store notes the time.
     ///
     /// # Errors
     ///
-    /// [`HostError`] if it cannot be kept; a new session does not begin then.
-    fn put(&self, entry: CatalogEntry) -> impl Future<Output = Result<(), HostError>> + Send;
+    /// [`HistoryError`] if it cannot be kept, or if there is such a session
+    /// already; the session does not begin then.
+    fn create(
+        &self,
+        session: StoredSession,
+    ) -> impl Future<Output = Result<(), HistoryError>> + Send;
 
     /// Finds a session.
     ///
     /// # Errors
     ///
-    /// [`HostError`] if nothing can be read.
+    /// [`HistoryError`] if nothing can be read.
     fn get(
         &self,
         id: &SessionId,
-    ) -> impl Future<Output = Result<Option<CatalogEntry>, HostError>> + Send;
+    ) -> impl Future<Output = Result<Option<StoredSession>, HistoryError>> + Send;
 
-    /// Adds to what happened in a session.
+    /// Replaces the facts of a session: its folders, title and options. The
+    /// last one wins. The time and the length of the session given here do not
+    /// count.
     ///
     /// # Errors
     ///
-    /// [`HostError`] if it cannot be kept; the turn fails then.
+    /// [`HistoryError::NotFound`] if there is no such session (any more): one
+    /// that was deleted must not come back. Any other if it cannot be kept.
+    fn update(
+        &self,
+        session: StoredSession,
+    ) -> impl Future<Output = Result<(), HistoryError>> + Send;
+
+    /// Adds to what happened in a session: all of the records, or none.
+    ///
+    /// The store notes the time. One that tries again by itself, because it does
+    /// not know what became of the first time, finds the same records (by
+    /// [`turn`](Record::turn) and [`number`](Record::number)) at this position:
+    /// that is success.
+    ///
+    /// # Errors
+    ///
+    /// [`HistoryError::Moved`] if the list does not end at position `at`,
+    /// [`HistoryError::NotFound`] if there is no such session (any more), any
+    /// other if it cannot be kept. The turn fails then.
     fn append(
         &self,
         id: &SessionId,
+        at: u64,
         records: Vec<Record>,
-    ) -> impl Future<Output = Result<(), HostError>> + Send;
+    ) -> impl Future<Output = Result<(), HistoryError>> + Send;
 
-    /// Reads all that happened in a session, in order.
+    /// Reads on in a session, from a position: as many records as make a page
+    /// that is good to hold in memory, and none only at the end.
     ///
     /// # Errors
     ///
-    /// [`HostError`] if not all of it can be read.
-    fn read(&self, id: &SessionId) -> impl Future<Output = Result<Vec<Record>, HostError>> + Send;
+    /// [`HistoryError::NotFound`] if there is no such session (any more), any
+    /// other if the page cannot be read; a record is never left out.
+    fn read(
+        &self,
+        id: &SessionId,
+        from: u64,
+    ) -> impl Future<Output = Result<Page, HistoryError>> + Send;
 
     /// Lists sessions, as a [`SessionCatalog`](acp_host::SessionCatalog) does.
     ///
     /// # Errors
     ///
-    /// [`HostError`] if nothing can be read.
+    /// [`HistoryError`] if nothing can be read.
     fn list(
         &self,
         query: CatalogQuery,
-    ) -> impl Future<Output = Result<Vec<CatalogEntry>, HostError>> + Send;
+    ) -> impl Future<Output = Result<Vec<CatalogEntry>, HistoryError>> + Send;
 
-    /// Forgets a session; one that is not known is forgotten already.
+    /// Forgets a session, its records included; one that is not known is
+    /// forgotten already.
     ///
     /// # Errors
     ///
-    /// [`HostError`] if it is still kept.
-    fn delete(&self, id: &SessionId) -> impl Future<Output = Result<(), HostError>> + Send;
+    /// [`HistoryError`] if it is still kept.
+    fn delete(&self, id: &SessionId) -> impl Future<Output = Result<(), HistoryError>> + Send;
 }
 
-/// One thing that happened in a turn.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The facts of a session that is remembered.
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Record {
-    /// The turn.
-    pub turn: TurnId,
-    /// Its place in the turn; later ones have greater numbers.
-    pub number: u64,
-    /// What happened.
-    pub what: What,
+pub struct StoredSession {
+    /// What a list says of it. The [time](CatalogEntry::updated_at) is when it
+    /// was created or last appended to, as the store noted.
+    pub entry: CatalogEntry,
+    /// What its options are set to, by their ids.
+    pub options: BTreeMap<String, ConfigValue>,
+    /// How many records it has: the position of the next one.
+    pub length: u64,
 }
 
-impl Record {
-    /// Takes note of something.
-    pub fn new(turn: TurnId, number: u64, what: What) -> Self {
-        Self { turn, number, what }
+impl StoredSession {
+    /// A session with no options and no records.
+    pub fn new(entry: CatalogEntry) -> Self {
+        Self {
+            entry,
+            options: BTreeMap::new(),
+            length: 0,
+        }
+    }
+
+    /// Sets its options.
+    #[must_use]
+    pub fn with_options(mut self, options: BTreeMap<String, ConfigValue>) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Says how many records it has.
+    #[must_use]
+    pub fn with_length(mut self, length: u64) -> Self {
+        self.length = length;
+        self
     }
 }
 
-/// What happened.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Some of the records of a session, in their order.
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub enum What {
-    /// The user asked this; the turn began.
-    Asked(Vec<Block>),
-    /// The agent said, thought or declined this.
-    Said(Block),
-    /// A tool was announced.
-    ToolRequested(ToolCall),
-    /// A tool began.
-    ToolStarted(ToolCall),
-    /// A tool got on.
-    ToolProgressed(ToolProgress),
-    /// A tool ended.
-    ToolCompleted(ToolEnd),
-    /// The plan became this.
-    Planned(Vec<PlanEntry>),
-    /// So many of so many tokens were in use.
-    Used {
-        /// Tokens in use.
-        used: u64,
-        /// Tokens that fit.
-        limit: u64,
-    },
-    /// The turn ended; `is_done` says whether it came to its own end.
-    Ended {
-        /// Neither cancelled nor failed.
-        is_done: bool,
-    },
+pub struct Page {
+    /// The records; none behind the last one.
+    pub records: Vec<Record>,
+    /// The position from which to read on.
+    pub next: u64,
 }
+
+impl Page {
+    /// Some records, and the position behind the last one.
+    pub fn new(records: Vec<Record>, next: u64) -> Self {
+        Self { records, next }
+    }
+}
+
+/// Why a history could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HistoryError {
+    /// There is no such session, or there is none any more.
+    #[error("find the session")]
+    NotFound,
+    /// The session has gone on elsewhere: there are records that this one does
+    /// not know.
+    #[error("go on with the session, which has gone on elsewhere")]
+    Moved,
+    /// There is such a session already.
+    #[error("begin a session that there is already")]
+    Exists,
+    /// The store failed. What its [public
+    /// text](acp_host::HostError::public_text) says reaches the client.
+    #[error("use the history")]
+    Failed(#[source] HostError),
+}
+
+impl HistoryError {
+    /// Wraps a cause of which the client learns nothing.
+    pub fn failed(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Failed(HostError::internal(cause))
+    }
+}
+
+impl From<HistoryError> for HostError {
+    fn from(error: HistoryError) -> Self {
+        match error {
+            HistoryError::NotFound => unknown(),
+            HistoryError::Moved => {
+                HostError::public("the session has gone on elsewhere; load it again")
+            }
+            HistoryError::Failed(error) => error,
+            HistoryError::Exists => HostError::internal(error),
+        }
+    }
+}
+
+/// A session that nobody knows.
+pub(super) fn unknown() -> HostError {
+    HostError::public("there is no such session").with_kind(HostErrorKind::NotFound)
+}
+
+type Answer<'a, T> = BoxFuture<'a, Result<T, HistoryError>>;
 
 /// [`History`] in a form that can be stored.
 pub(super) trait DynHistory: Send + Sync {
-    fn put(&self, entry: CatalogEntry) -> BoxFuture<'_, Result<(), HostError>>;
-    fn get<'a>(
-        &'a self,
-        id: &'a SessionId,
-    ) -> BoxFuture<'a, Result<Option<CatalogEntry>, HostError>>;
-    fn append<'a>(
-        &'a self,
-        id: &'a SessionId,
-        records: Vec<Record>,
-    ) -> BoxFuture<'a, Result<(), HostError>>;
-    fn read<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<Vec<Record>, HostError>>;
-    fn list(&self, query: CatalogQuery) -> BoxFuture<'_, Result<Vec<CatalogEntry>, HostError>>;
-    fn delete<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<(), HostError>>;
+    fn create(&self, session: StoredSession) -> Answer<'_, ()>;
+    fn get<'a>(&'a self, id: &'a SessionId) -> Answer<'a, Option<StoredSession>>;
+    fn update(&self, session: StoredSession) -> Answer<'_, ()>;
+    fn append<'a>(&'a self, id: &'a SessionId, at: u64, records: Vec<Record>) -> Answer<'a, ()>;
+    fn read<'a>(&'a self, id: &'a SessionId, from: u64) -> Answer<'a, Page>;
+    fn list(&self, query: CatalogQuery) -> Answer<'_, Vec<CatalogEntry>>;
+    fn delete<'a>(&'a self, id: &'a SessionId) -> Answer<'a, ()>;
 }
 
 /// Where a session is remembered.
@@ -152,139 +255,31 @@ impl std::fmt::Debug for Kept {
 }
 
 impl<T: History> DynHistory for T {
-    fn put(&self, entry: CatalogEntry) -> BoxFuture<'_, Result<(), HostError>> {
-        Box::pin(History::put(self, entry))
+    fn create(&self, session: StoredSession) -> Answer<'_, ()> {
+        Box::pin(History::create(self, session))
     }
 
-    fn get<'a>(
-        &'a self,
-        id: &'a SessionId,
-    ) -> BoxFuture<'a, Result<Option<CatalogEntry>, HostError>> {
+    fn get<'a>(&'a self, id: &'a SessionId) -> Answer<'a, Option<StoredSession>> {
         Box::pin(History::get(self, id))
     }
 
-    fn append<'a>(
-        &'a self,
-        id: &'a SessionId,
-        records: Vec<Record>,
-    ) -> BoxFuture<'a, Result<(), HostError>> {
-        Box::pin(History::append(self, id, records))
+    fn update(&self, session: StoredSession) -> Answer<'_, ()> {
+        Box::pin(History::update(self, session))
     }
 
-    fn read<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<Vec<Record>, HostError>> {
-        Box::pin(History::read(self, id))
+    fn append<'a>(&'a self, id: &'a SessionId, at: u64, records: Vec<Record>) -> Answer<'a, ()> {
+        Box::pin(History::append(self, id, at, records))
     }
 
-    fn list(&self, query: CatalogQuery) -> BoxFuture<'_, Result<Vec<CatalogEntry>, HostError>> {
+    fn read<'a>(&'a self, id: &'a SessionId, from: u64) -> Answer<'a, Page> {
+        Box::pin(History::read(self, id, from))
+    }
+
+    fn list(&self, query: CatalogQuery) -> Answer<'_, Vec<CatalogEntry>> {
         Box::pin(History::list(self, query))
     }
 
-    fn delete<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<(), HostError>> {
+    fn delete<'a>(&'a self, id: &'a SessionId) -> Answer<'a, ()> {
         Box::pin(History::delete(self, id))
     }
-}
-
-/// A history that is kept for as long as the program runs.
-///
-/// Cheap to clone; clones share what they remember. It forgets the session that
-/// rested longest when there are too many.
-#[derive(Clone, Debug)]
-pub struct MemoryHistory {
-    known: Arc<Mutex<BTreeMap<SessionId, Known>>>,
-    max: usize,
-}
-
-#[derive(Clone, Debug)]
-struct Known {
-    entry: CatalogEntry,
-    records: Vec<Record>,
-}
-
-impl Default for MemoryHistory {
-    /// Remembers 1,024 sessions.
-    fn default() -> Self {
-        Self::new(1024)
-    }
-}
-
-impl MemoryHistory {
-    /// Remembers at most so many sessions, and at least one.
-    pub fn new(max: usize) -> Self {
-        Self {
-            known: Arc::default(),
-            max: max.max(1),
-        }
-    }
-
-    fn known(&self) -> MutexGuard<'_, BTreeMap<SessionId, Known>> {
-        // Nothing that can panic runs under it.
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl History for MemoryHistory {
-    async fn put(&self, entry: CatalogEntry) -> Result<(), HostError> {
-        let mut known = self.known();
-        if let Some(known) = known.get_mut(&entry.id) {
-            known.entry = entry;
-            return Ok(());
-        }
-        if known.len() >= self.max {
-            let oldest = known
-                .values()
-                .min_by_key(|known| known.entry.updated_at)
-                .map(|known| known.entry.id.clone());
-            oldest.and_then(|id| known.remove(&id));
-        }
-        let records = Vec::new();
-        known.insert(entry.id.clone(), Known { entry, records });
-        Ok(())
-    }
-
-    async fn get(&self, id: &SessionId) -> Result<Option<CatalogEntry>, HostError> {
-        Ok(self.known().get(id).map(|known| known.entry.clone()))
-    }
-
-    async fn append(&self, id: &SessionId, records: Vec<Record>) -> Result<(), HostError> {
-        if let Some(known) = self.known().get_mut(id) {
-            known.records.extend(records);
-        }
-        Ok(())
-    }
-
-    async fn read(&self, id: &SessionId) -> Result<Vec<Record>, HostError> {
-        let known = self.known();
-        Ok(known
-            .get(id)
-            .map(|known| known.records.clone())
-            .unwrap_or_default())
-    }
-
-    async fn list(&self, query: CatalogQuery) -> Result<Vec<CatalogEntry>, HostError> {
-        let known = self.known();
-        let entries = known.values().map(|known| &known.entry);
-        let wanted = entries.filter(|entry| {
-            query.after.as_ref().is_none_or(|after| entry.id > *after)
-                && (query.cwd.is_none() || entry.cwd == query.cwd)
-        });
-        Ok(wanted.take(query.limit).cloned().collect())
-    }
-
-    async fn delete(&self, id: &SessionId) -> Result<(), HostError> {
-        self.known().remove(id);
-        Ok(())
-    }
-}
-
-/// A session that nobody knows.
-pub(super) fn unknown() -> HostError {
-    HostError::public("there is no such session").with_kind(HostErrorKind::NotFound)
-}
-
-/// The facts of a session, as of now.
-pub(super) fn entry(id: &SessionId, setup: &acp_host::Setup) -> CatalogEntry {
-    CatalogEntry::new(id.clone())
-        .with_cwd(setup.cwd.clone())
-        .with_additional_directories(setup.additional_directories.clone())
-        .with_updated_at(SystemTime::now())
 }

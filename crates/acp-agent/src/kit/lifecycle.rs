@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use acp_host::{
     CatalogEntry, CatalogQuery, ConfigCatalog, ConfigChange, ConfigController, ConfigOption,
-    HostError, Loaded, LoopId, SessionCatalog, SessionDeleter, SessionHost, SessionId,
-    SessionLoader, SessionResumer, Setup,
+    HostError, Loaded, SessionCatalog, SessionDeleter, SessionHost, SessionId, SessionLoader,
+    SessionResumer, Setup,
 };
 use uuid::Uuid;
 
 use super::{
     Kit, KitSession, TurnHandler,
     facts::SessionFacts,
-    history::{Kept, unknown},
-    recorder::journal,
+    history::{Kept, StoredSession, unknown},
+    journal::{Journal, Records},
 };
 
 impl<H: TurnHandler> SessionHost for Kit<H> {
@@ -21,7 +21,9 @@ impl<H: TurnHandler> SessionHost for Kit<H> {
 
     async fn new_session(&self, setup: Setup) -> Result<KitSession<H>, HostError> {
         let id = SessionId::new(Uuid::now_v7().to_string()).map_err(HostError::internal)?;
-        self.begin(id, setup, None).await
+        let facts = self.facts(id, setup);
+        facts.create().await?;
+        Ok(self.begin(facts))
     }
 }
 
@@ -33,8 +35,8 @@ impl<H: TurnHandler> SessionResumer for Kit<H> {
         id: SessionId,
         setup: Setup,
     ) -> Result<KitSession<H>, HostError> {
-        let known = self.kept()?.0.get(&id).await?.ok_or_else(unknown)?;
-        self.begin(id, setup, known.title).await
+        let stored = self.kept()?.0.get(&id).await?.ok_or_else(unknown)?;
+        self.take_up(id, setup, stored).await
     }
 }
 
@@ -47,23 +49,23 @@ impl<H: TurnHandler> SessionLoader for Kit<H> {
         setup: Setup,
     ) -> Result<Loaded<KitSession<H>>, HostError> {
         let kept = self.kept()?;
-        let known = kept.0.get(&id).await?.ok_or_else(unknown)?;
-        let records = kept.0.read(&id).await?;
-        let session = self.begin(id, setup, known.title).await?;
-        let events = journal(records, &LoopId::from("main"));
-        Ok(Loaded::new(session, events.into_iter()))
+        let stored = kept.0.get(&id).await?.ok_or_else(unknown)?;
+        let records = Records::new(kept.clone(), id.clone(), stored.length);
+        let session = self.take_up(id, setup, stored).await?;
+        let journal = Journal::new(records, session.loop_id());
+        Ok(Loaded::new(session, journal))
     }
 }
 
 impl<H: TurnHandler> SessionCatalog for Kit<H> {
     async fn list(&self, query: CatalogQuery) -> Result<Vec<CatalogEntry>, HostError> {
-        self.kept()?.0.list(query).await
+        Ok(self.kept()?.0.list(query).await?)
     }
 }
 
 impl<H: TurnHandler> SessionDeleter for Kit<H> {
     async fn delete(&self, id: &SessionId) -> Result<(), HostError> {
-        self.kept()?.0.delete(id).await
+        Ok(self.kept()?.0.delete(id).await?)
     }
 }
 
@@ -80,7 +82,7 @@ impl<H: TurnHandler> ConfigController for Kit<H> {
         change: ConfigChange,
     ) -> Result<Vec<ConfigOption>, HostError> {
         let facts = self.live.get(session).ok_or_else(unknown)?;
-        facts.set_option(change)
+        facts.set_option(change).await
     }
 }
 
@@ -91,18 +93,26 @@ impl<H: TurnHandler> Kit<H> {
             .ok_or_else(|| HostError::public("this agent remembers no sessions"))
     }
 
-    async fn begin(
+    fn facts(&self, id: SessionId, setup: Setup) -> SessionFacts {
+        let (kept, commands) = (self.kept.clone(), self.commands.clone());
+        SessionFacts::new(id, setup, kept, commands, self.options.clone())
+    }
+
+    async fn take_up(
         &self,
         id: SessionId,
         setup: Setup,
-        title: Option<String>,
+        stored: StoredSession,
     ) -> Result<KitSession<H>, HostError> {
-        let (kept, commands) = (self.kept.clone(), self.commands.clone());
-        let facts = SessionFacts::new(id, setup, kept, commands, self.options.clone());
-        let facts = Arc::new(facts.with_title(title));
-        facts.touch().await?;
+        let facts = self.facts(id, setup).with_stored(stored);
+        facts.take_up().await?;
+        Ok(self.begin(facts))
+    }
+
+    fn begin(&self, facts: SessionFacts) -> KitSession<H> {
+        let facts = Arc::new(facts);
         self.live.insert(&facts);
         let handler = Arc::clone(&self.handler);
-        Ok(KitSession::new(facts, handler, self.cancel_grace))
+        KitSession::new(facts, handler, self.cancel_grace)
     }
 }

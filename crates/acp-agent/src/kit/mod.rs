@@ -47,9 +47,12 @@
 mod error;
 mod facts;
 mod history;
+mod journal;
 mod lifecycle;
+mod memory;
 mod permission;
 mod prompt;
+mod record;
 mod recorder;
 mod requests;
 mod session;
@@ -65,9 +68,11 @@ use facts::LiveSessions;
 use history::Kept;
 
 pub use error::{TurnEnd, TurnError};
-pub use history::{History, MemoryHistory, Record, What};
+pub use history::{History, HistoryError, Page, StoredSession};
+pub use memory::MemoryHistory;
 pub use permission::{Answer, Permission};
 pub use prompt::Prompt;
+pub use record::{Ending, Record, What};
 pub use requests::AddressVisit;
 pub use session::KitSession;
 pub use tool::{RunningTool, ToolDraft};

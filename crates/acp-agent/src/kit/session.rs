@@ -14,12 +14,17 @@ use std::{
 };
 
 use acp_host::{
-    Cancel, ClientLink, EventBody, GateResponse, HostError, LiveSession, SessionId, Submission,
-    TurnFailure,
+    Block, Cancel, ClientLink, EventBody, GateResponse, HostError, LiveSession, LoopId, SessionId,
+    Submission, TurnFailure,
 };
 use tokio::time::{Sleep, sleep};
 
-use super::{Prompt, Turn, TurnHandler, facts::SessionFacts, history::What};
+use super::{
+    Prompt, Turn, TurnHandler,
+    facts::SessionFacts,
+    record::{self, What},
+    recorder,
+};
 
 /// A session of a [`Kit`](super::Kit).
 pub struct KitSession<H> {
@@ -44,6 +49,10 @@ impl<H: TurnHandler> KitSession<H> {
         }
     }
 
+    pub(super) fn loop_id(&self) -> LoopId {
+        self.facts.loop_id.clone()
+    }
+
     /// Lets the handler answer. However it ends, by itself or not, there is an
     /// event for it.
     async fn answer(&self, turn: &mut Turn, prompt: Prompt) -> EventBody {
@@ -60,10 +69,16 @@ impl<H: TurnHandler> KitSession<H> {
         }
     }
 
-    /// Writes what is to be remembered of a turn that is about to end.
-    async fn save(&self, turn: &Turn) -> Result<(), HostError> {
-        turn.save().await?;
-        self.facts.touch().await
+    /// Remembers what the user asks, unless it is cancelled, and then lets the
+    /// handler answer.
+    async fn remember_and_answer(&self, turn: &mut Turn, content: Vec<Block>) -> EventBody {
+        turn.note(|| What::Asked(content.clone()));
+        let cancel = turn.cancel_signal();
+        match cancel.run_until_cancelled(turn.save()).await {
+            None => EventBody::TurnInterrupted,
+            Some(Err(error)) => EventBody::TurnFailed(TurnFailure::Other(error)),
+            Some(Ok(())) => self.answer(turn, Prompt::new(content)).await,
+        }
     }
 
     fn running(&self) -> MutexGuard<'_, Option<Cancel>> {
@@ -118,12 +133,13 @@ impl<H: TurnHandler> LiveSession for KitSession<H> {
             command: Some(command),
             index,
         });
-        ending.turn.note(|| What::Asked(content.clone()));
-        let mut end = self.answer(&mut ending.turn, Prompt::new(content)).await;
+        let mut end = self.remember_and_answer(&mut ending.turn, content).await;
         ending.turn.fail_open_tools().await;
-        let is_done = matches!(end, EventBody::TurnDone);
-        ending.turn.note(|| What::Ended { is_done });
-        if let Err(error) = self.save(&ending.turn).await {
+        ending.turn.note(|| What::Ended(recorder::ending(&end)));
+        // The answer leaves when all of the turn is remembered.
+        if let Err(error) = ending.turn.save().await
+            && !matches!(end, EventBody::TurnFailed(_))
+        {
             end = EventBody::TurnFailed(TurnFailure::Other(error));
         }
         ending.tell(end);
@@ -170,7 +186,7 @@ impl Ending<'_> {
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
         if !self.is_told {
-            self.turn.note(|| What::Ended { is_done: false });
+            self.turn.note(|| What::Ended(record::Ending::Interrupted));
             self.turn.save_soon();
             self.tell(EventBody::TurnInterrupted);
         }

@@ -17,8 +17,8 @@ use acp_host::{
 use super::{
     ToolDraft, TurnError,
     facts::SessionFacts,
-    history::{Record, What},
     permission::OpenGates,
+    record::{Record, What},
     recorder::{Recorder, what},
 };
 
@@ -40,7 +40,7 @@ pub struct Turn {
     /// Tools that were announced and have not ended.
     tools: Mutex<BTreeSet<ToolId>>,
     /// Takes note of what is told, if the kit has a history.
-    recorder: Option<Recorder>,
+    recorder: Option<Arc<Recorder>>,
 }
 
 impl Turn {
@@ -173,11 +173,14 @@ impl Turn {
     ///
     /// Cancel-safe.
     pub async fn earlier(&self) -> Result<Vec<Record>, TurnError> {
-        let Some(kept) = &self.session.kept else {
+        let recorder = self.recorder.as_ref();
+        let Some(mut earlier) = recorder.and_then(|recorder| recorder.earlier()) else {
             return Ok(Vec::new());
         };
-        let mut records = kept.0.read(&self.session.id).await?;
-        records.retain(|record| record.turn != self.origin.turn);
+        let mut records = Vec::new();
+        while let Some(record) = earlier.next().await? {
+            records.push(record);
+        }
         Ok(records)
     }
 

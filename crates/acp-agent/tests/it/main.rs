@@ -16,6 +16,7 @@ mod forms;
 mod handshake;
 mod host;
 mod kit;
+mod kit_history;
 mod kit_sessions;
 mod list;
 mod login;

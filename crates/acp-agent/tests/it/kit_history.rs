@@ -1,0 +1,312 @@
+//! The kit and its history: what is kept when, who owns a session, bounds.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use acp_agent::{
+    Agent,
+    host::{CatalogEntry, CatalogQuery, ConfigChoice, ConfigOption, HostError, SessionId},
+    kit::{
+        Ending, History, HistoryError, Kit, MemoryHistory, Page, Prompt, Record, StoredSession,
+        Turn, TurnEnd, TurnError, TurnHandler, What,
+    },
+};
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+use crate::client::{Client, prompt};
+
+/// Says what it is told to say; with `hold`, in the middle of a tool until the
+/// test lets it go on.
+struct Talker(Arc<Notify>);
+
+impl TurnHandler for Talker {
+    async fn turn(&self, turn: &mut Turn, prompt: Prompt) -> Result<TurnEnd, TurnError> {
+        let text = prompt.text();
+        for word in text.split_inclusive(' ') {
+            turn.text(word).await?;
+        }
+        match &*text {
+            "hold" => {
+                let tool = turn.tool("wait", "Wait").start().await?;
+                self.0.notified().await;
+                tool.complete(vec![]).await?;
+            }
+            "call it work" => turn.title("Work").await?,
+            "too many" => return Ok(TurnEnd::MaxSteps),
+            _ => {}
+        }
+        Ok(TurnEnd::Done)
+    }
+}
+
+fn agent(history: impl History) -> (Agent, Arc<Notify>) {
+    let go_on = Arc::new(Notify::new());
+    let modes = vec![
+        ConfigChoice::new("ask", "Ask"),
+        ConfigChoice::new("act", "Act"),
+    ];
+    let kit = Kit::new(Talker(Arc::clone(&go_on)))
+        .with_options(vec![
+            ConfigOption::mode("ask", modes),
+            ConfigOption::switch("web", "Web", false),
+        ])
+        .with_history(history);
+    (kit.into_builder().build().unwrap(), go_on)
+}
+
+fn params(id: &str) -> Value {
+    json!({"sessionId": id, "cwd": "/home/ada/project", "mcpServers": []})
+}
+
+/// Sends a request, and gives what is told until its answer, and the answer.
+async fn told(client: &mut Client, method: &str, params: Value) -> (Vec<Value>, Value) {
+    let request = client.start_call(method, params).await;
+    let mut told = Vec::new();
+    loop {
+        let mut message = client.next().await;
+        if message["id"] == request {
+            return (told, message);
+        }
+        told.push(message["params"]["update"].take());
+    }
+}
+
+async fn say(client: &mut Client, id: &str, text: &str) -> Value {
+    told(client, "session/prompt", prompt(id, text)).await.1
+}
+
+/// All that is kept of a session.
+async fn kept(history: &impl History, id: &str) -> Vec<Record> {
+    let id = SessionId::new(id).unwrap();
+    let (mut records, mut from) = (Vec::new(), 0);
+    loop {
+        let page = history.read(&id, from).await.unwrap();
+        if page.records.is_empty() {
+            return records;
+        }
+        records.extend(page.records);
+        from = page.next;
+    }
+}
+
+fn endings(records: &[Record]) -> Vec<Ending> {
+    let ends = records.iter().filter_map(|record| match record.what {
+        What::Ended(end) => Some(end),
+        _ => None,
+    });
+    ends.collect()
+}
+
+/// Counts appends, and fails from one of them on.
+#[derive(Clone)]
+struct Counted {
+    history: MemoryHistory,
+    appends: Arc<AtomicU64>,
+    fail_at: u64,
+}
+
+impl Counted {
+    fn new(fail_at: u64) -> Self {
+        Self {
+            history: MemoryHistory::new(),
+            appends: Arc::default(),
+            fail_at,
+        }
+    }
+}
+
+impl History for Counted {
+    async fn create(&self, session: StoredSession) -> Result<(), HistoryError> {
+        self.history.create(session).await
+    }
+
+    async fn get(&self, id: &SessionId) -> Result<Option<StoredSession>, HistoryError> {
+        self.history.get(id).await
+    }
+
+    async fn update(&self, session: StoredSession) -> Result<(), HistoryError> {
+        self.history.update(session).await
+    }
+
+    async fn append(
+        &self,
+        id: &SessionId,
+        at: u64,
+        records: Vec<Record>,
+    ) -> Result<(), HistoryError> {
+        // A store takes its time.
+        tokio::task::yield_now().await;
+        if self.appends.fetch_add(1, Ordering::Relaxed) + 1 >= self.fail_at {
+            let error = HostError::internal("canary").with_public_text("the disk is full");
+            return Err(HistoryError::Failed(error));
+        }
+        self.history.append(id, at, records).await
+    }
+
+    async fn read(&self, id: &SessionId, from: u64) -> Result<Page, HistoryError> {
+        self.history.read(id, from).await
+    }
+
+    async fn list(&self, query: CatalogQuery) -> Result<Vec<CatalogEntry>, HistoryError> {
+        self.history.list(query).await
+    }
+
+    async fn delete(&self, id: &SessionId) -> Result<(), HistoryError> {
+        self.history.delete(id).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_was_never_prompted_is_one() {
+    let history = MemoryHistory::new();
+    let mut client = Client::ready(&agent(history.clone()).0).await;
+    let ids = [client.new_session().await, client.new_session().await];
+    client.hang_up().await;
+
+    let mut client = Client::ready(&agent(history).0).await;
+    let listed = client.call("session/list", json!({})).await;
+    assert_eq!(listed["result"]["sessions"].as_array().unwrap().len(), 2);
+    let answer = client.call("session/load", params(&ids[0])).await;
+    assert!(answer["result"].is_object(), "{answer}");
+    let answer = client.call("session/resume", params(&ids[1])).await;
+    assert!(answer["result"].is_object(), "{answer}");
+    for id in &ids {
+        assert_eq!(
+            say(&mut client, id, "hi").await["result"]["stopReason"],
+            "end_turn"
+        );
+        client.call("session/close", json!({"sessionId": id})).await;
+        let answer = client
+            .call("session/delete", json!({"sessionId": id}))
+            .await;
+        assert!(answer["result"].is_object(), "{answer}");
+    }
+    let listed = client.call("session/list", json!({})).await;
+    assert_eq!(listed["result"]["sessions"], json!([]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn options_and_title_come_back() {
+    let history = MemoryHistory::new();
+    let mut client = Client::ready(&agent(history.clone()).0).await;
+    let id = client.new_session().await;
+    let mode = json!({"sessionId": id, "modeId": "act"});
+    told(&mut client, "session/set_mode", mode).await;
+    say(&mut client, &id, "call it work").await;
+    client.hang_up().await;
+
+    for method in ["session/load", "session/resume"] {
+        let mut client = Client::ready(&agent(history.clone()).0).await;
+        let (_, answer) = told(&mut client, method, params(&id)).await;
+        assert_eq!(
+            answer["result"]["modes"]["currentModeId"], "act",
+            "{answer}"
+        );
+    }
+    let stored = history
+        .get(&SessionId::new(&*id).unwrap())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(stored.entry.title.as_deref(), Some("Work"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_leaves_when_all_of_its_turn_is_kept() {
+    let counted = Counted::new(u64::MAX);
+    let mut client = Client::ready(&agent(counted.clone()).0).await;
+    let id = client.new_session().await;
+    let words = "word ".repeat(500);
+    let answer = say(&mut client, &id, &words).await;
+    assert_eq!(answer["result"]["stopReason"], "end_turn");
+    // What was asked, and all the rest at once.
+    assert_eq!(counted.appends.load(Ordering::Relaxed), 2);
+    let records = kept(&counted, &id).await;
+    assert!(matches!(&records[0].what, What::Asked(_)));
+    assert!(matches!(&records[1].what, What::Said(block) if block.as_text() == Some(&words)));
+    assert_eq!(endings(&records), [Ending::Done]);
+    assert_eq!(records.len(), 3);
+
+    say(&mut client, &id, "too many").await;
+    assert_eq!(
+        endings(&kept(&counted, &id).await),
+        [Ending::Done, Ending::MaxSteps]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_cannot_be_kept_fails() {
+    // Its beginning, its end.
+    for (fail_at, words) in [(1, 0), (2, 1)] {
+        let mut client = Client::ready(&agent(Counted::new(fail_at)).0).await;
+        let id = client.new_session().await;
+        let (updates, answer) = told(&mut client, "session/prompt", prompt(&id, "hi")).await;
+        assert_eq!(updates.len(), words);
+        let text = answer["error"]["message"].as_str().unwrap();
+        assert!(text.contains("the disk is full"), "{answer}");
+        assert!(!answer.to_string().contains("canary"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_latest_prompt_has_the_session() {
+    let history = MemoryHistory::new();
+    let (one, go_on) = agent(history.clone());
+    let (other, _) = agent(history.clone());
+    let mut one = Client::ready(&one).await;
+    let id = one.new_session().await;
+    let held = one.prompt(&id, "hold").await;
+    assert_eq!(one.update().await["content"]["text"], "hold");
+    assert_eq!(one.update().await["status"], "in_progress");
+
+    // In another process: the turn that was not finished is there, and its tool
+    // no longer runs.
+    let mut other = Client::ready(&other).await;
+    let (updates, _) = told(&mut other, "session/load", params(&id)).await;
+    assert_eq!(updates.last().unwrap()["status"], "failed", "{updates:?}");
+    assert_eq!(
+        say(&mut other, &id, "mine").await["result"]["stopReason"],
+        "end_turn"
+    );
+
+    go_on.notify_one();
+    loop {
+        let message = one.next().await;
+        if message["id"] == held {
+            let text = message["error"]["message"].as_str().unwrap();
+            assert!(text.contains("has gone on elsewhere"), "{message}");
+            break;
+        }
+    }
+    let records = kept(&history, &id).await;
+    assert_eq!(endings(&records), [Ending::Done]);
+    // The next prompt has it again, and begins behind all that happened.
+    assert_eq!(
+        say(&mut one, &id, "mine").await["result"]["stopReason"],
+        "end_turn"
+    );
+    assert_eq!(endings(&kept(&history, &id).await).len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deleted_session_does_not_come_back() {
+    let history = MemoryHistory::new();
+    let (agent, go_on) = agent(history.clone());
+    let mut client = Client::ready(&agent).await;
+    let id = client.new_session().await;
+    let request = client.prompt(&id, "hold").await;
+    client.update().await;
+    client.update().await;
+    let key = SessionId::new(&*id).unwrap();
+    history.delete(&key).await.unwrap();
+    go_on.notify_one();
+    client.update().await;
+    let answer = client.answer(request).await;
+    assert_eq!(answer["error"]["code"], -32002, "{answer}");
+    let mode = json!({"sessionId": id, "modeId": "act"});
+    assert!(client.call("session/set_mode", mode).await["error"].is_object());
+    assert!(history.get(&key).await.unwrap().is_none());
+}
