@@ -169,6 +169,13 @@ impl ExitStatus {
             Self::Code(_) | Self::Unknown => None,
         }
     }
+
+    /// Returns the name of the signal that ended it, `SIGKILL` for example, where
+    /// the signal has the same number on all systems served.
+    #[must_use]
+    pub fn signal_name(self) -> Option<&'static str> {
+        self.signal().and_then(signal_name)
+    }
 }
 
 impl fmt::Display for ExitStatus {

@@ -43,6 +43,11 @@ pub struct Launch {
     pub(super) ladder: KillLadder,
     pub(super) orphan_guard: OrphanGuard,
     pub(super) new_session: bool,
+    pub(super) null_stdin: bool,
+    pub(super) merged_output: bool,
+    pub(super) kept_group: bool,
+    #[cfg(unix)]
+    pub(super) cwd_handle: Option<Arc<std::os::fd::OwnedFd>>,
     pub(super) stderr_capacity: usize,
     pub(super) stderr_redactor: Option<Redactor>,
     pub(super) stderr_lines: Option<LineCallback>,
@@ -63,6 +68,11 @@ impl Launch {
             ladder: KillLadder::default(),
             orphan_guard: OrphanGuard::default(),
             new_session: false,
+            null_stdin: false,
+            merged_output: false,
+            kept_group: false,
+            #[cfg(unix)]
+            cwd_handle: None,
             stderr_capacity: DEFAULT_CAPACITY,
             stderr_redactor: None,
             stderr_lines: None,
@@ -111,6 +121,47 @@ impl Launch {
     #[must_use]
     pub fn with_cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
         self.cwd = Some(cwd.into());
+        self
+    }
+
+    /// Starts the child in this open directory, wherever it is by then; a path
+    /// that is set besides is not entered.
+    ///
+    /// For a directory that was judged: between a look at a path and its use, the
+    /// path can come to mean another directory.
+    #[cfg(unix)]
+    #[must_use]
+    pub fn with_cwd_handle(mut self, directory: std::os::fd::OwnedFd) -> Self {
+        self.cwd_handle = Some(Arc::new(directory));
+        self
+    }
+
+    /// Gives the child `/dev/null` to read.
+    #[must_use]
+    pub fn with_null_stdin(mut self) -> Self {
+        self.null_stdin = true;
+        self
+    }
+
+    /// Makes the child's stderr the same pipe as its stdout, so that what is
+    /// written to both is read in the order in which it was written.
+    ///
+    /// The tail and the lines of stderr stay empty.
+    #[must_use]
+    pub fn with_merged_output(mut self) -> Self {
+        self.merged_output = true;
+        self
+    }
+
+    /// Lets what the leader leaves behind in its group live on until the child is
+    /// [ended](super::ChildHandle::end), as a shell does with its background jobs.
+    ///
+    /// [`wait`](super::ChildHandle::wait) tells the exit of the leader when it
+    /// happens, [`gone`](super::ChildHandle::gone) the end of the group. The leader
+    /// is not reaped before that, so the group's id stays the child's.
+    #[must_use]
+    pub fn with_kept_group(mut self) -> Self {
+        self.kept_group = true;
         self
     }
 

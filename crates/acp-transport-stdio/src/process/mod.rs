@@ -7,8 +7,9 @@
 //!   nothing reaches the child that the [`Launch`] does not name: no ambient
 //!   environment, no open file besides the three pipes.
 //! * A child leads its own process group. When it ends, whatever the reason,
-//!   what is left of its group is killed; only then is it reaped, so the
-//!   group's id cannot belong to somebody else yet.
+//!   what is left of its group is killed (at once, or, where the launch
+//!   [keeps the group](Launch::with_kept_group), when it is told to end); only
+//!   then is it reaped, so the group's id cannot belong to somebody else yet.
 //! * It is reaped once, and everybody who asks gets the same [`Exit`].
 //! * [`ChildHandle::kill`] and [`ChildHandle::close_and_wait`] end when the
 //!   child is gone, however stubborn it is. Many callers share one run.

@@ -6,6 +6,7 @@
 #![cfg(target_os = "linux")]
 
 mod endings;
+mod groups;
 mod helper;
 mod orphans;
 mod starting;

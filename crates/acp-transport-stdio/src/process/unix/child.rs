@@ -44,7 +44,7 @@ pub(super) struct Shared {
     pub(super) ended: Mutex<bool>,
     /// The least patient ending asked for, as [`Ending`] plus one.
     asked: AtomicU8,
-    pub(super) stdin: Arc<StdinEnd>,
+    stdin: Option<Arc<StdinEnd>>,
     pub(super) stdout: Arc<StdoutEnd>,
     pub(super) tail: StderrTail,
 }
@@ -54,7 +54,7 @@ impl Child {
         shared: Arc<Shared>,
         supervisor: Arc<Supervisor>,
         exit: watch::Receiver<Option<Exit>>,
-        stdin: ChildStdin,
+        stdin: Option<ChildStdin>,
         stdout: ChildStdout,
     ) -> Self {
         let inner = Inner {
@@ -66,7 +66,7 @@ impl Child {
             handle: ChildHandle {
                 inner: Arc::new(inner),
             },
-            stdin: Some(stdin),
+            stdin,
             stdout: Some(stdout),
         }
     }
@@ -77,7 +77,8 @@ impl Child {
         self.handle.pid()
     }
 
-    /// Returns the write end of the child's stdin, once.
+    /// Returns the write end of the child's stdin, once; `None` when it has
+    /// nothing to read.
     pub fn take_stdin(&mut self) -> Option<ChildStdin> {
         self.stdin.take()
     }
@@ -108,7 +109,8 @@ impl ChildHandle {
         self.inner.end(ending);
     }
 
-    /// Waits for the child's exit; it is reaped by then.
+    /// Waits for the child's exit; it is reaped by then, unless its group is
+    /// [kept](super::super::Launch::with_kept_group).
     ///
     /// A process that the kernel itself cannot end (one stuck in a device) is
     /// waited for, whatever was sent to it.
@@ -129,6 +131,17 @@ impl ChildHandle {
                 self.inner.shared.tail.snapshot(),
             ),
         }
+    }
+
+    /// Waits until the child is reaped and everything in its group has been killed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel-safe.
+    pub async fn gone(&self) {
+        let mut exit = self.inner.exit.clone();
+        // The supervisor lets go of its end when nothing is left to do.
+        while exit.changed().await.is_ok() {}
     }
 
     /// Ends the child in an orderly way and waits for it: closes its stdin,
@@ -224,9 +237,15 @@ impl Shared {
             pid,
             ended: Mutex::new(false),
             asked: AtomicU8::new(0),
-            stdin: ours.stdin.end(),
+            stdin: ours.stdin.as_ref().map(ChildStdin::end),
             stdout: ours.stdout.end(),
             tail,
+        }
+    }
+
+    pub(super) fn close_stdin(&self) {
+        if let Some(stdin) = &self.stdin {
+            stdin.close();
         }
     }
 

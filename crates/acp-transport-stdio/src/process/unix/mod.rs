@@ -42,7 +42,7 @@ fn spawn_observed(launch: &Launch, means: observer::Means) -> Result<Child, Spaw
     }
     // All that can fail or panic comes before anything is started.
     let supervisor = supervisor::supervisor().map_err(resources)?;
-    let pipes = Pipes::open().map_err(resources)?;
+    let pipes = Pipes::open(launch).map_err(resources)?;
     let lines = match &launch.stderr_lines {
         Some(callback) => {
             let feed = LineFeed::start(Arc::clone(callback), launch.stderr_redactor.clone());
@@ -67,7 +67,7 @@ fn spawn_observed(launch: &Launch, means: observer::Means) -> Result<Child, Spaw
         Arc::clone(&shared),
         ours.stderr,
         lines,
-        launch.ladder,
+        launch,
     );
     supervisor.adopt(ward);
     tracing::debug!(process.pid = pid.as_raw_nonzero().get(), process.program = %launch.program.display(), "child started");

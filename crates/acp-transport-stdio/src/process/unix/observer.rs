@@ -69,6 +69,15 @@ impl Observer {
         }
     }
 
+    /// Returns the status of a child that has exited, without reaping it.
+    pub(super) fn status(&self) -> ExitStatus {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        match self.wait(options) {
+            Ok(Some(status)) => exit_status(&status),
+            Ok(None) | Err(_) => ExitStatus::Unknown,
+        }
+    }
+
     /// Reaps a child that has exited; afterwards its id is free.
     ///
     /// `None` while it has not exited.

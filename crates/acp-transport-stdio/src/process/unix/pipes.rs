@@ -11,6 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::unix::pipe::{Receiver, Sender};
 
 use super::lock;
+use crate::process::Launch;
 
 /// Writes to a child's stdin.
 ///
@@ -56,38 +57,44 @@ struct StdoutState {
     waiting: Option<Waker>,
 }
 
-/// All ends of the three pipes.
+/// All ends of the pipes: three of them, or fewer.
 pub(super) struct Pipes {
     pub(super) theirs: TheirEnds,
     pub(super) ours: OurEnds,
 }
 
 pub(super) struct TheirEnds {
-    pub(super) stdin: OwnedFd,
+    /// `None` for nothing to read.
+    pub(super) stdin: Option<OwnedFd>,
     pub(super) stdout: OwnedFd,
     pub(super) stderr: OwnedFd,
 }
 
 pub(super) struct OurEnds {
-    pub(super) stdin: ChildStdin,
+    pub(super) stdin: Option<ChildStdin>,
     pub(super) stdout: ChildStdout,
-    pub(super) stderr: OwnedFd,
+    /// `None` when it goes into stdout.
+    pub(super) stderr: Option<OwnedFd>,
 }
 
 impl Pipes {
-    /// Opens three pipes; needs a tokio runtime with I/O.
-    pub(super) fn open() -> io::Result<Self> {
-        let (their_stdin, our_stdin) = pipe()?;
+    /// Opens what the launch asks for; needs a tokio runtime with I/O.
+    pub(super) fn open(launch: &Launch) -> io::Result<Self> {
+        let (their_stdin, our_stdin) = if launch.null_stdin {
+            (None, None)
+        } else {
+            let (theirs, ours) = pipe()?;
+            (Some(theirs), Some(ChildStdin::new(ours)?))
+        };
         let (our_stdout, their_stdout) = pipe()?;
-        let (our_stderr, their_stderr) = pipe()?;
-        // Each end of a pipe is an open file of its own: the child's ends
-        // stay blocking.
-        rustix::io::ioctl_fionbio(&our_stderr, true)?;
-        let stdin = StdinEnd {
-            state: Mutex::new(StdinState {
-                sender: Some(Sender::from_owned_fd(our_stdin)?),
-                waiting: None,
-            }),
+        let (our_stderr, their_stderr) = if launch.merged_output {
+            (None, their_stdout.try_clone()?)
+        } else {
+            let (ours, theirs) = pipe()?;
+            // Each end of a pipe is an open file of its own: the child's ends
+            // stay blocking.
+            rustix::io::ioctl_fionbio(&ours, true)?;
+            (Some(ours), theirs)
         };
         Ok(Self {
             theirs: TheirEnds {
@@ -96,9 +103,7 @@ impl Pipes {
                 stderr: their_stderr,
             },
             ours: OurEnds {
-                stdin: ChildStdin {
-                    end: Arc::new(stdin),
-                },
+                stdin: our_stdin,
                 stdout: ChildStdout {
                     receiver: Receiver::from_owned_fd(our_stdout)?,
                     end: Arc::default(),
@@ -133,6 +138,17 @@ pub(super) fn no_half_made_pipe() -> Option<MutexGuard<'static, ()>> {
 }
 
 impl ChildStdin {
+    fn new(pipe: OwnedFd) -> io::Result<Self> {
+        let state = StdinState {
+            sender: Some(Sender::from_owned_fd(pipe)?),
+            waiting: None,
+        };
+        let end = StdinEnd {
+            state: Mutex::new(state),
+        };
+        Ok(Self { end: Arc::new(end) })
+    }
+
     pub(super) fn end(&self) -> Arc<StdinEnd> {
         Arc::clone(&self.end)
     }
@@ -213,6 +229,21 @@ impl fmt::Debug for ChildStdin {
 }
 
 impl ChildStdout {
+    /// Reads what the pipe holds at this moment, and never waits.
+    ///
+    /// What a child wrote before its exit was told can be read so: waiting for it
+    /// could mean to wait for a descendant that holds the pipe open.
+    ///
+    /// # Errors
+    ///
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) when it holds nothing.
+    pub fn try_read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // Past the readiness that the runtime knows of, which lags behind.
+        let read =
+            rustix::io::retry_on_intr(|| rustix::io::read(self.receiver.as_fd(), &mut *buffer));
+        Ok(read?)
+    }
+
     pub(super) fn end(&self) -> Arc<StdoutEnd> {
         Arc::clone(&self.end)
     }

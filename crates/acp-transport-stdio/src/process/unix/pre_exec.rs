@@ -17,6 +17,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::sync::Arc;
 
 use rustix::process::{Pid, getpid, getppid};
 
@@ -24,6 +25,8 @@ use rustix::process::{Pid, getpid, getppid};
 pub(super) struct PreExec {
     /// Start a new session; otherwise the group is set by `Command`.
     pub(super) new_session: bool,
+    /// The directory to start in, instead of one that `Command` enters.
+    pub(super) cwd: Option<Arc<OwnedFd>>,
     /// Ask for `SIGKILL` at the death of this parent (Linux).
     pub(super) die_with: Option<Pid>,
     /// Where the watchdog learns whom to watch.
@@ -43,6 +46,9 @@ impl PreExec {
     fn run(&self) -> io::Result<()> {
         if self.new_session {
             rustix::process::setsid()?;
+        }
+        if let Some(cwd) = &self.cwd {
+            rustix::process::fchdir(cwd)?;
         }
         if let Some(parent) = self.die_with {
             die_with_parent()?;

@@ -69,10 +69,10 @@ fn exec(launch: &Launch, pipes: TheirEnds, watchdog: Option<&Watchdog>) -> io::R
         .args(&launch.args)
         .env_clear()
         .envs(launch.environment.iter())
-        .stdin(Stdio::from(pipes.stdin))
+        .stdin(pipes.stdin.map_or_else(Stdio::null, Stdio::from))
         .stdout(Stdio::from(pipes.stdout))
         .stderr(Stdio::from(pipes.stderr));
-    if let Some(cwd) = &launch.cwd {
+    if let (Some(cwd), None) = (&launch.cwd, &launch.cwd_handle) {
         command.current_dir(cwd);
     }
     if !launch.new_session {
@@ -80,6 +80,7 @@ fn exec(launch: &Launch, pipes: TheirEnds, watchdog: Option<&Watchdog>) -> io::R
     }
     let pre_exec = PreExec {
         new_session: launch.new_session,
+        cwd: launch.cwd_handle.clone(),
         die_with: (launch.orphan_guard != OrphanGuard::None).then(getpid),
         announce_to: watchdog.map(Watchdog::line).transpose()?,
     };
@@ -103,7 +104,7 @@ pub(super) fn fork(command: &mut Command) -> io::Result<Pid> {
 /// Finds out what it was that could not be found: the system tells the same
 /// for a missing directory, program or interpreter.
 fn explain(launch: &Launch, source: io::Error) -> SpawnError {
-    if let Some(cwd) = &launch.cwd
+    if let (Some(cwd), None) = (&launch.cwd, &launch.cwd_handle)
         && let Err(source) = enter(cwd)
     {
         return SpawnError::WorkingDirectory {

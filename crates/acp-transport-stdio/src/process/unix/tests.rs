@@ -67,14 +67,13 @@ fn looking_does_not_reap() {
 
 #[tokio::test]
 async fn all_that_was_said_before_the_exit_is_kept() {
-    let pipes = Pipes::open().unwrap();
-    let ours = pipes.ours;
     let launch = Launch::new("/bin/sh").with_args(["-c", "printf 0123456789abcdef >&2"]);
+    let pipes = Pipes::open(&launch).unwrap();
+    let ours = pipes.ours;
     let started = spawner::start(&launch, pipes.theirs).unwrap();
     let tail = StderrTail::new(64, None);
     let shared = Arc::new(Shared::new(started.leader, &ours, tail));
-    let ladder = KillLadder::default();
-    let (mut ward, exit) = Ward::new(started, Means::Best, shared, ours.stderr, None, ladder);
+    let (mut ward, exit) = Ward::new(started, Means::Best, shared, ours.stderr, None, &launch);
 
     // A chunk of three bytes: it takes many reads, though only one was asked for.
     let ready = Ready {

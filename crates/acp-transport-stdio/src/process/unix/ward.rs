@@ -16,7 +16,7 @@ use super::watchdog::Watchdog;
 use super::{lock, number};
 use crate::process::kill_ladder::{Step, Teardown};
 use crate::process::stderr_lines::LineFeed;
-use crate::process::{Ending, Exit, ExitStatus, KillLadder};
+use crate::process::{Ending, Exit, ExitStatus, Launch};
 
 /// How often a child is looked at whose exit no descriptor tells.
 pub(super) const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -37,6 +37,9 @@ pub(super) struct Ward {
     lines: Option<LineFeed>,
     watchdog: Option<Watchdog>,
     strays: Strays,
+    keeps_group: bool,
+    /// The leader has exited, which was told, and its group lives on.
+    lingers: bool,
     last: Option<Last>,
 }
 
@@ -66,20 +69,22 @@ impl Ward {
         started: Started,
         means: Means,
         shared: Arc<Shared>,
-        stderr: OwnedFd,
+        stderr: Option<OwnedFd>,
         lines: Option<LineFeed>,
-        ladder: KillLadder,
+        launch: &Launch,
     ) -> (Self, watch::Receiver<Option<Exit>>) {
         let (told, exit) = watch::channel(None);
         let ward = Self {
             shared,
             told,
             leader: Observer::new(started.leader, means),
-            teardown: Teardown::new(ladder),
-            stderr: Some(stderr),
+            teardown: Teardown::new(launch.ladder),
+            stderr,
             lines,
             watchdog: started.watchdog,
             strays: Strays::default(),
+            keeps_group: launch.kept_group,
+            lingers: false,
             last: None,
         };
         (ward, exit)
@@ -90,7 +95,7 @@ impl Ward {
         match &self.last {
             Some(last) => (last.watchdog.readiness(), None),
             None => (
-                self.leader.readiness(),
+                self.leader.readiness().filter(|_| !self.lingers),
                 self.stderr.as_ref().map(AsFd::as_fd),
             ),
         }
@@ -102,6 +107,7 @@ impl Ward {
         match &self.last {
             Some(last) if last.watchdog.readiness().is_none() => Some(look_at),
             Some(last) => last.exit.is_some().then_some(last.tell_at),
+            None if self.lingers => None,
             None if self.leader.readiness().is_none() => Some(look_at),
             None => self.teardown.due(),
         }
@@ -115,12 +121,22 @@ impl Ward {
         if ready.stderr {
             self.read_stderr(now, buffer);
         }
-        if let Some(ending) = self.shared.asked() {
+        let asked = self.shared.asked();
+        if self.lingers {
+            return match asked {
+                None => Fate::Keep,
+                Some(_) => self.conclude(now, Sighting::Exited, buffer),
+            };
+        }
+        if let Some(ending) = asked {
             self.teardown.ask(now, ending);
         }
         if ready.exit || self.leader.readiness().is_none() {
             match self.leader.look() {
                 Ok(Sighting::Alive) => {}
+                Ok(Sighting::Exited) if self.keeps_group && asked.is_none() => {
+                    return self.linger(now, buffer);
+                }
                 Ok(sighting) => return self.conclude(now, sighting, buffer),
                 // Who cannot see must not wait.
                 Err(_) => self.teardown.ask(now, Ending::Now),
@@ -136,7 +152,7 @@ impl Ward {
         // Whoever is outside the group will not hear what follows.
         self.strays.note(self.leader.pid());
         match step {
-            Step::CloseStdin => self.shared.stdin.close(),
+            Step::CloseStdin => self.shared.close_stdin(),
             Step::Signal(signal) => {
                 self.signal_group(number(signal));
                 // A stopped process would not notice.
@@ -151,18 +167,23 @@ impl Ward {
         let _ = kill_process_group(self.leader.pid(), number);
     }
 
-    /// The leader has exited: ends the rest of its group, reaps, and tells.
+    /// The leader has exited and its group lives on: tells, and does not reap.
+    fn linger(&mut self, now: Instant, buffer: &mut [u8]) -> Fate {
+        self.read_last_words(now, buffer);
+        self.shared.close_stdin();
+        let exit = self.exit(self.leader.status());
+        self.told.send_replace(Some(exit));
+        self.lingers = true;
+        Fate::Keep
+    }
+
+    /// The leader has exited: ends the rest of its group, reaps, and tells if it
+    /// was not told before.
     fn conclude(&mut self, now: Instant, sighting: Sighting, buffer: &mut [u8]) -> Fate {
         if sighting == Sighting::Exited {
             self.signal_group(Number::KILL);
         }
-        let mut read = 0;
-        while read < MAX_LAST_READ {
-            match self.read_stderr(now, buffer) {
-                0 => break,
-                count => read += count,
-            }
-        }
+        self.read_last_words(now, buffer);
         self.close_stderr();
         let watchdog = self.watchdog.take().map(Watchdog::dismiss);
         let status = {
@@ -171,28 +192,34 @@ impl Ward {
             *ended = true;
             self.leader.reap().unwrap_or(ExitStatus::Unknown)
         };
-        self.shared.stdin.close();
+        self.shared.close_stdin();
         self.shared.stdout.child_gone();
-        let exit = Exit::new(
-            status,
-            self.teardown.reached(),
-            self.strays.count_alive(),
-            self.shared.tail.snapshot(),
-        );
+        let exit = (!self.lingers).then(|| self.exit(status));
         match watchdog {
             None => {
-                self.told.send_replace(Some(exit));
+                if exit.is_some() {
+                    self.told.send_replace(exit);
+                }
                 Fate::Done
             }
             Some(watchdog) => {
                 self.last = Some(Last {
-                    exit: Some(exit),
+                    exit,
                     watchdog,
                     tell_at: now + WATCHDOG_PATIENCE,
                 });
                 Fate::Keep
             }
         }
+    }
+
+    fn exit(&self, status: ExitStatus) -> Exit {
+        Exit::new(
+            status,
+            self.teardown.reached(),
+            self.strays.count_alive(),
+            self.shared.tail.snapshot(),
+        )
     }
 
     fn reap_watchdog(&mut self, now: Instant, ready: Ready) -> Fate {
@@ -207,6 +234,17 @@ impl Ward {
             self.told.send_replace(Some(exit));
         }
         if reaped { Fate::Done } else { Fate::Keep }
+    }
+
+    /// Reads what stderr holds, but not for ever.
+    fn read_last_words(&mut self, now: Instant, buffer: &mut [u8]) {
+        let mut read = 0;
+        while read < MAX_LAST_READ {
+            match self.read_stderr(now, buffer) {
+                0 => break,
+                count => read += count,
+            }
+        }
     }
 
     /// Reads once; returns how much it was.
