@@ -104,9 +104,11 @@ static LONG_HELP: std::sync::LazyLock<String> =
 const PERMISSIONS: &str = "\
 Permissions:
   Agents may ask before they use a tool, and --allow answers. It never picks an
-  option that allows for ever. The kind and the paths of a tool are what the agent
-  says they are. `none` is no sandbox: an agent may act without asking (some do, by
-  default; look for a stricter --mode). To confine an agent, run it in a container.
+  option that allows for ever, and refuses a request that offers several ways to
+  allow it once: that is a question. The kind and the paths of a tool are what the
+  agent says they are. `none` is no sandbox: an agent may act without asking (some
+  do, by default; look for a stricter --mode). To confine an agent, run it in a
+  container.
 ";
 
 const EVENTS: &str = "\

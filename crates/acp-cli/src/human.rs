@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use acp_client::{Decision, ToolFacts};
+use acp_client::{Decision, Reason, ToolFacts};
 use acp_protocol::v1::{
     ContentBlock, ContentChunk, MessageId, Plan, PlanEntryStatus, SessionUpdate,
 };
@@ -83,10 +83,11 @@ impl<O: Write, E: Write> Screen<O, E> {
         } else {
             "refused"
         };
-        let hint = if decision.allowed {
-            ""
-        } else {
-            "; see --allow"
+        let hint = match decision.reason {
+            _ if decision.allowed => "",
+            // No level of it helps.
+            Reason::AskedAsChoice => "",
+            _ => "; see --allow",
         };
         let reason = one_line(&decision.reason.to_string());
         self.line(

@@ -86,6 +86,23 @@ fn the_kind_may_be_known_from_the_announcement() {
 }
 
 #[test]
+fn no_level_answers_a_question_in_disguise() {
+    let question = r#"start; prompt=$id
+        say '{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"t","title":"Tea or coffee?","kind":"read"},"options":[{"optionId":"tea","name":"Tea","kind":"allow_once"},{"optionId":"coffee","name":"Coffee","kind":"allow_once"},{"optionId":"no","name":"Neither","kind":"reject_once"}]}}'
+        hear; text "$(expr "$line" : '.*"optionId":"\([a-z]*\)')"; id=$prompt; end end_turn; hear"#;
+    for level in ["none", "reads", "edits", "all"] {
+        let ended = acp(&["--allow", level, "x"], question).end();
+        assert_eq!(ended.out, "no\n", "{level}");
+        assert_eq!(
+            ended.err,
+            "[asks] read Tea or coffee?: refused (it is a question in the shape of a permission request)\n",
+            "{level}"
+        );
+        assert_eq!(ended.code, Some(0), "{level}");
+    }
+}
+
+#[test]
 fn a_link_out_of_the_folder_is_outside() {
     let folder = tempfile::tempdir().unwrap();
     let real = folder.path().canonicalize().unwrap();

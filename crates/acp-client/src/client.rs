@@ -13,6 +13,7 @@ use crate::connection::{Connection, Lease};
 use crate::dial;
 use crate::error::{AgentDeath, ClientError};
 use crate::options::ClientOptions;
+use crate::permission::DecisionLog;
 use crate::session::{NewSession, Session};
 
 /// An agent to talk to.
@@ -150,6 +151,12 @@ impl Client {
     pub fn agent(&self) -> Result<Arc<InitializeResponse>, ClientError> {
         let lease = self.lease()?;
         agent_of(&lease)
+    }
+
+    /// Returns the newest decisions about permissions, of all sessions.
+    #[must_use]
+    pub fn decisions(&self) -> DecisionLog {
+        self.inner.options.decisions.clone()
     }
 
     /// Opens a session; a path is enough to describe one.

@@ -2,19 +2,18 @@
 
 use std::future::Future;
 use std::path::{Component, Path};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
-use acp_protocol::rpc::{Answer, Fault, ReceiveSeq};
+use acp_protocol::rpc::{Answer, Fault};
 use acp_protocol::v1::{
     CloseSessionRequest, InitializeResponse, NewSessionResponse, ReadTextFileRequest,
-    RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, SessionId,
-    ToolKind, WriteTextFileRequest, methods,
+    RequestPermissionRequest, RequestPermissionResponse, SessionId, WriteTextFileRequest, methods,
 };
 use acp_transport_stdio::{BoxFuture, Context, Handler, IncomingRequest, Peer};
 
 use crate::connection::AgentCell;
-use crate::options::{ClientOptions, PermissionsBy};
-use crate::permission::{PendingPermission, PermissionAsk};
+use crate::options::ClientOptions;
+use crate::permission::permit;
 use crate::registry::Registry;
 use crate::session_state::SessionState;
 
@@ -41,11 +40,12 @@ impl Dispatch {
     fn permission(&self, request: IncomingRequest) -> Option<BoxFuture> {
         let registry = Arc::clone(&self.registry);
         let by = self.options.permissions.clone();
+        let log = self.options.decisions.clone();
         let after = request.received_after();
         request.serve(move |ask: RequestPermissionRequest, context| {
             let session = find(&registry, &ask.session_id);
             async move {
-                let outcome = permit(session?, by, ask, after);
+                let outcome = permit(session?, by, log, ask, after);
                 let outcome = unless_cancelled(&context, outcome).await?;
                 Ok(RequestPermissionResponse::new(outcome))
             }
@@ -122,100 +122,6 @@ pub(crate) fn closes_sessions(agent: &InitializeResponse) -> bool {
         .session_capabilities
         .close
         .is_some()
-}
-
-/// Gets the answer to one permission request: from whoever is to give it, or
-/// `cancelled` as soon as the turn is.
-async fn permit(
-    session: Arc<SessionState>,
-    by: PermissionsBy,
-    request: RequestPermissionRequest,
-    after: ReceiveSeq,
-) -> RequestPermissionOutcome {
-    let mut slot = session.slot().subscribe();
-    let cancels = {
-        let now = slot.borrow_and_update();
-        if now.is_cancelling() {
-            return RequestPermissionOutcome::Cancelled;
-        }
-        now.cancels()
-    };
-    let asked = Asked {
-        session: Arc::downgrade(&session),
-        request,
-        after,
-    };
-    // Who waits for an answer does not keep the session open.
-    drop(session);
-    tokio::select! {
-        biased;
-        _ = slot.wait_for(|slot| slot.cancels() != cancels) => RequestPermissionOutcome::Cancelled,
-        outcome = asked.answer(by) => outcome,
-    }
-}
-
-struct Asked {
-    session: Weak<SessionState>,
-    request: RequestPermissionRequest,
-    after: ReceiveSeq,
-}
-
-impl Asked {
-    async fn answer(self, by: PermissionsBy) -> RequestPermissionOutcome {
-        match by {
-            PermissionsBy::Refusal => self
-                .ask()
-                .map_or(RequestPermissionOutcome::Cancelled, |ask| ask.reject()),
-            PermissionsBy::Handler(handler) => {
-                if let Some(session) = self.session.upgrade().filter(|_| self.wants_announcement())
-                {
-                    session.wait_until_read(self.after).await;
-                }
-                let Some(ask) = self.ask() else {
-                    return RequestPermissionOutcome::Cancelled;
-                };
-                let offered = ask.clone();
-                let outcome = handler.answer_boxed(ask).await;
-                if offered.offers(&outcome) {
-                    outcome
-                } else {
-                    tracing::warn!("a permission handler picked an option that was not offered");
-                    RequestPermissionOutcome::Cancelled
-                }
-            }
-            PermissionsBy::Reader => {
-                let (Some(session), Some(ask)) = (self.session.upgrade(), self.ask()) else {
-                    return RequestPermissionOutcome::Cancelled;
-                };
-                let (pending, verdict) = PendingPermission::new(ask);
-                if !session.asks().push(pending) {
-                    return RequestPermissionOutcome::Cancelled;
-                }
-                drop(session);
-                verdict.outcome().await
-            }
-        }
-    }
-
-    /// Tells whether the announcement of the tool may say what the request does not.
-    fn wants_announcement(&self) -> bool {
-        let call = &self.request.tool_call;
-        match &call.kind {
-            None => true,
-            Some(ToolKind::Edit | ToolKind::Delete | ToolKind::Move) => {
-                call.locations.is_none() && call.content.is_none()
-            }
-            Some(_) => false,
-        }
-    }
-
-    fn ask(&self) -> Option<PermissionAsk> {
-        let tool = self
-            .session
-            .upgrade()?
-            .complete_tool(&self.request.tool_call);
-        Some(PermissionAsk::new(self.request.clone(), tool, self.after))
-    }
 }
 
 fn find(registry: &Registry, id: &SessionId) -> Result<Arc<SessionState>, Fault> {

@@ -62,7 +62,8 @@ pub use error::{AgentDeath, ClientError};
 pub use files::{ReadFiles, ServeError, WriteFiles};
 pub use options::ClientOptions;
 pub use permission::{
-    Allow, AnswerPermissions, Decision, PendingPermission, PermissionAsk, Policy, Reason, ToolFacts,
+    Allow, AnswerPermissions, Ask, Decided, DecidedBy, Decision, DecisionLog, PendingPermission,
+    PermissionAsk, Policy, Reason, ToolFacts,
 };
 pub use prompt::Prompt;
 pub use session::{NewSession, Session};

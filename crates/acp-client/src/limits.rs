@@ -16,6 +16,13 @@ pub const MAX_KNOWN_TOOLS: usize = 1024;
 /// `cancelled`.
 pub const MAX_OPEN_ASKS: usize = 64;
 
+/// Decisions about permissions that are kept, the oldest forgotten first. Enough to
+/// look back over a long turn; whoever needs all of them has a callback.
+pub const MAX_DECISIONS: usize = 256;
+
+/// Bytes kept of the title of a decided tool call; agents put whole commands there.
+pub const MAX_DECISION_TITLE: usize = 256;
+
 /// How long an agent may take to answer `initialize` while it says nothing.
 pub const INITIALIZE_TIMEOUT: Duration = Duration::from_secs(30);
 

@@ -14,7 +14,7 @@ use crate::files::{DynReadFiles, DynWriteFiles, ReadFiles, WriteFiles};
 use crate::limits::{
     CANCEL_GRACE, INITIALIZE_PATIENCE, INITIALIZE_TIMEOUT, NEW_SESSION_TIMEOUT, REQUEST_TIMEOUT,
 };
-use crate::permission::{AnswerPermissions, DynAnswerPermissions};
+use crate::permission::{AnswerPermissions, DecisionLog, DynAnswerPermissions};
 
 /// What a client serves, and how long it waits.
 ///
@@ -24,6 +24,7 @@ use crate::permission::{AnswerPermissions, DynAnswerPermissions};
 pub struct ClientOptions {
     pub(crate) info: Option<Implementation>,
     pub(crate) permissions: PermissionsBy,
+    pub(crate) decisions: DecisionLog,
     pub(crate) read_files: Option<Arc<dyn DynReadFiles>>,
     pub(crate) write_files: Option<Arc<dyn DynWriteFiles>>,
     pub(crate) notices: bool,
@@ -59,6 +60,7 @@ impl ClientOptions {
         Self {
             info: None,
             permissions: PermissionsBy::Refusal,
+            decisions: DecisionLog::new(),
             read_files: None,
             write_files: None,
             notices: false,
@@ -94,6 +96,16 @@ impl ClientOptions {
     #[must_use]
     pub fn with_permissions_in_stream(mut self) -> Self {
         self.permissions = PermissionsBy::Reader;
+        self
+    }
+
+    /// Notes every decision about permissions in `log`.
+    ///
+    /// Without it they are noted too, in a log of the client's own. Clones of the
+    /// options share their log.
+    #[must_use]
+    pub fn with_decision_log(mut self, log: DecisionLog) -> Self {
+        self.decisions = log;
         self
     }
 

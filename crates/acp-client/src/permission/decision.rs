@@ -46,6 +46,11 @@ pub enum Reason {
     Contradiction(ToolKind),
     /// It would be allowed, but no option allows it for this once.
     NoAllowOnce,
+    /// Several options allow it for this once: it is a question, and only a person can
+    /// answer it.
+    AskedAsChoice,
+    /// A person was asked and did not answer in time.
+    TimedOut,
 }
 
 impl Decision {
@@ -97,19 +102,16 @@ impl fmt::Display for Reason {
                 )
             }
             Self::NoAllowOnce => write!(f, "no option allows it for this once"),
+            Self::AskedAsChoice => {
+                write!(f, "it is a question in the shape of a permission request")
+            }
+            Self::TimedOut => write!(f, "nobody answered in time"),
         }
     }
 }
 
 /// Finds the option that refuses with the least consequence.
 pub(super) fn rejection(options: &[PermissionOption]) -> Option<&PermissionOption> {
-    first(options, &PermissionOptionKind::RejectOnce)
-        .or_else(|| first(options, &PermissionOptionKind::RejectAlways))
-}
-
-pub(super) fn first<'a>(
-    options: &'a [PermissionOption],
-    kind: &PermissionOptionKind,
-) -> Option<&'a PermissionOption> {
-    options.iter().find(|option| option.kind == *kind)
+    let first = |kind| options.iter().find(|option| option.kind == kind);
+    first(PermissionOptionKind::RejectOnce).or_else(|| first(PermissionOptionKind::RejectAlways))
 }

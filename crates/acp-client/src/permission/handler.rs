@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use acp_protocol::v1::RequestPermissionOutcome;
 
-use super::{Allow, PermissionAsk, Policy};
+use super::{Decision, PermissionAsk, Policy, Reason};
 
 /// Answers the permission requests of an agent.
 ///
@@ -41,15 +41,22 @@ where
 
 impl AnswerPermissions for Policy {
     async fn answer(&self, ask: PermissionAsk) -> RequestPermissionOutcome {
-        if self.allow() != Allow::Edits {
-            return self.decide(ask.tool(), ask.options()).outcome();
+        let decision = self.decide_about(&ask).await;
+        ask.explain(decision.reason.clone());
+        decision.outcome()
+    }
+}
+
+impl Policy {
+    /// Decides where messages are read, and therefore never blocks.
+    pub(super) async fn decide_about(&self, ask: &PermissionAsk) -> Decision {
+        if !self.may_block() {
+            return self.decide(ask.tool(), ask.options());
         }
-        // Following links may block, and this runs where messages are read.
-        let policy = self.clone();
-        let refusal = ask.reject();
-        tokio::task::spawn_blocking(move || policy.decide(ask.tool(), ask.options()).outcome())
+        let (policy, asked) = (self.clone(), ask.clone());
+        tokio::task::spawn_blocking(move || policy.decide(asked.tool(), asked.options()))
             .await
-            .unwrap_or(refusal)
+            .unwrap_or_else(|_| Decision::reject(ask.options(), Reason::NothingAllowed))
     }
 }
 

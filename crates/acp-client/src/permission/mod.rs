@@ -2,28 +2,36 @@
 //!
 //! A request can be answered in two places:
 //!
-//! * by a handler ([`AnswerPermissions`]), as soon as it comes. A [`Policy`] is one,
-//!   and so is a closure; without any, everything is refused;
+//! * by a handler ([`AnswerPermissions`]), as soon as it comes, told after which update
+//!   it was asked. A [`Policy`] is one, and so are a closure and [`Ask`], which asks a
+//!   person and does not wait for ever; without any, everything is refused;
 //! * by whoever reads the session, as a
 //!   [`TurnEvent::Permission`](crate::TurnEvent::Permission) in its place among the
 //!   updates ([`ClientOptions::with_permissions_in_stream`](crate::ClientOptions::with_permissions_in_stream)).
 //!
 //! Either way a request that is open when its turn is cancelled is answered
-//! `cancelled` at once (R117), and so is one that comes after the cancel.
+//! `cancelled` at once (R117), and so is one that comes after the cancel. Every answer
+//! is noted in a [`DecisionLog`], with who gave it and, for policies, why.
 
+mod ask;
 mod decision;
 mod facts;
 mod handler;
+mod journal;
 mod pending;
 mod policy;
+mod serve;
 mod workspace;
 
+pub use ask::Ask;
 pub use decision::{Decision, Reason};
 pub use facts::ToolFacts;
 pub use handler::AnswerPermissions;
+pub use journal::{Decided, DecidedBy, DecisionLog};
 pub use pending::{NotOffered, PendingPermission, PermissionAsk};
 pub use policy::{Allow, Policy};
 pub use workspace::Workspace;
 
 pub(crate) use facts::KnownTools;
 pub(crate) use handler::DynAnswerPermissions;
+pub(crate) use serve::permit;

@@ -1,5 +1,7 @@
 //! A permission request and its one answer.
 
+use std::sync::{Arc, OnceLock};
+
 use acp_protocol::rpc::ReceiveSeq;
 use acp_protocol::v1::{
     PermissionOption, PermissionOptionId, RequestPermissionOutcome, RequestPermissionRequest,
@@ -8,7 +10,8 @@ use acp_protocol::v1::{
 use tokio::sync::oneshot;
 
 use super::decision::rejection;
-use super::{Decision, ToolFacts};
+use super::{DecidedBy, Decision, Reason, ToolFacts};
+use crate::session_state::SessionState;
 
 /// What an agent asks.
 #[derive(Debug, Clone)]
@@ -16,18 +19,35 @@ pub struct PermissionAsk {
     request: RequestPermissionRequest,
     tool: ToolFacts,
     after: ReceiveSeq,
+    /// Shared by the clones: whoever answers may tell why.
+    reason: Arc<OnceLock<Reason>>,
 }
 
 impl PermissionAsk {
-    pub(crate) fn new(
+    pub(super) fn new(
+        session: &SessionState,
         request: RequestPermissionRequest,
-        tool: ToolFacts,
         after: ReceiveSeq,
     ) -> Self {
+        let tool = session.complete_tool(&request.tool_call);
         Self {
             request,
             tool,
             after,
+            reason: Arc::default(),
+        }
+    }
+
+    /// Creates one of which nothing is known but the request itself.
+    #[cfg(test)]
+    pub(super) fn without_session(request: RequestPermissionRequest, after: ReceiveSeq) -> Self {
+        let mut tool = ToolFacts::new(request.tool_call.tool_call_id.clone());
+        tool.learn_update(&request.tool_call);
+        Self {
+            request,
+            tool,
+            after,
+            reason: Arc::default(),
         }
     }
 
@@ -71,11 +91,7 @@ impl PermissionAsk {
         &self,
         option: &PermissionOptionId,
     ) -> Result<RequestPermissionOutcome, NotOffered> {
-        if self
-            .options()
-            .iter()
-            .any(|offered| offered.option_id == *option)
-        {
+        if self.option(option).is_some() {
             Ok(RequestPermissionOutcome::Selected(
                 SelectedPermissionOutcome::new(option.clone()),
             ))
@@ -96,6 +112,31 @@ impl PermissionAsk {
             )),
             None => RequestPermissionOutcome::Cancelled,
         }
+    }
+
+    /// Notes why it is answered as it is, for the
+    /// [`DecisionLog`](super::DecisionLog); only the first reason counts.
+    pub fn explain(&self, reason: Reason) {
+        // A second one is none.
+        let _ = self.reason.set(reason);
+    }
+
+    /// Finds an option by its id.
+    pub(super) fn option(&self, id: &PermissionOptionId) -> Option<&PermissionOption> {
+        self.options()
+            .iter()
+            .find(|offered| offered.option_id == *id)
+    }
+
+    /// Tells who decided: a policy, if a reason was given, else `answerer`.
+    pub(super) fn decided_by(&self, answerer: DecidedBy) -> DecidedBy {
+        self.reason
+            .get()
+            .map_or(answerer, |reason| DecidedBy::Policy(reason.clone()))
+    }
+
+    pub(super) fn set_tool(&mut self, tool: ToolFacts) {
+        self.tool = tool;
     }
 
     pub(crate) fn offers(&self, outcome: &RequestPermissionOutcome) -> bool {
@@ -170,6 +211,7 @@ impl PendingPermission {
     pub fn decide(mut self, decision: &Decision) {
         let outcome = decision.outcome();
         if self.ask.offers(&outcome) {
+            self.ask.explain(decision.reason.clone());
             self.answer(outcome);
         }
     }
@@ -180,7 +222,7 @@ impl PendingPermission {
     }
 
     pub(crate) fn set_tool(&mut self, tool: ToolFacts) {
-        self.ask.tool = tool;
+        self.ask.set_tool(tool);
     }
 
     fn answer(&mut self, outcome: RequestPermissionOutcome) {

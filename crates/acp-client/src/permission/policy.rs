@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use acp_protocol::v1::{PermissionOption, PermissionOptionKind, ToolKind};
 
-use super::decision::first;
 use super::{Decision, Reason, ToolFacts, Workspace};
 
 /// How much is allowed without asking a person.
@@ -28,28 +27,74 @@ pub enum Allow {
 /// Decides by what the agent says about the tool, and answers by the *kind* of the
 /// offered options.
 ///
-/// It never picks an option that allows for ever. What is not allowed gets the
+/// What is allowed gets the one `allow_once`; an option that allows for ever is picked
+/// only where [`with_always`](Self::with_always) says so. What is not allowed gets the
 /// first `reject_once`, else the first `reject_always`, else `cancelled`.
+///
+/// Some agents ask their questions by offering several `allow_once` options. No policy
+/// can know the answer: such a request is refused.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    allow: Allow,
-    workspace: Workspace,
+    rule: Rule,
+    always: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Rule {
+    Nothing,
+    Kinds(Vec<ToolKind>),
+    Posture(Allow, Workspace),
+    Everything,
 }
 
 impl Policy {
-    /// Creates a policy for a session that works in `cwd`.
+    /// Creates a policy that allows as much as `allow` says, for a session that works
+    /// in `cwd`.
     #[must_use]
     pub fn new(allow: Allow, cwd: impl Into<PathBuf>) -> Self {
+        Self::of(match allow {
+            Allow::None => Rule::Nothing,
+            Allow::All => Rule::Everything,
+            Allow::Reads | Allow::Edits => Rule::Posture(allow, Workspace::new(cwd)),
+        })
+    }
+
+    /// Creates a policy that allows nothing.
+    #[must_use]
+    pub fn reject_all() -> Self {
+        Self::of(Rule::Nothing)
+    }
+
+    /// Creates a policy that allows tools of these kinds, wherever they act.
+    ///
+    /// A tool that says nothing of its kind is of none, not even of
+    /// [`ToolKind::Other`].
+    #[must_use]
+    pub fn allow_kinds(kinds: impl IntoIterator<Item = ToolKind>) -> Self {
+        Self::of(Rule::Kinds(kinds.into_iter().collect()))
+    }
+
+    /// Creates a policy that allows everything, also what says nothing about itself.
+    #[must_use]
+    pub fn approve_all() -> Self {
+        Self::of(Rule::Everything)
+    }
+
+    fn of(rule: Rule) -> Self {
         Self {
-            allow,
-            workspace: Workspace::new(cwd),
+            rule,
+            always: false,
         }
     }
 
-    /// Returns how much it allows.
+    /// Lets it pick the option that allows for ever, where exactly one is offered.
+    ///
+    /// The agent then no longer asks about what it takes for the same thing, in this
+    /// session or, with some agents, in later ones too.
     #[must_use]
-    pub fn allow(&self) -> Allow {
-        self.allow
+    pub fn with_always(mut self) -> Self {
+        self.always = true;
+        self
     }
 
     /// Decides about one tool call.
@@ -58,8 +103,11 @@ impl Policy {
     /// which may block for as long as that takes; otherwise it only computes.
     #[must_use]
     pub fn decide(&self, tool: &ToolFacts, options: &[PermissionOption]) -> Decision {
+        if of_kind(options, &PermissionOptionKind::AllowOnce).count() > 1 {
+            return Decision::reject(options, Reason::AskedAsChoice);
+        }
         match self.judge(tool) {
-            Ok(reason) => match first(options, &PermissionOptionKind::AllowOnce) {
+            Ok(reason) => match self.pick(options) {
                 Some(option) => Decision {
                     allowed: true,
                     option: Some(option.clone()),
@@ -71,40 +119,79 @@ impl Policy {
         }
     }
 
-    fn judge(&self, tool: &ToolFacts) -> Result<Reason, Reason> {
-        match self.allow {
-            Allow::None => return Err(Reason::NothingAllowed),
-            Allow::All => return Ok(Reason::EverythingAllowed),
-            Allow::Reads | Allow::Edits => {}
-        }
-        let kind = tool.kind().ok_or(Reason::KindMissing)?;
-        match kind {
-            ToolKind::Read | ToolKind::Search if tool.has_diff() || tool.has_terminal() => {
-                Err(Reason::Contradiction(kind.clone()))
-            }
-            ToolKind::Read | ToolKind::Search => Ok(Reason::KindAllowed(kind.clone())),
-            ToolKind::Edit | ToolKind::Delete | ToolKind::Move if self.allow == Allow::Edits => {
-                self.judge_change(kind, tool)
-            }
-            _ => Err(Reason::KindNotAllowed(kind.clone())),
+    /// Tells whether deciding may look at the file system.
+    pub(super) fn may_block(&self) -> bool {
+        matches!(self.rule, Rule::Posture(Allow::Edits, _))
+    }
+
+    fn pick<'a>(&self, options: &'a [PermissionOption]) -> Option<&'a PermissionOption> {
+        let mut always = of_kind(options, &PermissionOptionKind::AllowAlways);
+        match (always.next(), always.next()) {
+            // Two of them reach differently far, and we cannot tell which is which.
+            (Some(only), None) if self.always => Some(only),
+            _ => of_kind(options, &PermissionOptionKind::AllowOnce).next(),
         }
     }
 
-    fn judge_change(&self, kind: &ToolKind, tool: &ToolFacts) -> Result<Reason, Reason> {
-        if tool.has_terminal() {
-            return Err(Reason::Contradiction(kind.clone()));
-        }
-        if tool.has_too_many_paths() {
-            return Err(Reason::TooManyPaths);
-        }
-        if tool.paths().is_empty() {
-            return Err(Reason::NoPaths(kind.clone()));
-        }
-        match tool.paths().iter().find(|path| !self.workspace.holds(path)) {
-            Some(path) => Err(Reason::Outside(path.clone())),
-            None => Ok(Reason::InsideWorkspace(kind.clone())),
+    fn judge(&self, tool: &ToolFacts) -> Result<Reason, Reason> {
+        match &self.rule {
+            Rule::Nothing => Err(Reason::NothingAllowed),
+            Rule::Everything => Ok(Reason::EverythingAllowed),
+            Rule::Kinds(kinds) => {
+                let kind = kind_of(tool)?;
+                if kinds.contains(kind) {
+                    Ok(Reason::KindAllowed(kind.clone()))
+                } else {
+                    Err(Reason::KindNotAllowed(kind.clone()))
+                }
+            }
+            Rule::Posture(allow, workspace) => match kind_of(tool)? {
+                kind @ (ToolKind::Read | ToolKind::Search) => Ok(Reason::KindAllowed(kind.clone())),
+                kind @ (ToolKind::Edit | ToolKind::Delete | ToolKind::Move)
+                    if *allow == Allow::Edits =>
+                {
+                    judge_change(kind, tool, workspace)
+                }
+                kind => Err(Reason::KindNotAllowed(kind.clone())),
+            },
         }
     }
+}
+
+/// Returns the kind of a tool that says one and carries nothing else: changes belong
+/// to tools that change, terminals to those that execute.
+fn kind_of(tool: &ToolFacts) -> Result<&ToolKind, Reason> {
+    let kind = tool.kind().ok_or(Reason::KindMissing)?;
+    let changes = matches!(kind, ToolKind::Edit | ToolKind::Delete | ToolKind::Move);
+    let executes = *kind == ToolKind::Execute;
+    if (tool.has_diff() && !changes) || (tool.has_terminal() && !executes) {
+        return Err(Reason::Contradiction(kind.clone()));
+    }
+    Ok(kind)
+}
+
+fn judge_change(
+    kind: &ToolKind,
+    tool: &ToolFacts,
+    workspace: &Workspace,
+) -> Result<Reason, Reason> {
+    if tool.has_too_many_paths() {
+        return Err(Reason::TooManyPaths);
+    }
+    if tool.paths().is_empty() {
+        return Err(Reason::NoPaths(kind.clone()));
+    }
+    match tool.paths().iter().find(|path| !workspace.holds(path)) {
+        Some(path) => Err(Reason::Outside(path.clone())),
+        None => Ok(Reason::InsideWorkspace(kind.clone())),
+    }
+}
+
+fn of_kind<'a>(
+    options: &'a [PermissionOption],
+    kind: &PermissionOptionKind,
+) -> impl Iterator<Item = &'a PermissionOption> {
+    options.iter().filter(move |option| option.kind == *kind)
 }
 
 #[cfg(test)]
@@ -336,7 +423,7 @@ mod tests {
         };
         check(
             Allow::All,
-            &["reject_once", "allow_once", "allow_once"],
+            &["reject_once", "allow_once", "allow_always", "allow_always"],
             "allow_once-1: everything is allowed",
         );
         let no_once = "no option allows it for this once";
@@ -365,6 +452,70 @@ mod tests {
             Allow::None,
             &["allow_once", "allow_always"],
             "cancelled: nothing is allowed",
+        );
+    }
+
+    #[test]
+    fn a_question_in_the_shape_of_a_permission_is_not_answered() {
+        let several = options(&["allow_once", "reject_once", "allow_once", "allow_always"]);
+        let policies = [
+            Policy::reject_all(),
+            Policy::allow_kinds([ToolKind::Read]),
+            Policy::new(Allow::Reads, "/"),
+            Policy::new(Allow::Edits, "/"),
+            Policy::approve_all(),
+            Policy::approve_all().with_always(),
+        ];
+        for policy in policies {
+            check(
+                &policy.decide(&tool("read", &[]), &several),
+                "reject_once-1: it is a question in the shape of a permission request",
+            );
+        }
+        let unkind = options(&["allow_once", "allow_once"]);
+        check(
+            &Policy::approve_all().decide(&tool("read", &[]), &unkind),
+            "cancelled: it is a question in the shape of a permission request",
+        );
+    }
+
+    #[test]
+    fn kinds_are_allowed_by_their_name_alone() {
+        let policy = Policy::allow_kinds([ToolKind::Fetch, ToolKind::Other, "brew".into()]);
+        let says = |kind: &str| {
+            let decision = policy.decide(&tool(kind, &["/etc/passwd"]), &options(ALL_OPTIONS));
+            format!("{}", decision.reason)
+        };
+        assert_eq!(says("fetch"), "fetch tools are allowed");
+        assert_eq!(says("other"), "other tools are allowed");
+        assert_eq!(says("brew"), "brew tools are allowed");
+        assert_eq!(says("read"), "read tools are not allowed");
+        assert_eq!(says("bre"), "bre tools are not allowed");
+        assert_eq!(says(""), "the agent does not say what kind of tool it is");
+    }
+
+    #[test]
+    fn always_is_picked_only_when_told_and_unmistakable() {
+        let read = tool("read", &[]);
+        let picked = |policy: Policy, kinds: &[&str]| {
+            let decision = policy.decide(&read, &options(kinds));
+            decision.option.map(|option| option.option_id.to_string())
+        };
+        let always = || Policy::allow_kinds([ToolKind::Read]).with_always();
+        let id = |id: &str| Some(id.to_owned());
+        assert_eq!(picked(always(), ALL_OPTIONS), id("allow_always-0"));
+        assert_eq!(picked(always(), &["allow_always"]), id("allow_always-0"));
+        assert_eq!(picked(always(), &["allow_once"]), id("allow_once-0"));
+        assert_eq!(
+            picked(always(), &["allow_always", "allow_always", "allow_once"]),
+            id("allow_once-2")
+        );
+        assert_eq!(picked(always(), &["allow_always", "allow_always"]), None);
+        assert_eq!(picked(Policy::approve_all(), &["allow_always"]), None);
+        assert_eq!(
+            picked(Policy::reject_all().with_always(), ALL_OPTIONS),
+            id("reject_once-3"),
+            "what is refused is refused once"
         );
     }
 
