@@ -21,9 +21,10 @@ pub struct AgentLimits {
     pub shutdown: Duration,
     /// How long the denial of a gate may take that fails closed. Default 10 s.
     pub deny: Duration,
-    /// How long a prompt that was submitted may wait for a reply. A host that
-    /// forgets a submission would otherwise leave the client without an
-    /// answer. Default 60 s.
+    /// How long a prompt may wait from when it was submitted until its turn
+    /// begins, in a queue of the host or forgotten by it. Then it is interrupted
+    /// and fails, and the client may try again; it would otherwise wait without
+    /// an answer for what may never come. Default 60 s.
     pub turn_start: Duration,
     /// How long the user may take to decide; then the answer is no. Default
     /// none: people go for lunch.

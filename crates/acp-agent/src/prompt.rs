@@ -16,7 +16,7 @@ use acp_transport_stdio::Context;
 use tokio::time::{Sleep, sleep};
 
 use crate::{
-    fault,
+    fault::{self, Reason},
     guard::{Guarded, Panicked, guard},
     limits::AgentLimits,
     outcome::{End, Stop},
@@ -93,7 +93,7 @@ impl Accepted {
                 guard(|| live.submit(submission))
             }
             Task::Compact => {
-                self.session.core.slot().expect_no_reply(&command);
+                self.session.core.slot().expect_no_turn(&command);
                 guard(|| live.compact(command, cancel))
             }
         };
@@ -147,8 +147,8 @@ struct Stage {
 /// What a timer bounds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bound {
-    /// The time until the host replies.
-    Reply,
+    /// The time until the turn begins.
+    Start,
     /// The time until a turn ends that nobody wants any more.
     Interrupt,
 }
@@ -181,10 +181,7 @@ impl Wait<'_> {
             }
             match self.poll_timer(progress, &core.limits, cx) {
                 Poll::Pending => return Poll::Pending,
-                Poll::Ready(Bound::Reply) => prompt.stop(Stop::Broken(fault::internal(
-                    fault::PROMPT,
-                    "the agent did not begin in time",
-                ))),
+                Poll::Ready(Bound::Start) => prompt.stop(Stop::Broken(not_begun())),
                 Poll::Ready(Bound::Interrupt) => return Poll::Ready(self.give_up(prompt)),
             }
         }
@@ -244,8 +241,8 @@ impl Wait<'_> {
     ) -> Poll<Bound> {
         let (bound, time) = match progress {
             Progress { stopped: true, .. } => (Bound::Interrupt, limits.interrupt),
-            Progress { replied: false, .. } => (Bound::Reply, limits.turn_start),
-            Progress { replied: true, .. } => {
+            Progress { begun: false, .. } => (Bound::Start, limits.turn_start),
+            Progress { begun: true, .. } => {
                 self.timer = None;
                 return Poll::Pending;
             }
@@ -278,4 +275,10 @@ impl Accepted {
         let after = self.session.core.slot().stop(Some(&self.command), stop);
         after.run();
     }
+}
+
+/// What the client reads when the host took a prompt and did not begin.
+fn not_begun() -> Fault {
+    fault::internal(fault::PROMPT, "the turn did not begin in time")
+        .with_data(&Reason::new("not_begun").retryable(None))
 }

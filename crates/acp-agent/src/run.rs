@@ -29,8 +29,8 @@ use crate::{
 pub(crate) struct Run {
     command: CommandId,
     cancel: Cancel,
-    /// The host said that it waits for its turn.
-    queued: bool,
+    /// It is a command, which has no turn.
+    is_command: bool,
     turn: Option<Arc<Origin>>,
     translator: Translator,
     stamper: Stamper,
@@ -129,7 +129,7 @@ impl Run {
         Self {
             command,
             cancel,
-            queued: false,
+            is_command: false,
             turn: None,
             translator: Translator::default(),
             stamper: Stamper::default(),
@@ -147,8 +147,8 @@ impl Run {
         &self.command
     }
 
-    pub(crate) fn expect_no_reply(&mut self) {
-        self.queued = true;
+    pub(crate) fn expect_no_turn(&mut self) {
+        self.is_command = true;
     }
 
     /// The turn, once it has begun.
@@ -158,7 +158,7 @@ impl Run {
 
     pub(crate) fn progress(&self) -> Progress {
         Progress {
-            replied: self.queued || self.turn.is_some(),
+            begun: self.is_command || self.turn.is_some(),
             started: self.turn.is_some(),
             stopped: self.stop.is_some(),
         }
@@ -320,7 +320,6 @@ impl Run {
                     after.wakers.extend(self.waiter.take());
                 }
             }
-            EventBody::InputQueued { .. } => self.queued = true,
             EventBody::InputCancelled { reason, .. } => self.finish(End::Withdrawn(reason), after),
             EventBody::TurnRejected { reason, .. } => self.finish(End::Rejected(reason), after),
             _ => {}

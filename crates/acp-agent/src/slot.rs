@@ -45,8 +45,8 @@ pub(crate) enum Begin {
 /// How far a prompt is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
-    /// The host has replied: it waits for its turn, or runs it.
-    pub(crate) replied: bool,
+    /// The host is at work on it: its turn has begun, or it needs none.
+    pub(crate) begun: bool,
     /// Its turn has begun.
     pub(crate) started: bool,
     /// Nobody wants it any more.
@@ -67,10 +67,10 @@ impl PromptSlot {
         &mut self.shown
     }
 
-    /// Takes note that no reply is expected before the end of a command.
-    pub(crate) fn expect_no_reply(&mut self, command: &CommandId) {
+    /// Takes note that no turn begins for a command.
+    pub(crate) fn expect_no_turn(&mut self, command: &CommandId) {
         if let Some(run) = self.run_of(command) {
-            run.expect_no_reply();
+            run.expect_no_turn();
         }
     }
 

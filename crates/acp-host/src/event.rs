@@ -122,7 +122,8 @@ pub enum EventBody {
         /// The submission.
         command: CommandId,
     },
-    /// A submission waits for its turn.
+    /// A submission waits for its turn, which has to begin within the bound that
+    /// the facade sets (a minute, by default).
     InputQueued {
         /// The submission.
         command: CommandId,

@@ -1,6 +1,6 @@
 //! `session/prompt`: how prompts end.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use acp_agent::host::{
     Block, CommandId, Delta, EmitError, EventBody, HostError, InputCancelReason, TurnFailure,
@@ -289,19 +289,48 @@ async fn a_turn_that_never_begins_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_prompt_that_waits_for_its_turn_may_wait_for_long() {
+async fn a_prompt_waits_for_its_turn_within_a_bound() {
     let (_strings, mut client, id, session) = scene().await;
-    let request = client.prompt(&id, "hi").await;
-    let command = session.submission().await.command;
-    let turn = session.turn("main", "t");
-    let queued = EventBody::InputQueued {
-        command: command.clone(),
+    let queue = async |client: &mut Client| {
+        let request = client.prompt(&id, "hi").await;
+        let command = session.submission().await.command;
+        let turn = session.turn("main", &format!("turn-of-{command}"));
+        // However often it says so, it has one time to begin.
+        for _ in 0..2 {
+            tokio::time::sleep(Duration::from_secs(29)).await;
+            let command = command.clone();
+            turn.tell(EventBody::InputQueued { command }).await.unwrap();
+        }
+        (request, command, turn)
     };
-    turn.tell(queued).await.unwrap();
-    tokio::time::sleep(std::time::Duration::from_secs(600)).await;
-    client.assert_quiet().await;
+    let began = Instant::now();
+    let (request, command, turn) = queue(&mut client).await;
     turn.start(&command).await;
+    tokio::time::sleep(Duration::from_secs(600)).await;
+    assert_eq!(session.interrupts(), 0, "a turn takes as long as it takes");
     turn.done().await;
+    assert_eq!(client.stop_reason(request).await, "end_turn");
+    assert_eq!(began.elapsed().as_secs(), 58 + 600);
+
+    let began = Instant::now();
+    let (request, command, turn) = queue(&mut client).await;
+    client.assert_quiet().await;
+    assert_eq!(session.interrupts(), 0);
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert_eq!(session.interrupts(), 1, "interrupted after 60 s");
+    let reason = InputCancelReason::TurnInterrupted;
+    let withdrawn = EventBody::InputCancelled { command, reason };
+    turn.tell(withdrawn).await.unwrap();
+    let error = client.answer(request).await["error"].take();
+    assert_eq!(began.elapsed().as_secs(), 61);
+    assert_eq!(error["code"], -32603, "{error}");
+    assert_eq!(
+        error["data"],
+        json!({"reason": "not_begun", "retryable": true})
+    );
+    // The slot is free again.
+    let request = client.prompt(&id, "hi").await;
+    session.start().await.done().await;
     assert_eq!(client.stop_reason(request).await, "end_turn");
 }
 
