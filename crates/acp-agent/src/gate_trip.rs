@@ -14,35 +14,110 @@ use crate::{
     session::Core,
 };
 
-/// Asks the client and passes its decision on.
+/// The round trip of a gate that was opened.
 ///
 /// It ends early when the turn is cancelled (then the gate is closed), or when
 /// the gate was resolved elsewhere; the client is told by `$/cancel_request`
 /// that its answer is not wanted, and what it answers later changes nothing.
-pub(crate) async fn run(core: Arc<Core>, command: CommandId, gate: Box<Gate>, signal: GateSignal) {
-    let patience = core.limits.permission;
-    let decision = tokio::select! {
-        biased;
-        () = signal.given_up() => {
-            if signal.is_resolved() {
-                return;
+pub(crate) struct Trip {
+    core: Arc<Core>,
+    command: CommandId,
+    gate: Box<Gate>,
+    signal: GateSignal,
+    is_started: bool,
+}
+
+impl Trip {
+    pub(crate) fn new(
+        core: Arc<Core>,
+        command: CommandId,
+        gate: Box<Gate>,
+        signal: GateSignal,
+    ) -> Self {
+        Self {
+            core,
+            command,
+            gate,
+            signal,
+            is_started: false,
+        }
+    }
+
+    /// Asks the client and passes its decision on, on a task of its own.
+    pub(crate) fn start(mut self) {
+        self.is_started = true;
+        let asking = Asking::begin(&self.core, &self.command);
+        let runtime = self.core.runtime.clone();
+        runtime.spawn(async move {
+            let decision = self.decide().await;
+            // By now the client knows that it is no longer asked.
+            drop(asking);
+            if let Some(decision) = decision {
+                pass_on(&self.core, &self.command, &self.gate, decision).await;
             }
-            Decision::closed(&gate, "the turn is cancelled")
-        }
-        decision = gate::ask(&core, &gate) => {
-            // It may have been given up between the answer and now.
-            match core.slot().close_gate(&gate.id) {
-                true => decision,
-                false if signal.is_resolved() => return,
-                false => Decision::closed(&gate, "the turn is cancelled"),
+        });
+    }
+
+    /// What was decided; nothing if that is not ours to say any more.
+    async fn decide(&self) -> Option<Decision> {
+        let Self {
+            core, gate, signal, ..
+        } = self;
+        Some(tokio::select! {
+            biased;
+            () = signal.given_up() => {
+                if signal.is_resolved() {
+                    return None;
+                }
+                Decision::closed(gate, "the turn is cancelled")
             }
+            decision = gate::ask(core, gate) => {
+                // It may have been given up between the answer and now.
+                match core.slot().close_gate(&gate.id) {
+                    true => decision,
+                    false if signal.is_resolved() => return None,
+                    false => Decision::closed(gate, "the turn is cancelled"),
+                }
+            }
+            () = expired(core.limits.permission) => {
+                core.slot().close_gate(&gate.id);
+                Decision::closed(gate, "nobody decided in time")
+            }
+        })
+    }
+}
+
+impl Drop for Trip {
+    fn drop(&mut self) {
+        // Its gate was not told after all, and may be told again.
+        if !self.is_started {
+            self.core.slot().close_gate(&self.gate.id);
         }
-        () = expired(patience) => {
-            core.slot().close_gate(&gate.id);
-            Decision::closed(&gate, "nobody decided in time")
+    }
+}
+
+/// The client is being asked. The answer to the prompt waits for the end of
+/// that: a question is withdrawn before its turn is over, not behind it.
+struct Asking {
+    core: Arc<Core>,
+    command: CommandId,
+}
+
+impl Asking {
+    fn begin(core: &Arc<Core>, command: &CommandId) -> Self {
+        core.slot().begin_asking(command);
+        Self {
+            core: Arc::clone(core),
+            command: command.clone(),
         }
-    };
-    pass_on(&core, &command, &gate, decision).await;
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        let after = self.core.slot().end_asking(&self.command);
+        after.run();
+    }
 }
 
 async fn expired(patience: Option<std::time::Duration>) {

@@ -76,6 +76,7 @@
 //! | read and write the client's files | [`ClientLink::read_text_file`](host::ClientLink::read_text_file) and its sibling |
 //! | have the client run a command | [`ClientLink::create_terminal`](host::ClientLink::create_terminal) |
 
+mod after;
 mod agent;
 mod builder;
 mod client_calls;
@@ -96,6 +97,7 @@ mod limits;
 mod link;
 mod list;
 mod login;
+mod memory;
 mod numbering;
 mod outcome;
 mod parts;

@@ -4,8 +4,8 @@
 use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
 
 use acp_host::{
-    BoxFuture, ClientError, CommandId, CreateTerminal, EmitError, Event, EventBody, Gate,
-    HostError, Offer, Origin, Port, ReadTextFile, Terminal, Visibility, WriteTextFile,
+    BoxFuture, ClientError, CreateTerminal, EmitError, Event, EventBody, HostError, Offer, Origin,
+    Port, ReadTextFile, Terminal, Visibility, WriteTextFile,
 };
 use acp_protocol::{
     rpc::SendError,
@@ -15,8 +15,11 @@ use acp_transport_stdio::Unsent;
 use serde::Serialize;
 
 use crate::{
-    client_calls, elicit, gate_trip,
-    run::{After, GateSignal, Step},
+    after::After,
+    client_calls, elicit,
+    gate_trip::Trip,
+    memory::{Memory, Untold},
+    run::Step,
     session::Core,
     slot::PromptSlot,
     stamp::Stamp,
@@ -109,12 +112,7 @@ impl Core {
             Step::TooLate => Offer::Done(Err(EmitError::Ended)),
             Step::Tell(told) => match self.tell(&mut slot, &origin, number, told) {
                 Ok(result) => Offer::Done(result),
-                Err(rest) => {
-                    let core = Arc::clone(self);
-                    Offer::Wait(Box::pin(
-                        async move { core.tell_later(&origin, rest).await },
-                    ))
-                }
+                Err(rest) => Offer::Wait(Box::pin(self.tell_later(origin, *rest))),
             },
             Step::AddressDone(gate) => {
                 let id = elicit::address_id(&self.id, &gate);
@@ -127,24 +125,24 @@ impl Core {
                 command,
                 signal,
             } => {
-                let trip = Trip {
-                    core: Arc::clone(self),
-                    command,
-                    gate,
-                    signal,
-                };
-                match self.tell(&mut slot, &origin, number, announce) {
+                let told = self.tell(&mut slot, &origin, number, announce);
+                // A trip locks the slot for itself.
+                drop(slot);
+                after.run();
+                let trip = Trip::new(Arc::clone(self), command, gate, signal);
+                let rest = match told {
                     Ok(_) => {
                         trip.start();
-                        Offer::Done(Ok(()))
+                        return Offer::Done(Ok(()));
                     }
-                    Err(rest) => Offer::Wait(Box::pin(async move {
-                        // Who waits at the gate is answered, come what may.
-                        let _ = trip.core.tell_later(&origin, rest).await;
-                        trip.start();
-                        Ok(())
-                    })),
-                }
+                    Err(rest) => self.tell_later(origin, *rest),
+                };
+                return Offer::Wait(Box::pin(async move {
+                    // Who waits at the gate is answered, come what may.
+                    let _ = rest.await;
+                    trip.start();
+                    Ok(())
+                }));
             }
         };
         drop(slot);
@@ -163,27 +161,35 @@ impl Core {
         origin: &Origin,
         number: u64,
         told: Told,
-    ) -> Result<Result<(), EmitError>, Rest> {
+    ) -> Result<Result<(), EmitError>, Box<Rest>> {
         let mut rest = told.into_iter();
-        let Some(first) = rest.next() else {
+        let Some(mut update) = rest.next() else {
             return Ok(Ok(()));
         };
         let stamper = slot.stamper().filter(|_| self.stamps);
         let mut stamp = stamper.map(|(stamper, prompt)| stamper.stamp(origin, prompt, number));
-        let mut written = self.write(&first, stamp.as_ref());
+        let mut written = self.write(&update, stamp.as_ref());
         loop {
             match written {
                 Written::Done(Ok(())) => {}
-                Written::Done(Err(error)) => return Ok(Err(error)),
+                Written::Done(Err(error)) => {
+                    slot.forget(Some(origin), &Memory::of(&update));
+                    rest.for_each(|left| slot.forget(Some(origin), &Memory::of(&left)));
+                    return Ok(Err(error));
+                }
                 Written::Waits(unsent) => {
-                    return Err(Rest {
+                    return Err(Box::new(Rest {
                         unsent,
+                        memory: Memory::of(&update),
                         updates: rest.collect(),
                         stamp,
-                    });
+                    }));
                 }
             }
-            let Some(update) = rest.next() else { break };
+            update = match rest.next() {
+                Some(update) => update,
+                None => break,
+            };
             stamp.iter_mut().for_each(Stamp::next_part);
             written = self.write(&update, stamp.as_ref());
         }
@@ -216,22 +222,32 @@ impl Core {
 
     /// Tells the rest of an event as soon as the client takes it, unless the
     /// turn is cancelled or ends meanwhile.
-    async fn tell_later(&self, origin: &Origin, rest: Rest) -> Result<(), EmitError> {
+    fn tell_later(
+        self: &Arc<Self>,
+        origin: Arc<Origin>,
+        rest: Rest,
+    ) -> impl Future<Output = Result<(), EmitError>> + Send + use<> {
+        let core = Arc::clone(self);
         let Rest {
             mut unsent,
+            memory,
             updates,
             mut stamp,
         } = rest;
+        let mut untold = Untold::new(self, Some(&origin), memory, &updates);
         let mut updates = updates.into_iter();
-        // There was no room, or it was time to let the connection write.
-        tokio::task::yield_now().await;
-        loop {
-            self.send_while_told(origin, unsent).await?;
-            let Some(update) = updates.next() else {
-                return Ok(());
-            };
-            stamp.iter_mut().for_each(Stamp::next_part);
-            unsent = self.encode(&update, stamp.as_ref())?;
+        async move {
+            // There was no room, or it was time to let the connection write.
+            tokio::task::yield_now().await;
+            loop {
+                core.send_while_told(&origin, unsent).await?;
+                untold.told();
+                let Some(update) = updates.next() else {
+                    return Ok(());
+                };
+                stamp.iter_mut().for_each(Stamp::next_part);
+                unsent = core.encode(&update, stamp.as_ref())?;
+            }
         }
     }
 
@@ -279,41 +295,59 @@ impl Core {
     }
 
     /// Tells what was held back until the client knew the session.
-    pub(crate) fn tell_held(&self) {
+    pub(crate) fn tell_held(self: &Arc<Self>) {
         let mut slot = self.slot();
         for held in slot.shown().release() {
             let mut stamp = self.session_stamp(held.number);
             for update in held.updates {
                 let mut told = SessionNotification::new(&self.id, update);
                 told.meta = stamp.as_ref().map(Stamp::to_meta);
-                // Their number is bounded, so they need not wait for credit; a
-                // connection that has ended takes no more.
-                let _ = self.peer().notify_now(&told);
+                // Their number is bounded, so they need not wait for credit.
+                if self.peer().notify_now(&told).is_err() {
+                    slot.forget(None, &Memory::of(&told.update));
+                }
                 stamp.iter_mut().for_each(Stamp::next_part);
             }
         }
+        drop(slot);
+        // Where the host's commands could not be told, the agent's own still can.
+        self.announce_commands();
     }
 
     /// Tells updates that belong to no turn, now or as soon as the client takes
     /// them.
     fn tell_anywhere(self: &Arc<Self>, slot: &mut PromptSlot, number: u64, told: Told) -> Offer {
-        let Some(told) = slot.shown().keep_back(number, told) else {
-            return Offer::Done(Ok(()));
+        let told = match slot.shown().keep_back(number, told) {
+            Ok(Some(told)) => told,
+            Ok(None) => return Offer::Done(Ok(())),
+            Err(lost) => {
+                lost.into_iter()
+                    .for_each(|update| slot.forget(None, &Memory::of(&update)));
+                return Offer::Done(Err(EmitError::NoRoom));
+            }
         };
         let mut stamp = self.session_stamp(number);
         let mut updates = told.into_iter();
         while let Some(update) = updates.next() {
             match self.write(&update, stamp.as_ref()) {
                 Written::Done(Ok(())) => stamp.iter_mut().for_each(Stamp::next_part),
-                Written::Done(Err(error)) => return Offer::Done(Err(error)),
+                Written::Done(Err(error)) => {
+                    slot.forget(None, &Memory::of(&update));
+                    updates.for_each(|left| slot.forget(None, &Memory::of(&left)));
+                    return Offer::Done(Err(error));
+                }
                 Written::Waits(unsent) => {
                     let core = Arc::clone(self);
+                    let left: Vec<_> = updates.collect();
+                    let mut untold = Untold::new(self, None, Memory::of(&update), &left);
                     return Offer::Wait(Box::pin(async move {
                         tokio::task::yield_now().await;
                         core.lane.send(unsent).await.map_err(emit_error)?;
-                        for update in updates {
+                        untold.told();
+                        for update in left {
                             stamp.iter_mut().for_each(Stamp::next_part);
                             core.send(&update, stamp.as_ref()).await?;
+                            untold.told();
                         }
                         Ok(())
                     }));
@@ -348,29 +382,9 @@ enum Written {
 /// What the client cannot take yet of an event.
 struct Rest {
     unsent: Unsent,
+    memory: Memory,
     updates: Vec<SessionUpdate>,
     stamp: Option<Stamp>,
-}
-
-/// A permission round trip that is about to start.
-struct Trip {
-    core: Arc<Core>,
-    command: CommandId,
-    gate: Box<Gate>,
-    signal: GateSignal,
-}
-
-impl Trip {
-    fn start(self) {
-        let Self {
-            core,
-            command,
-            gate,
-            signal,
-        } = self;
-        let runtime = core.runtime.clone();
-        runtime.spawn(gate_trip::run(core, command, gate, signal));
-    }
 }
 
 fn emit_error(error: SendError) -> EmitError {

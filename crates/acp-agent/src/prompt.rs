@@ -172,6 +172,9 @@ impl Wait<'_> {
                 prompt.is_answered = true;
                 return Poll::Ready(stop.map_or_else(|| end.answer(), Stop::answer));
             }
+            if progress.ended {
+                return Poll::Pending;
+            }
             if !progress.stopped && request_cancelled.as_mut().poll(cx).is_ready() {
                 prompt.stop(Stop::Request);
                 continue;

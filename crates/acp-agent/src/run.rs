@@ -17,6 +17,8 @@ use acp_host::{
 };
 
 use crate::{
+    after::After,
+    memory::Memory,
     outcome::{End, Stop},
     shown::Shown,
     slot::Progress,
@@ -36,6 +38,8 @@ pub(crate) struct Run {
     stamper: Stamper,
     /// Permission round trips under way, each with its own signal.
     gates: HashMap<GateId, GateSignal>,
+    /// How many questions stand before the client.
+    asking: usize,
     /// Addresses to which the user was sent, and where not all is done.
     addresses: HashSet<GateId>,
     stop: Option<Stop>,
@@ -99,31 +103,6 @@ impl GateSignal {
     }
 }
 
-/// What is left to do once the slot is unlocked.
-#[derive(Debug, Default)]
-#[must_use = "somebody waits for these"]
-pub(crate) struct After {
-    cancels: Vec<Cancel>,
-    wakers: Vec<Waker>,
-}
-
-impl After {
-    /// Wakes these as well.
-    pub(crate) fn wake(&mut self, wakers: &mut Vec<Waker>) {
-        self.wakers.append(wakers);
-    }
-
-    /// Fires signals and wakes tasks.
-    pub(crate) fn run(self) {
-        for cancel in self.cancels {
-            cancel.cancel();
-        }
-        for waker in self.wakers {
-            waker.wake();
-        }
-    }
-}
-
 impl Run {
     pub(crate) fn new(command: CommandId, cancel: Cancel) -> Self {
         Self {
@@ -134,6 +113,7 @@ impl Run {
             translator: Translator::default(),
             stamper: Stamper::default(),
             gates: HashMap::new(),
+            asking: 0,
             addresses: HashSet::new(),
             stop: None,
             end: None,
@@ -161,6 +141,7 @@ impl Run {
             begun: self.is_command || self.turn.is_some(),
             started: self.turn.is_some(),
             stopped: self.stop.is_some(),
+            ended: self.end.is_some(),
         }
     }
 
@@ -172,8 +153,12 @@ impl Run {
         }
     }
 
-    /// The end, if there is one, and the reason for which nobody wants it.
+    /// The end, if there is one, and the reason for which nobody wants it. What
+    /// the client was asked is withdrawn before.
     pub(crate) fn take_end(&mut self) -> Option<(End, Option<Stop>)> {
+        if self.asking > 0 {
+            return None;
+        }
         let end = self.end.take()?;
         Some((end, self.stop.take()))
     }
@@ -230,10 +215,7 @@ impl Run {
     /// Whether an event may still be told: the turn has not ended, nor was the
     /// prompt answered without it.
     pub(crate) fn check_told(&self, origin: &Origin) -> Result<(), EmitError> {
-        let turn = self.turn.as_ref();
-        let is_own =
-            turn.is_some_and(|turn| turn.is_same_turn(origin) || origin.descends_from(turn));
-        if is_own && self.end.is_none() && !self.abandoned {
+        if self.owns(origin) && self.end.is_none() && !self.abandoned {
             Ok(())
         } else {
             Err(EmitError::Ended)
@@ -254,6 +236,30 @@ impl Run {
     /// Forgets a permission round trip. False when it was given up before.
     pub(crate) fn close_gate(&mut self, gate: &GateId) -> bool {
         self.gates.remove(gate).is_some()
+    }
+
+    pub(crate) fn begin_asking(&mut self) {
+        self.asking += 1;
+    }
+
+    pub(crate) fn end_asking(&mut self, after: &mut After) {
+        self.asking = self.asking.saturating_sub(1);
+        if self.asking == 0 && self.end.is_some() {
+            after.wakers.extend(self.waiter.take());
+        }
+    }
+
+    /// Forgets what was taken as told and was not.
+    pub(crate) fn forget(&mut self, origin: &Origin, memory: &Memory) {
+        if self.owns(origin) {
+            self.translator.forget(memory);
+        }
+    }
+
+    /// Whether a turn is that of the prompt, or works for it.
+    fn owns(&self, origin: &Origin) -> bool {
+        let turn = self.turn.as_ref();
+        turn.is_some_and(|turn| turn.is_same_turn(origin) || origin.descends_from(turn))
     }
 
     pub(crate) fn stamper(&mut self) -> (&mut Stamper, &CommandId) {

@@ -6,7 +6,7 @@ use acp_protocol::{
     v1::{self, SessionUpdate},
 };
 
-use crate::{time::rfc3339, translate::Told, wire};
+use crate::{memory::Memory, time::rfc3339, translate::Told, wire};
 
 /// The most updates that wait for the client to learn of the session. A host
 /// tells its commands, its title and its options then; more is not expected.
@@ -25,6 +25,9 @@ pub(crate) struct Shown {
     commands_told: bool,
     /// What was told last.
     info: SessionInfo,
+    /// Whether telling it failed, so that the client may know something else.
+    is_title_lost: bool,
+    is_time_lost: bool,
     /// The client does not know the session yet: what concerns it waits.
     held: Option<Vec<Held>>,
 }
@@ -55,17 +58,31 @@ impl Shown {
         self
     }
 
-    /// Keeps updates back if the client does not know the session yet. What does
-    /// not fit is lost.
-    pub(crate) fn keep_back(&mut self, number: u64, updates: Told) -> Option<Told> {
+    /// Keeps updates back if the client does not know the session yet.
+    ///
+    /// # Errors
+    ///
+    /// The updates, if no more of them are kept.
+    pub(crate) fn keep_back(&mut self, number: u64, updates: Told) -> Result<Option<Told>, Told> {
         match &mut self.held {
-            Some(held) => {
-                if held.len() < MAX_HELD {
-                    held.push(Held { number, updates });
-                }
-                None
+            Some(held) if held.len() < MAX_HELD => {
+                held.push(Held { number, updates });
+                Ok(None)
             }
-            None => Some(updates),
+            Some(_) => Err(updates),
+            None => Ok(Some(updates)),
+        }
+    }
+
+    /// Forgets what was taken as told and was not.
+    pub(crate) fn forget(&mut self, memory: &Memory) {
+        match memory {
+            Memory::Info { title, updated_at } => {
+                self.is_title_lost |= title;
+                self.is_time_lost |= updated_at;
+            }
+            Memory::Commands => self.commands_told = false,
+            _ => {}
         }
     }
 
@@ -144,16 +161,19 @@ impl Shown {
 
     fn info(&mut self, info: SessionInfo) -> Option<SessionUpdate> {
         let mut update = v1::SessionInfoUpdate::new();
-        if info.title != self.info.title {
+        let is_title_news =
+            std::mem::take(&mut self.is_title_lost) || info.title != self.info.title;
+        if is_title_news {
             update.title = info.title.clone().map_or(Patch::Clear, Patch::Set);
         }
-        if info.updated_at != self.info.updated_at {
+        let is_time_news =
+            std::mem::take(&mut self.is_time_lost) || info.updated_at != self.info.updated_at;
+        if is_time_news {
             let time = info.updated_at.and_then(rfc3339);
             update.updated_at = time.map_or(Patch::Clear, Patch::Set);
         }
-        let is_news = info != self.info;
         self.info = info;
-        is_news.then(|| update.into())
+        (is_title_news || is_time_news).then(|| update.into())
     }
 }
 
@@ -201,14 +221,50 @@ mod tests {
     }
 
     #[test]
+    fn what_could_not_be_told_is_told_again() {
+        let mut shown = Shown::default();
+        let tell = |shown: &mut Shown| {
+            let info = SessionInfo::new().with_title("Notes");
+            shown.tell(EventBody::InfoChanged(info))
+        };
+        let Told::One(lost) = tell(&mut shown) else {
+            panic!("a title is news")
+        };
+        assert!(matches!(tell(&mut shown), Told::Nothing));
+        shown.forget(&Memory::of(&lost));
+        let again = tell(&mut shown);
+        assert!(
+            show(again).contains(r#""title":"Notes"}"#),
+            "only the title"
+        );
+        assert!(matches!(tell(&mut shown), Told::Nothing));
+        // The client may know the lost title, so its end is told explicitly.
+        shown.forget(&Memory::of(&lost));
+        let none = shown.tell(EventBody::InfoChanged(SessionInfo::new()));
+        assert!(show(none).contains(r#""title":null"#));
+
+        let mut shown = Shown {
+            compact_command: true,
+            ..Shown::default()
+        };
+        let Told::One(lost) = shown.own_commands() else {
+            panic!("they were not told")
+        };
+        assert!(matches!(shown.own_commands(), Told::Nothing));
+        shown.forget(&Memory::of(&lost));
+        assert!(matches!(shown.own_commands(), Told::One(_)));
+    }
+
+    #[test]
     fn what_is_held_back_is_bounded() {
         let mut shown = Shown::default().hold();
         for number in 0..1000 {
-            assert!(shown.keep_back(number, Told::Nothing).is_none());
+            let kept = shown.keep_back(number, Told::Nothing);
+            assert_eq!(kept.is_ok(), number < 64);
         }
         let held = shown.release();
         assert_eq!(held.len(), MAX_HELD);
         assert!(held.iter().map(|held| held.number).eq(0..64));
-        assert!(shown.keep_back(0, Told::Nothing).is_some());
+        assert!(matches!(shown.keep_back(0, Told::Nothing), Ok(Some(_))));
     }
 }

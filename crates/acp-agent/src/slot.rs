@@ -11,8 +11,10 @@ use std::{
 use acp_host::{Cancel, CommandId, EmitError, EventBody, GateId, HostError, Origin, Visibility};
 
 use crate::{
+    after::After,
+    memory::Memory,
     outcome::{End, Stop},
-    run::{After, Run, Step},
+    run::{Run, Step},
     shown::Shown,
     stamp::Stamper,
 };
@@ -51,6 +53,8 @@ pub(crate) struct Progress {
     pub(crate) started: bool,
     /// Nobody wants it any more.
     pub(crate) stopped: bool,
+    /// It has ended; what the client was asked in it is being withdrawn.
+    pub(crate) ended: bool,
 }
 
 impl PromptSlot {
@@ -199,6 +203,31 @@ impl PromptSlot {
     /// Forgets a permission round trip. False when it was given up before.
     pub(crate) fn close_gate(&mut self, gate: &GateId) -> bool {
         self.run.as_mut().is_some_and(|run| run.close_gate(gate))
+    }
+
+    /// Takes note that the client is being asked something in the prompt of
+    /// `command`.
+    pub(crate) fn begin_asking(&mut self, command: &CommandId) {
+        if let Some(run) = self.run_of(command) {
+            run.begin_asking();
+        }
+    }
+
+    /// Takes note that it is no longer asked.
+    pub(crate) fn end_asking(&mut self, command: &CommandId) -> After {
+        let mut after = After::default();
+        if let Some(run) = self.run_of(command) {
+            run.end_asking(&mut after);
+        }
+        after
+    }
+
+    /// Forgets what was taken as told and was not, in a turn or outside.
+    pub(crate) fn forget(&mut self, origin: Option<&Origin>, memory: &Memory) {
+        self.shown.forget(memory);
+        if let (Some(run), Some(origin)) = (&mut self.run, origin) {
+            run.forget(origin, memory);
+        }
     }
 
     /// Takes an event of a turn.

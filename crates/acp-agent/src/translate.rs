@@ -12,6 +12,7 @@ use acp_protocol::{
 };
 
 use crate::{
+    memory::Memory,
     numbering::{ChunkKind, MessageNumbering},
     outcome::End,
     shown::Shown,
@@ -152,6 +153,21 @@ impl Translator {
         self.step.message = 0;
         self.interrupt_messages();
         told.into()
+    }
+
+    /// Forgets what was taken as told and was not: a tool call is announced when
+    /// it is next heard of, text is told when its step is done.
+    pub(crate) fn forget(&mut self, memory: &Memory) {
+        match memory {
+            Memory::Tool(id) => drop(self.tools.remove(id)),
+            Memory::Message(bytes) => {
+                self.step.message = self.step.message.saturating_sub(*bytes);
+            }
+            Memory::Thought(bytes) => {
+                self.step.thought = self.step.thought.saturating_sub(*bytes);
+            }
+            _ => {}
+        }
     }
 
     /// How a turn ended by one of its last events.

@@ -175,6 +175,9 @@ pub enum EmitError {
     /// The event is larger than a message may be.
     #[error("tell an event: it is larger than a message may be")]
     TooLarge,
+    /// The client does not know the session yet, and too much waits for it to.
+    #[error("tell an event: too many wait for the client to learn of the session")]
+    NoRoom,
     /// The event cannot be written as a message.
     #[error("tell an event: it cannot be written as a message")]
     Unwritable,

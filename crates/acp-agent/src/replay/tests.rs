@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use super::*;
 use crate::{
-    run::{After, Step},
+    after::After,
+    run::Step,
     slot::{Begin, PromptSlot},
 };
 

@@ -121,6 +121,8 @@ enum Op {
     OpenGate(Who, u8),
     ResolveGate(u8),
     Answer(u8),
+    /// The client is no longer asked what was answered or given up.
+    Withdrawn,
     End(Who),
     Reject,
     Withdraw,
@@ -151,6 +153,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         3 => (who.clone(), 0..3u8).prop_map(|(who, gate)| Op::OpenGate(who, gate)),
         1 => (0..3u8).prop_map(Op::ResolveGate),
         1 => (0..3u8).prop_map(Op::Answer),
+        2 => Just(Op::Withdrawn),
         2 => who.prop_map(Op::End),
         1 => Just(Op::Reject),
         1 => Just(Op::Withdraw),
@@ -172,6 +175,8 @@ struct Model {
     is_stopped: bool,
     /// Round trips that were started, and whether they were answered.
     trips: Vec<(GateId, GateSignal, bool)>,
+    /// How many of them still stand before the client.
+    asking: usize,
 }
 
 impl Model {
@@ -207,6 +212,8 @@ impl Model {
                     "asked though nobody wants it"
                 );
                 self.trips.push((gate.id.clone(), signal, false));
+                self.slot.begin_asking(&self.command());
+                self.asking += 1;
             }
         }
     }
@@ -228,6 +235,7 @@ impl Model {
                 if self.slot.begin(next, Cancel::new()) == Begin::Started {
                     assert!(!was_taken);
                     self.prompts += 1;
+                    self.asking = 0;
                     (self.is_unanswered, self.is_stopped) = (true, false);
                 }
             }
@@ -253,6 +261,16 @@ impl Model {
                     let (_, signal, is_answered) = open.expect("an open gate");
                     assert!(!signal.is_given_up() && !*is_answered);
                     *is_answered = true;
+                }
+            }
+            Op::Withdrawn => {
+                let over = |(_, signal, is_answered): &&(_, GateSignal, bool)| {
+                    *is_answered || signal.is_given_up()
+                };
+                let standing = self.trips.len() - self.trips.iter().filter(over).count();
+                if self.asking > standing {
+                    self.asking -= 1;
+                    self.slot.end_asking(&command).run();
                 }
             }
             Op::End(who) => self.tell(who, EventBody::TurnDone),
@@ -283,6 +301,7 @@ impl Model {
             Op::Poll => {
                 if self.is_unanswered && poll(&mut self.slot, command.as_str()).is_ready() {
                     assert!(!self.slot.is_taken());
+                    assert_eq!(self.asking, 0, "answered before a question is withdrawn");
                     self.answered();
                 }
             }
@@ -303,6 +322,9 @@ proptest! {
         // The host ends what it began.
         model.run(Op::Start);
         model.run(Op::End(Who::Own));
+        while model.asking > 0 {
+            model.run(Op::Withdrawn);
+        }
         if model.is_unanswered {
             let command = model.command();
             prop_assert!(poll(&mut model.slot, command.as_str()).is_ready());

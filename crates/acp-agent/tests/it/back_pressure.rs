@@ -2,7 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use acp_agent::host::{Delta, EmitError, EventBody};
+use acp_agent::host::{
+    Block, Delta, EmitError, Event, EventBody, Gate, SessionInfo, ToolCall, ToolEnd,
+};
 use serde_json::json;
 use tokio::time::timeout;
 
@@ -81,4 +83,89 @@ async fn an_event_that_waits_when_its_turn_ends_is_not_told_behind_it() {
     }
     assert_eq!(client.stop_reason(request).await, "end_turn");
     client.assert_quiet().await;
+}
+
+/// Fills the connection with text of a turn, until the host would have to wait.
+async fn fill(session: &crate::host::Session, turn: &crate::host::Turn) -> usize {
+    let mut told = 0;
+    loop {
+        let text = Delta::Text("x".repeat(32 << 10));
+        let event = turn.event(EventBody::Delta(text));
+        match timeout(Duration::from_millis(10), session.link().emit(event)).await {
+            Ok(result) => result.unwrap(),
+            Err(_) => return told,
+        }
+        told += 1;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_that_its_host_gave_up_was_not_told() {
+    let (agent, mut strings) = agent();
+    let mut client = Client::with_pipe(&agent, 64);
+    client
+        .call("initialize", json!({"protocolVersion": 1}))
+        .await;
+    let id = client.new_session().await;
+    let session = strings.session().await;
+    let request = client.prompt(&id, "hi").await;
+    let turn = session.start().await;
+    let told = fill(&session, &turn).await;
+    let give_up = async |event: Event| {
+        let telling = session.link().emit(event);
+        let given_up = timeout(Duration::from_millis(10), telling).await;
+        assert!(given_up.is_err(), "there is no room");
+    };
+    let tool = || Box::new(ToolCall::new("t1", "edit", "Change notes.md"));
+    let title = || EventBody::InfoChanged(SessionInfo::new().with_title("Notes"));
+    let gate = || {
+        let asking = Gate::permission("g1", ToolCall::new("t2", "edit", "Change more"));
+        EventBody::GateOpened(Box::new(asking))
+    };
+    give_up(turn.event(EventBody::ToolRequested(tool()))).await;
+    give_up(turn.event(title())).await;
+    give_up(Event::of_session(0, title())).await;
+    give_up(turn.event(gate())).await;
+    for _ in 0..told {
+        client.update().await;
+    }
+    client.assert_quiet().await;
+
+    // Of all that the client heard nothing, and it hears of it now: of the text
+    // that was given up by the step that it was part of.
+    let all = "x".repeat((told + 1) * (32 << 10));
+    let step = vec![Block::text(all + "!")];
+    let telling = tokio::spawn({
+        let session = Arc::clone(&session);
+        let events = [
+            turn.event(EventBody::StepDone(step)),
+            turn.event(EventBody::ToolStarted(tool())),
+            turn.event(EventBody::ToolCompleted(Box::new(ToolEnd::completed("t1")))),
+            turn.event(title()),
+            turn.event(gate()),
+        ];
+        async move {
+            for event in events {
+                session.link().emit(event).await.unwrap();
+            }
+        }
+    });
+    let rest = client.update().await;
+    let text = rest["content"]["text"].as_str().unwrap();
+    assert_eq!(text.len(), (32 << 10) + 1);
+    assert!(text.ends_with("x!"));
+    let announced = client.update().await;
+    assert_eq!(announced["sessionUpdate"], "tool_call", "{announced}");
+    assert_eq!(announced["title"], "Change notes.md");
+    assert_eq!(client.update().await["status"], "completed");
+    assert_eq!(client.update().await["title"], "Notes");
+    assert_eq!(client.update().await["toolCallId"], "t2");
+    let asked = client.asked("session/request_permission").await;
+    client
+        .reply(&asked["id"], json!({"outcome": {"outcome": "cancelled"}}))
+        .await;
+    session.response().await;
+    telling.await.unwrap();
+    turn.done().await;
+    assert_eq!(client.stop_reason(request).await, "end_turn");
 }

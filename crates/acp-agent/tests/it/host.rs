@@ -2,10 +2,12 @@
 
 use std::{
     collections::VecDeque,
+    future::poll_fn,
     sync::{
         Arc, Mutex, OnceLock,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
+    task::Poll,
     time::Duration,
 };
 
@@ -33,6 +35,8 @@ pub(crate) enum Does {
     Hang,
     /// Takes so many milliseconds.
     Rest(u64),
+    /// Runs the turn in place: tells its end when it is polled and there is one.
+    RunInPlace,
 }
 
 impl Does {
@@ -42,7 +46,7 @@ impl Does {
             Self::FailInPublic => Err(HostError::public("no room left\nin here")),
             Self::FailInPrivate => Err(HostError::internal("canary")),
             Self::Panic => panic!("canary"),
-            Self::Hang => std::future::pending().await,
+            Self::Hang | Self::RunInPlace => std::future::pending().await,
             Self::Rest(millis) => {
                 tokio::time::sleep(Duration::from_millis(millis)).await;
                 Ok(())
@@ -192,6 +196,8 @@ impl Host {
             responses,
             responded: tokio::sync::Mutex::new(responded),
             refused: Mutex::default(),
+            end_in_place: Mutex::default(),
+            told: Mutex::default(),
             compactions,
             compacted: tokio::sync::Mutex::new(compacted),
             interrupts: AtomicUsize::new(0),
@@ -294,6 +300,10 @@ pub(crate) struct Session {
     responded: tokio::sync::Mutex<UnboundedReceiver<GateResponse>>,
     /// Prompts that were not accepted.
     refused: Mutex<Vec<CommandId>>,
+    /// How the turn that runs in place ends.
+    pub(crate) end_in_place: Mutex<Option<Event>>,
+    /// What became of what was told while it was attached.
+    pub(crate) told: Mutex<Vec<Result<(), EmitError>>>,
     compactions: UnboundedSender<CommandId>,
     compacted: tokio::sync::Mutex<UnboundedReceiver<CommandId>>,
     interrupts: AtomicUsize,
@@ -310,7 +320,8 @@ impl LiveSession for Session {
         let tells = std::mem::take(&mut *self.script.tells.lock().unwrap());
         for (number, body) in (0..).zip(tells) {
             let event = Event::of_session(number, body);
-            self.link().emit(event).await.unwrap();
+            let told = self.link().emit(event).await;
+            self.told.lock().unwrap().push(told);
         }
         next(&self.script.attach).act().await
     }
@@ -321,8 +332,19 @@ impl LiveSession for Session {
             let command = submission.command.clone();
             self.refused.lock().unwrap().push(command);
         }
+        let mut cancelled = Box::pin(submission.cancel.cancelled());
         self.submissions.send(submission).unwrap();
-        does.act().await
+        if does != Does::RunInPlace {
+            return does.act().await;
+        }
+        let mut is_cancelled = false;
+        let end = poll_fn(|cx| {
+            is_cancelled = is_cancelled || cancelled.as_mut().poll(cx).is_ready();
+            let end = self.end_in_place.lock().unwrap().take();
+            end.map_or(Poll::Pending, Poll::Ready)
+        })
+        .await;
+        self.link().emit(end).await.map_err(HostError::internal)
     }
 
     async fn respond_gate(&self, response: GateResponse) -> Result<(), HostError> {

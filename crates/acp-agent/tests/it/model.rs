@@ -1,7 +1,7 @@
 //! Random things happen to several sessions, under a clock that stands still
 //! until everybody waits. Whatever happens: every request is answered once, no
-//! two turns of one session overlap, nothing is told behind an answer, and every
-//! session that was made is shut down once.
+//! two turns of one session overlap, nothing is told or asked behind an answer,
+//! and every session that was made is shut down once.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -149,6 +149,10 @@ impl World {
                     assert!(known.is_some(), "answered twice or never asked: {message}");
                     let is_one = message["result"].is_null() != message["error"].is_null();
                     assert!(is_one, "{message}");
+                    let is_refused = message["error"]["code"] == -32600;
+                    if let Some(Some(session)) = known.filter(|_| !is_refused) {
+                        self.check_withdrawn(&session);
+                    }
                 }
                 Some("session/update") => {}
                 Some("$/cancel_request") => {
@@ -171,6 +175,15 @@ impl World {
                 assert!(desk.turn.is_none(), "two turns of one session overlap");
                 desk.waiting = Some(submission);
             }
+        }
+    }
+
+    /// The prompt of a session is answered: by then its questions are withdrawn.
+    fn check_withdrawn(&self, session: &str) {
+        for asked in &self.questions {
+            let is_withdrawn = self.withdrawn.contains(&asked["id"].to_string());
+            let is_others = asked["params"]["sessionId"] != session;
+            assert!(is_others || is_withdrawn, "still asked: {asked}");
         }
     }
 

@@ -3,15 +3,19 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use acp_agent::host::{
-    Block, Command, CompactRejectReason, Compaction, CompactionStatus, ContextUse, Cost, EventBody,
-    Notice, NoticeSeverity, SessionInfo,
+use acp_agent::{
+    AgentBuilder,
+    host::{
+        Block, Command, CompactRejectReason, Compaction, CompactionStatus, ContextUse, Cost,
+        EmitError, Event, EventBody, Notice, NoticeSeverity, SessionInfo,
+    },
 };
+use acp_protocol::rpc::Limits;
 use serde_json::{Value, json};
 
 use crate::{
     client::{Client, prompt},
-    host::{Does, Session, full_agent},
+    host::{Does, Session, full_agent, host},
 };
 
 async fn scene(capabilities: Value) -> (Client, std::sync::Arc<Session>, crate::host::Strings) {
@@ -63,6 +67,62 @@ async fn title_commands_and_usage() {
             "cost": {"amount": 0.25, "currency": "EUR"}})
     );
     client.assert_quiet().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_too_large_to_be_told_is_not_remembered_as_told() {
+    let (host, mut strings) = host();
+    let limits = Limits::default().with_max_message(2 << 10);
+    let builder = AgentBuilder::new(host).compact_command();
+    let agent = builder.connection_limits(limits).build().unwrap();
+    let mut client = Client::ready(&agent).await;
+    let long = "x".repeat(4 << 10);
+    let commands = vec![Command::new("a", long.as_str())];
+    let tells = vec![EventBody::CommandsChanged(commands.clone())];
+    *strings.script.tells.lock().unwrap() = tells;
+    client.new_session().await;
+    let session = strings.session().await;
+    // Those of the host are too much, so the client learns of the agent's own.
+    let told = client.update().await;
+    assert_eq!(told["availableCommands"].as_array().unwrap().len(), 1);
+    assert_eq!(told["availableCommands"][0]["name"], "compact");
+
+    let time = UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+    let tell = async |number, info| {
+        let event = Event::of_session(number, EventBody::InfoChanged(info));
+        session.link().emit(event).await
+    };
+    let info = SessionInfo::new().with_title(long).with_updated_at(time);
+    assert_eq!(tell(1, info).await, Err(EmitError::TooLarge));
+    let info = || SessionInfo::new().with_title("x").with_updated_at(time);
+    tell(2, info()).await.unwrap();
+    assert_eq!(client.update().await["updatedAt"], "2023-11-14T22:13:20Z");
+    tell(3, info()).await.unwrap();
+    client.assert_quiet().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_session_tells_before_it_is_known_is_bounded() {
+    let (agent, mut strings) = full_agent();
+    let mut client = Client::ready(&agent).await;
+    let used = |number| EventBody::ContextMeasured(ContextUse::new(number, 100));
+    let title = || EventBody::InfoChanged(SessionInfo::new().with_title("Notes"));
+    let mut tells: Vec<_> = (0..64).map(used).collect();
+    tells.push(title());
+    *strings.script.tells.lock().unwrap() = tells;
+    client.new_session().await;
+    let session = strings.session().await;
+    for number in 0..64 {
+        assert_eq!(client.update().await["used"], number);
+    }
+    // The agent's own commands did not fit either, and are told now.
+    assert!(client.update().await["availableCommands"].is_array());
+    client.assert_quiet().await;
+    let told = session.told.lock().unwrap().clone();
+    assert!(told[..64].iter().all(Result::is_ok));
+    assert_eq!(told[64], Err(EmitError::NoRoom));
+    session.tell(65, title()).await;
+    assert_eq!(client.update().await["title"], "Notes");
 }
 
 #[tokio::test(start_paused = true)]

@@ -246,16 +246,47 @@ async fn a_turn_that_ends_takes_its_gates_along() {
     client.update().await;
     let asked = client.asked("session/request_permission").await;
     turn.done().await;
-    let (mut answered, mut withdrawn) = (false, false);
-    for _ in 0..2 {
-        let message = client.next().await;
-        answered |= message["id"] == request;
-        withdrawn |= message["params"]["requestId"] == asked["id"];
-    }
-    assert!(answered && withdrawn);
+    let withdrawn = client.next().await;
+    assert_eq!(withdrawn["params"]["requestId"], asked["id"], "{withdrawn}");
+    assert_eq!(client.stop_reason(request).await, "end_turn");
     client.reply(&asked["id"], selected("approve")).await;
     client.assert_quiet().await;
     assert!(session.has_no_response().await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_is_withdrawn_before_its_prompt_is_answered() {
+    let (strings, mut client, id, session) = scene().await;
+    for (number, by_request) in [(0, false), (1, true)] {
+        strings
+            .script
+            .submit
+            .lock()
+            .unwrap()
+            .push_back(Does::RunInPlace);
+        let request = client.prompt(&id, "hi").await;
+        let turn = session.start().await;
+        turn.open_gate("g", &format!("t{number}")).await;
+        client.update().await;
+        let asked = client.asked("session/request_permission").await;
+        // It ends in the very moment in which it learns of the cancellation.
+        let end = match by_request {
+            true => EventBody::TurnDone,
+            false => EventBody::TurnInterrupted,
+        };
+        *session.end_in_place.lock().unwrap() = Some(turn.event(end));
+        if by_request {
+            let params = json!({"requestId": request});
+            client.notify("$/cancel_request", params).await;
+        } else {
+            client.cancel(&id).await;
+        }
+        let withdrawn = client.next().await;
+        assert_eq!(withdrawn["method"], "$/cancel_request", "{withdrawn}");
+        assert_eq!(withdrawn["params"]["requestId"], asked["id"]);
+        let reason = client.stop_reason(request).await;
+        assert_eq!(reason, ["cancelled", "end_turn"][number]);
+    }
 }
 
 #[tokio::test(start_paused = true)]
