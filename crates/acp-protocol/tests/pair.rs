@@ -4,9 +4,14 @@
 #[path = "pair/mod.rs"]
 mod pair;
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+use std::task::{Wake, Waker};
 use std::time::Duration;
 
-use acp_protocol::rpc::{CallError, Limits, Reading};
+use acp_protocol::rpc::{AnswerTo, CallError, Limits, Reading, RequestId};
 use pair::Pair;
 use proptest::prelude::*;
 
@@ -165,6 +170,83 @@ fn every_call_ends_exactly_once() {
     pair.advance(Duration::from_secs(60)); // and time passes too
     pair.client.collect();
     assert_eq!(pair.client.ends[&call], ["closed"]);
+}
+
+/// Counts how often it was woken.
+#[derive(Default)]
+struct Woken(AtomicUsize);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn the_end_of_a_call_reaches_those_who_watch_it() {
+    type End = fn(&mut Pair);
+    let ends: [(&str, End); 3] = [
+        ("answered", |pair| {
+            pair.agent.answer(0);
+            pair.agent.write(usize::MAX);
+            pair.client_reads(usize::MAX);
+        }),
+        ("abandoned", |pair| pair.client.abandon(0, pair.now)),
+        ("closed", Pair::cut),
+    ];
+    for (how, end) in ends {
+        let mut pair = Pair::new(&Limits::default());
+        pair.client.call("session/list").unwrap();
+        pair.client.write(usize::MAX);
+        pair.agent_reads(usize::MAX);
+        let id = pair.agent.serving[0].clone();
+        let client = &mut pair.client.connection;
+        assert_eq!(client.open_call(&id), Some(AnswerTo::Caller));
+        let _ = client.take_wakes();
+
+        let [first, second, gone] = [(); 3].map(|()| Arc::new(Woken::default()));
+        let mut watches = [None, None, None];
+        let wakers = [&first, &second, &gone].map(|woken| Waker::from(Arc::clone(woken)));
+        for (watch, waker) in watches.iter_mut().zip(&wakers) {
+            // Asking again takes no second place.
+            for _ in 0..2 {
+                assert!(client.poll_call_ended(&id, watch, waker).is_pending());
+            }
+        }
+        client.stop_watching(watches[2].take());
+
+        end(&mut pair);
+        let client = &mut pair.client.connection;
+        client.take_wakes().wake();
+        let woken = [&first, &second, &gone].map(|woken| woken.0.load(Ordering::Relaxed));
+        assert_eq!(woken, [1, 1, 0], "{how}");
+        assert_eq!(client.open_call(&id), None, "{how}");
+        assert!(
+            client
+                .poll_call_ended(&id, &mut watches[0], &wakers[0])
+                .is_ready()
+        );
+    }
+}
+
+#[test]
+fn a_call_that_ends_a_stream_tells_whose() {
+    let mut pair = Pair::new(&Limits::default());
+    pair.prompt();
+    pair.client.write(usize::MAX);
+    pair.agent_reads(usize::MAX);
+    let id = pair.agent.serving[0].clone();
+    let to = pair.client.connection.open_call(&id);
+    assert_eq!(to, Some(AnswerTo::Mailbox(pair.mailbox)));
+    for strange in [RequestId::Null, RequestId::from(id.to_string()), 7.into()] {
+        let client = &mut pair.client.connection;
+        assert_eq!(client.open_call(&strange), None);
+        assert!(
+            client
+                .poll_call_ended(&strange, &mut None, Waker::noop())
+                .is_ready()
+        );
+    }
 }
 
 #[test]

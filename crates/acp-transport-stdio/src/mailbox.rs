@@ -281,6 +281,12 @@ impl Drop for Mailbox {
 }
 
 impl MailboxControl {
+    /// Returns the name of the mailbox on its connection.
+    #[must_use]
+    pub fn id(&self) -> MailboxId {
+        self.id
+    }
+
     /// Tells that the turn was cancelled: until its end, its updates never
     /// pause reading.
     pub fn set_cancelled(&self) {

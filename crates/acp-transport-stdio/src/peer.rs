@@ -5,8 +5,8 @@ use std::{borrow::Cow, future::poll_fn, marker::PhantomData, sync::Arc};
 use acp_protocol::{
     Notification, Request,
     rpc::{
-        Answer, AnswerError, AnswerTo, CallError, CallFacts, CallId, CloseCause, IdSpace, Lane,
-        Limits, MailboxId, OnDrop, ReceiveSeq, SendError, Stats, frame,
+        Answer, AnswerError, AnswerTo, CallError, CallFacts, CallId, CallWatch, CloseCause,
+        IdSpace, Lane, Limits, MailboxId, OnDrop, ReceiveSeq, RequestId, SendError, Stats, frame,
     },
     v1::SessionId,
 };
@@ -191,6 +191,32 @@ impl Peer {
         self.0.with(|connection| connection.received())
     }
 
+    /// Tells where the answer of one of our calls goes, as long as the call is open;
+    /// for what the peer says to belong to it.
+    #[must_use]
+    pub fn open_call(&self, id: &RequestId) -> Option<AnswerTo> {
+        self.0.with(|connection| connection.open_call(id))
+    }
+
+    /// Waits until one of our calls is not open any more: it was answered, given up,
+    /// or the connection ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel-safe.
+    pub async fn call_ended(&self, id: &RequestId) {
+        let mut watched = Watched {
+            peer: self,
+            watch: None,
+        };
+        poll_fn(|cx| {
+            let watch = &mut watched.watch;
+            self.0
+                .with(|connection| connection.poll_call_ended(id, watch, cx.waker()))
+        })
+        .await;
+    }
+
     /// Keeps updates of sessions that are not known yet, as long as the guard
     /// lives. Take one before a call that opens a session.
     #[must_use]
@@ -234,6 +260,21 @@ impl Peer {
         mailbox: MailboxId,
     ) -> Result<CallId, CallError> {
         self.queue_call(R::METHOD, params, AnswerTo::Mailbox(mailbox))
+    }
+}
+
+/// A wait for the end of a call, which ends with it.
+struct Watched<'a> {
+    peer: &'a Peer,
+    watch: Option<CallWatch>,
+}
+
+impl Drop for Watched<'_> {
+    fn drop(&mut self) {
+        let watch = self.watch.take();
+        self.peer
+            .0
+            .with(|connection| connection.stop_watching(watch));
     }
 }
 

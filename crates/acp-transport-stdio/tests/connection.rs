@@ -9,7 +9,7 @@ use std::sync::{
 use acp_protocol::{
     Notification, Request,
     method::Side,
-    rpc::{CallError, CloseCause, ErrorCode, Fault, Limits, Role},
+    rpc::{AnswerTo, CallError, CloseCause, ErrorCode, Fault, Limits, RequestId, Role},
 };
 use acp_transport_stdio::{
     BoxFuture, Handler, IncomingNotification, IncomingRequest, NoHandler, Peer, connect,
@@ -433,4 +433,27 @@ async fn a_sender_waits_for_a_reader_and_loses_nothing() {
         assert_eq!(line(&mut raw).await, expected);
     }
     sender.await.unwrap();
+}
+
+#[tokio::test]
+async fn whoever_knows_the_id_of_a_call_hears_of_its_end() {
+    let (ours, theirs) = duplex(1024);
+    let (reader, writer) = split(ours);
+    let client = connect(Role::Client, reader, writer, NoHandler, Limits::default());
+    let (reader, mut writer) = split(theirs);
+    let mut lines = BufReader::new(reader).lines();
+    let call = client.start_call(&Wait {}).unwrap();
+    let line = lines.next_line().await.unwrap().unwrap();
+    let request: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let id = RequestId::from(request["id"].as_i64().unwrap());
+    assert_eq!(client.open_call(&id), Some(AnswerTo::Caller));
+    let ended = client.call_ended(&id);
+    let answer = async {
+        let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"text\":\"\"}}}}\n");
+        writer.write_all(answer.as_bytes()).await.unwrap();
+    };
+    tokio::join!(ended, answer);
+    assert_eq!(client.open_call(&id), None);
+    call.result().await.1.unwrap();
+    client.call_ended(&id).await;
 }

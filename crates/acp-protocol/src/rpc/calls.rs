@@ -11,6 +11,7 @@ use super::{
     inbound::Answer,
     mailbox::MailboxId,
     wake::{Wakes, register},
+    watches::{CallWatch, Watches},
 };
 
 /// First id of a call. Far above what a person would write by hand, and below
@@ -84,6 +85,7 @@ pub(super) struct Calls {
     open: usize,
     /// Abandoned calls, oldest first, with the instant they are forgotten.
     zombies: VecDeque<(Instant, i64)>,
+    watches: Watches,
 }
 
 /// What a response turned out to be.
@@ -108,6 +110,7 @@ impl Default for Calls {
             open_plain: 0,
             open: 0,
             zombies: VecDeque::new(),
+            watches: Watches::default(),
         }
     }
 }
@@ -156,6 +159,36 @@ impl Calls {
         )
     }
 
+    /// Tells where the answer of an open call goes.
+    pub(super) fn destination(&self, id: i64) -> Option<AnswerTo> {
+        match self.table.get(&id)? {
+            State::Waiting(_) => Some(AnswerTo::Caller),
+            State::Streamed(mailbox) => Some(AnswerTo::Mailbox(*mailbox)),
+            State::Done(_) | State::Abandoned { .. } => None,
+        }
+    }
+
+    /// Waits until a call is not open any more.
+    pub(super) fn poll_ended(
+        &mut self,
+        id: i64,
+        watch: &mut Option<CallWatch>,
+        waker: &Waker,
+    ) -> Poll<()> {
+        if self.is_open(id) {
+            self.watches.add(id, watch, waker);
+            Poll::Pending
+        } else {
+            *watch = None;
+            Poll::Ready(())
+        }
+    }
+
+    /// Stops waiting for the end of a call.
+    pub(super) fn stop_watching(&mut self, watch: &CallWatch) {
+        self.watches.remove(watch);
+    }
+
     /// Ends a call with its answer.
     pub(super) fn resolve(
         &mut self,
@@ -176,12 +209,14 @@ impl Calls {
                 *state = State::Done(Box::new(Outcome { facts, result }));
                 self.open_plain -= 1;
                 self.open -= 1;
+                self.watches.end(id, wakes);
                 Resolved::Caller
             }
             Some(State::Streamed(mailbox)) => {
                 let mailbox = *mailbox;
                 self.table.remove(&id);
                 self.open -= 1;
+                self.watches.end(id, wakes);
                 Resolved::Streamed(mailbox, CallId(id), facts, result)
             }
             Some(State::Abandoned { report }) => {
@@ -218,6 +253,7 @@ impl Calls {
         report: bool,
         now: Instant,
         limits: &Limits,
+        wakes: &mut Wakes,
     ) -> bool {
         self.forget_expired(now);
         match self.table.get_mut(&id.0) {
@@ -229,6 +265,7 @@ impl Calls {
                 self.open_plain -= usize::from(matches!(state, State::Waiting(_)));
                 self.open -= 1;
                 *state = State::Abandoned { report };
+                self.watches.end(id.0, wakes);
                 self.zombies.push_back((now + limits.zombie_life, id.0));
                 if self.zombies.len() > limits.zombie_calls {
                     self.forget_oldest();
@@ -278,6 +315,7 @@ impl Calls {
         }
         self.open = 0;
         self.open_plain = 0;
+        self.watches.end_all(wakes);
         streamed
     }
 

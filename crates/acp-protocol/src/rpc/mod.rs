@@ -51,6 +51,7 @@ mod mailbox;
 mod serving;
 mod stats;
 mod wake;
+mod watches;
 mod wire_error;
 
 pub use calls::{AnswerTo, Answered, CallId, IdSpace, OnDrop, Outcome};
@@ -70,4 +71,5 @@ pub use lines::{Block, Found, Line, LineDecoder, LineFault};
 pub use mailbox::{Entry, MailboxId, Progress, Reading};
 pub use stats::Stats;
 pub use wake::Wakes;
+pub use watches::CallWatch;
 pub use wire_error::WireError;

@@ -12,6 +12,7 @@ use crate::rpc::{
     credit::{Lane, Ticket},
     frame,
     mailbox::{MailboxId, Reading},
+    watches::CallWatch,
 };
 
 impl Connection {
@@ -167,15 +168,53 @@ impl Connection {
     /// Stops waiting for a call. Its late answer is recognised for
     /// [`Limits::zombie_life`](crate::rpc::Limits::zombie_life).
     pub fn abandon(&mut self, call: CallId, on_drop: OnDrop, now: Instant) {
-        let unanswered = self
-            .calls
-            .abandon(call, on_drop == OnDrop::Report, now, &self.limits);
+        let unanswered = self.calls.abandon(
+            call,
+            on_drop == OnDrop::Report,
+            now,
+            &self.limits,
+            &mut self.wakes,
+        );
         if unanswered && on_drop == OnDrop::Cancel && self.closed.is_none() {
             let mut frame = Vec::with_capacity(80);
             let params = CancelParams { request_id: call.0 };
             if frame::notification(&mut frame, "$/cancel_request", &params).is_ok() {
                 self.append(&mut frame);
             }
+        }
+    }
+
+    /// Tells where the answer of a call goes, as long as the call is open. The id is
+    /// the one that the peer knows.
+    #[must_use]
+    pub fn open_call(&self, id: &RequestId) -> Option<AnswerTo> {
+        match id {
+            RequestId::Number(id) => self.calls.destination(*id),
+            RequestId::Text(_) | RequestId::Null => None,
+        }
+    }
+
+    /// Waits until a call is not open any more: it was answered, abandoned, or the
+    /// connection ended.
+    ///
+    /// Keep `watch` between polls, and give it back with
+    /// [`stop_watching`](Self::stop_watching) when the wait is given up.
+    pub fn poll_call_ended(
+        &mut self,
+        id: &RequestId,
+        watch: &mut Option<CallWatch>,
+        waker: &Waker,
+    ) -> Poll<()> {
+        match id {
+            RequestId::Number(id) => self.calls.poll_ended(*id, watch, waker),
+            RequestId::Text(_) | RequestId::Null => Poll::Ready(()),
+        }
+    }
+
+    /// Gives up the wait for the end of a call.
+    pub fn stop_watching(&mut self, watch: Option<CallWatch>) {
+        if let Some(watch) = watch {
+            self.calls.stop_watching(&watch);
         }
     }
 
