@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use acp_host::{
-    FieldKind, Form, FormField, FormValue, Gate, GateAnswer, GateId, GateKind, OpenUrl, ToolId,
+    FieldKind, Form, FormField, FormOption, FormValue, Gate, GateAnswer, GateId, GateKind, OpenUrl,
+    TextFormat, ToolId,
 };
 use acp_protocol::v1::{
     BooleanPropertySchema, CreateElicitationRequest, ElicitationContentValue, ElicitationFormMode,
     ElicitationPropertySchema, ElicitationSchema, ElicitationSessionScope, ElicitationUrlMode,
-    EnumOption, SessionId, StringPropertySchema,
+    EnumOption, IntegerPropertySchema, MultiSelectPropertySchema, NumberPropertySchema, SessionId,
+    StringFormat, StringPropertySchema, TitledMultiSelectItems,
 };
 
 /// Asks the user some questions.
@@ -65,34 +67,85 @@ fn message(gate: &Gate) -> String {
 
 fn property(field: &FormField) -> ElicitationPropertySchema {
     let (title, description) = (Some(field.title.clone()), field.description.clone());
-    if let FieldKind::Confirm = field.kind {
-        let mut schema = BooleanPropertySchema::new();
-        (schema.title, schema.description) = (title, description);
-        schema.default = match field.default {
-            Some(FormValue::Flag(flag)) => Some(flag),
-            _ => None,
-        };
-        return schema.into();
-    }
-    let mut schema = StringPropertySchema::new();
-    (schema.title, schema.description) = (title, description);
-    schema.default = field
-        .default
-        .as_ref()
-        .and_then(FormValue::as_text)
-        .map(str::to_owned);
+    let default = field.default.as_ref();
     match &field.kind {
-        FieldKind::Select { options } => {
-            let options = options
-                .iter()
-                .map(|option| EnumOption::new(option.id.as_str(), option.title.as_str()));
-            schema.one_of = Some(options.collect());
+        FieldKind::Confirm => {
+            let mut schema = BooleanPropertySchema::new();
+            (schema.title, schema.description) = (title, description);
+            schema.default = match default {
+                Some(FormValue::Flag(flag)) => Some(*flag),
+                _ => None,
+            };
+            schema.into()
         }
-        // Bytes are no fewer than characters, so this is a hint; the answer is
-        // checked again.
-        _ => schema.max_length = u32::try_from(Form::MAX_ANSWER_BYTES).ok(),
+        FieldKind::Integer { min, max } => {
+            let mut schema = IntegerPropertySchema::new();
+            (schema.title, schema.description) = (title, description);
+            (schema.minimum, schema.maximum) = (*min, *max);
+            schema.default = match default {
+                Some(FormValue::Integer(number)) => Some(*number),
+                _ => None,
+            };
+            schema.into()
+        }
+        FieldKind::Number { min, max } => {
+            let mut schema = NumberPropertySchema::new();
+            (schema.title, schema.description) = (title, description);
+            (schema.minimum, schema.maximum) = (*min, *max);
+            schema.default = match default {
+                Some(FormValue::Integer(number)) => Some(*number as f64),
+                Some(FormValue::Number(number)) => Some(*number),
+                _ => None,
+            };
+            schema.into()
+        }
+        FieldKind::MultiSelect { options, min, max } => {
+            let items = TitledMultiSelectItems::new(options.iter().map(option));
+            let mut schema = MultiSelectPropertySchema::new(items);
+            (schema.title, schema.description) = (title, description);
+            (schema.min_items, schema.max_items) = (min.map(Into::into), max.map(Into::into));
+            schema.default = match default {
+                Some(FormValue::Choices(chosen)) => Some(chosen.clone()),
+                _ => None,
+            };
+            schema.into()
+        }
+        kind => {
+            let mut schema = StringPropertySchema::new();
+            (schema.title, schema.description) = (title, description);
+            schema.default = default.and_then(FormValue::as_text).map(str::to_owned);
+            match kind {
+                FieldKind::Select { options } => {
+                    schema.one_of = Some(options.iter().map(option).collect());
+                }
+                FieldKind::Text(rule) => {
+                    schema.min_length = rule.min_chars;
+                    // Bytes are no fewer than characters, so this is a hint; the
+                    // answer is checked again.
+                    let most = u32::try_from(Form::MAX_ANSWER_BYTES).unwrap_or(u32::MAX);
+                    schema.max_length = Some(rule.max_chars.map_or(most, |max| max.min(most)));
+                    schema.format = rule.format.map(format);
+                }
+                _ => {}
+            }
+            schema.into()
+        }
     }
-    schema.into()
+}
+
+fn option(option: &FormOption) -> EnumOption {
+    let mut wire = EnumOption::new(option.id.as_str(), option.title.as_str());
+    wire.description.clone_from(&option.description);
+    wire
+}
+
+fn format(format: TextFormat) -> StringFormat {
+    match format {
+        TextFormat::Email => StringFormat::Email,
+        TextFormat::Uri => StringFormat::Uri,
+        TextFormat::Date => StringFormat::Date,
+        TextFormat::DateTime | _ => StringFormat::DateTime,
+    }
 }
 
 /// What an accepted form or address means, if the answer fits.
@@ -119,6 +172,9 @@ fn form_value(value: ElicitationContentValue) -> Option<FormValue> {
     match value {
         ElicitationContentValue::String(text) => Some(FormValue::Text(text)),
         ElicitationContentValue::Boolean(flag) => Some(FormValue::Flag(flag)),
+        ElicitationContentValue::Integer(number) => Some(FormValue::Integer(number)),
+        ElicitationContentValue::Number(number) => Some(FormValue::Number(number)),
+        ElicitationContentValue::StringArray(chosen) => Some(FormValue::Choices(chosen)),
         _ => None,
     }
 }

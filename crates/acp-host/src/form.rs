@@ -1,13 +1,15 @@
 //! Questions to the user, and what answers fit them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{FieldKind, FormField, FormValue};
 
 /// Questions that the user answers in one go.
 ///
 /// A form is no place for secrets: what is answered is seen by the client and
 /// may be kept by it. Send the user to an address instead
 /// ([`OpenUrl`]).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Form {
     /// What is asked, in the order in which it is shown.
@@ -45,13 +47,14 @@ impl Form {
         if self.fields.is_empty() || self.fields.len() > Self::MAX_FIELDS {
             return Err(FormError::FieldCount);
         }
-        let mut names = std::collections::BTreeSet::new();
+        let mut names = BTreeSet::new();
         for field in &self.fields {
             let name = &field.name;
             if name.is_empty() || name.len() > Self::MAX_NAME_BYTES || !names.insert(name) {
                 return Err(FormError::FieldName);
             }
-            if let FieldKind::Select { options } = &field.kind
+            if let FieldKind::Select { options } | FieldKind::MultiSelect { options, .. } =
+                &field.kind
                 && (options.is_empty() || options.len() > Self::MAX_OPTIONS)
             {
                 return Err(FormError::OptionCount);
@@ -86,160 +89,6 @@ impl Form {
     }
 }
 
-/// One thing that is asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FormField {
-    /// Names it in the answer.
-    pub name: String,
-    /// What people read.
-    pub title: String,
-    /// What should be known to answer it.
-    pub description: Option<String>,
-    /// What can be answered.
-    pub kind: FieldKind,
-    /// Whether it must be answered.
-    pub is_required: bool,
-    /// What the answer is to begin with.
-    pub default: Option<FormValue>,
-}
-
-impl FormField {
-    /// Asks for a text; it must be answered unless said
-    /// [otherwise](Self::optional).
-    pub fn text(name: impl Into<String>, title: impl Into<String>) -> Self {
-        Self::new(name, title, FieldKind::Text)
-    }
-
-    /// Asks for one of some options.
-    pub fn select(
-        name: impl Into<String>,
-        title: impl Into<String>,
-        options: Vec<FormOption>,
-    ) -> Self {
-        Self::new(name, title, FieldKind::Select { options })
-    }
-
-    /// Asks for yes or no.
-    pub fn confirm(name: impl Into<String>, title: impl Into<String>) -> Self {
-        Self::new(name, title, FieldKind::Confirm)
-    }
-
-    fn new(name: impl Into<String>, title: impl Into<String>, kind: FieldKind) -> Self {
-        Self {
-            name: name.into(),
-            title: title.into(),
-            description: None,
-            kind,
-            is_required: true,
-            default: None,
-        }
-    }
-
-    /// Says what should be known to answer it.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Sets what the answer is to begin with.
-    #[must_use]
-    pub fn with_default(mut self, value: FormValue) -> Self {
-        self.default = Some(value);
-        self
-    }
-
-    /// Lets it go without an answer.
-    #[must_use]
-    pub fn optional(mut self) -> Self {
-        self.is_required = false;
-        self
-    }
-
-    fn check(&self, value: &FormValue) -> Result<(), FormError> {
-        match (&self.kind, value) {
-            (FieldKind::Text | FieldKind::Select { .. }, FormValue::Text(text))
-                if text.len() > Form::MAX_ANSWER_BYTES =>
-            {
-                Err(FormError::TooLong)
-            }
-            (FieldKind::Text, FormValue::Text(_)) => Ok(()),
-            (FieldKind::Select { options }, FormValue::Text(text)) => {
-                let is_offered = options.iter().any(|option| option.id == *text);
-                is_offered.then_some(()).ok_or(FormError::NotOffered)
-            }
-            (FieldKind::Confirm, FormValue::Flag(_)) => Ok(()),
-            _ => Err(FormError::WrongType),
-        }
-    }
-}
-
-/// What can be answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FieldKind {
-    /// Any text.
-    Text,
-    /// One of these.
-    Select {
-        /// What is offered.
-        options: Vec<FormOption>,
-    },
-    /// Yes or no.
-    Confirm,
-}
-
-/// One of the answers that are offered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FormOption {
-    /// What is answered.
-    pub id: String,
-    /// What people read.
-    pub title: String,
-}
-
-impl FormOption {
-    /// Offers an answer under a title.
-    pub fn new(id: impl Into<String>, title: impl Into<String>) -> Self {
-        Self {
-            id: id.into(),
-            title: title.into(),
-        }
-    }
-}
-
-/// What was answered in one field.
-#[derive(Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FormValue {
-    /// A text, or the id of an option.
-    Text(String),
-    /// Yes or no.
-    Flag(bool),
-}
-
-impl FormValue {
-    /// The text, if it is one.
-    pub fn as_text(&self) -> Option<&str> {
-        match self {
-            Self::Text(text) => Some(text),
-            Self::Flag(_) => None,
-        }
-    }
-}
-
-impl std::fmt::Debug for FormValue {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            // People write into forms what they should not.
-            Self::Text(text) => write!(f, "Text({} bytes)", text.len()),
-            Self::Flag(flag) => write!(f, "Flag({flag})"),
-        }
-    }
-}
-
 /// Why a form cannot be shown, or an answer does not fit it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -262,7 +111,7 @@ pub enum FormError {
     /// A field that must be answered is not.
     #[error("check an answer: a field is missing")]
     Missing,
-    /// A text where yes or no was asked for, or the other way round.
+    /// A text where a number was asked for, yes or no where a text was.
     #[error("check an answer: a value is of another type")]
     WrongType,
     /// A text is longer than [`Form::MAX_ANSWER_BYTES`].
@@ -271,6 +120,10 @@ pub enum FormError {
         Form::MAX_ANSWER_BYTES
     )]
     TooLong,
+    /// A number, a length or a count of choices is beyond what was asked for, or
+    /// a choice is made twice.
+    #[error("check an answer: a value is out of its range")]
+    OutOfRange,
     /// An option that was not offered.
     #[error("check an answer: an option was not offered")]
     NotOffered,
@@ -305,6 +158,7 @@ impl std::fmt::Debug for OpenUrl {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::FormOption;
 
     fn form() -> Form {
         let colours = vec![

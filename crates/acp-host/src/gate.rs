@@ -9,7 +9,7 @@ use crate::{Form, FormValue, GateId, OpenUrl, ToolCall, ToolId};
 /// A gate is opened by an [event](crate::EventBody::GateOpened) and answered by
 /// [`respond_gate`](crate::LiveSession::respond_gate). Meanwhile the turn waits;
 /// nothing else in the session or in other sessions does.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Gate {
     /// Names the gate.
@@ -87,7 +87,7 @@ impl Gate {
 }
 
 /// What is to be decided.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum GateKind {
     /// Whether a tool may run.
@@ -181,7 +181,7 @@ impl PermissionAction {
 }
 
 /// The answer to a gate.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct GateResponse {
     /// The gate.
@@ -204,7 +204,7 @@ impl GateResponse {
 }
 
 /// What was decided at a gate.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum GateAnswer {
     /// The answer to a permission gate.

@@ -79,6 +79,7 @@ mod content;
 pub mod dynamic;
 mod error;
 mod event;
+mod field;
 mod form;
 mod gate;
 mod id;
@@ -104,7 +105,8 @@ pub use event::{
     ContextUse, Cost, Delta, Event, EventBody, InputCancelReason, Origin, TurnFailure,
     TurnRejectReason, Visibility,
 };
-pub use form::{FieldKind, Form, FormError, FormField, FormOption, FormValue, OpenUrl};
+pub use field::{FieldKind, FormField, FormOption, FormValue, TextFormat, TextRule};
+pub use form::{Form, FormError, OpenUrl};
 pub use gate::{
     Control, DecisionSource, Gate, GateAnswer, GateKind, GateResponse, PermissionAction,
 };

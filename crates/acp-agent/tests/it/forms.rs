@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use acp_agent::host::{
-    DecisionSource, EventBody, Form, FormField, FormOption, FormValue, Gate, GateAnswer, GateId,
-    GateResponse, OpenUrl,
+    DecisionSource, EventBody, FieldKind, Form, FormField, FormOption, FormValue, Gate, GateAnswer,
+    GateId, GateResponse, OpenUrl, TextFormat, TextRule,
 };
 use serde_json::{Value, json};
 
@@ -110,6 +110,55 @@ async fn a_form_is_asked_and_answered() {
         ("colour".to_owned(), FormValue::Text("blue".into())),
         ("sure".to_owned(), FormValue::Flag(false)),
     ]);
+    assert_eq!(response.answer, GateAnswer::Form(want));
+    scene.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn numbers_and_several_choices() {
+    let mut scene = scene(both()).await;
+    let letters = vec![
+        FormOption::new("a", "A").with_description("The first"),
+        FormOption::new("b", "B"),
+    ];
+    let port = FieldKind::Integer {
+        min: Some(1),
+        max: None,
+    };
+    let name = TextRule::new()
+        .with_max_chars(8)
+        .with_format(TextFormat::Email);
+    let form = Form::new()
+        .with_field(FormField::new("port", "Port", port).with_default(FormValue::Integer(80)))
+        .with_field(FormField::number("load", "Load").with_default(FormValue::Number(0.5)))
+        .with_field(FormField::multi_select("letters", "Letters", letters))
+        .with_field(FormField::new("name", "Name", FieldKind::Text(name)).optional());
+    scene.open(Gate::form("g1", "Which?", form)).await;
+    let asked = scene.client.asked("elicitation/create").await;
+    assert_eq!(
+        asked["params"]["requestedSchema"],
+        json!({
+            "type": "object",
+            "properties": {
+                "port": {"type": "integer", "title": "Port", "minimum": 1, "default": 80},
+                "load": {"type": "number", "title": "Load", "default": 0.5},
+                "letters": {"type": "array", "title": "Letters", "items": {"anyOf": [
+                    {"const": "a", "title": "A", "description": "The first"},
+                    {"const": "b", "title": "B"}]}},
+                "name": {"type": "string", "title": "Name", "maxLength": 8, "format": "email"},
+            },
+            "required": ["port", "load", "letters"],
+        })
+    );
+    let content = json!({"port": 8080, "load": 1, "letters": ["b"]});
+    let answer = json!({"action": "accept", "content": content});
+    scene.client.reply(&asked["id"], answer).await;
+    let want = BTreeMap::from([
+        ("port".to_owned(), FormValue::Integer(8080)),
+        ("load".to_owned(), FormValue::Integer(1)),
+        ("letters".to_owned(), FormValue::Choices(vec!["b".into()])),
+    ]);
+    let response = scene.session.response().await;
     assert_eq!(response.answer, GateAnswer::Form(want));
     scene.end().await;
 }
