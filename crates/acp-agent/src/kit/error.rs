@@ -19,6 +19,9 @@ pub enum TurnEnd {
     MaxSteps,
     /// The model declined.
     Refused,
+    /// The user no longer wants the turn, as the agent found out by itself. A
+    /// turn that the client has cancelled ends so in any case.
+    Cancelled,
 }
 
 impl TurnEnd {
@@ -28,6 +31,7 @@ impl TurnEnd {
             Self::MaxTokens => EventBody::TurnFailed(TurnFailure::MaxTokens),
             Self::MaxSteps => EventBody::TurnFailed(TurnFailure::ToolLimit),
             Self::Refused => EventBody::TurnFailed(TurnFailure::Refused),
+            Self::Cancelled => EventBody::TurnInterrupted,
         }
     }
 }

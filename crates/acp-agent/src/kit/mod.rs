@@ -44,6 +44,10 @@
 //! returns then, the client reads `cancelled`. A function that does not end is
 //! dropped after a [grace](Kit::with_cancel_grace).
 
+mod ask;
+mod command;
+mod compaction;
+mod earlier;
 mod error;
 mod facts;
 mod history;
@@ -52,10 +56,13 @@ mod lifecycle;
 mod memory;
 mod permission;
 mod prompt;
+mod question;
 mod record;
 mod recorder;
 mod requests;
 mod session;
+mod settings;
+mod telling;
 mod tool;
 mod turn;
 
@@ -67,11 +74,16 @@ use crate::AgentBuilder;
 use facts::LiveSessions;
 use history::Kept;
 
+pub use ask::{Ask, AskOr};
+pub use command::RunningCommand;
+pub use compaction::RunningCompaction;
+pub use earlier::Earlier;
 pub use error::{TurnEnd, TurnError};
 pub use history::{History, HistoryError, Page, StoredSession};
 pub use memory::MemoryHistory;
 pub use permission::{Answer, Permission};
 pub use prompt::Prompt;
+pub use question::{QuestionError, form_of};
 pub use record::{Ending, Record, What};
 pub use requests::AddressVisit;
 pub use session::KitSession;

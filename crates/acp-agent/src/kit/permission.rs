@@ -39,16 +39,39 @@ impl From<GateAnswer> for Permission {
     }
 }
 
-/// What the user answered to some questions.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What the user answered to a question: a value, or the values of a form.
+#[derive(Clone, Debug, PartialEq)]
 #[must_use = "it was asked for"]
-pub enum Answer {
-    /// These answers, which fit the form.
-    Given(BTreeMap<String, FormValue>),
+pub enum Answer<T = BTreeMap<String, FormValue>> {
+    /// This.
+    Given(T),
     /// The user does not want to answer.
     Declined,
-    /// Nobody answered.
+    /// Nobody answered, or what was answered does not fit.
     Dismissed,
+    /// The question was asked in words, as [`Ask::or_text`](super::Ask::or_text)
+    /// wants it: the next prompt answers it.
+    InWords,
+}
+
+impl<T> Answer<T> {
+    /// What was answered, if anything was.
+    pub fn given(self) -> Option<T> {
+        match self {
+            Self::Given(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Reads what was answered; what cannot be read is no answer.
+    pub(super) fn and_then<U>(self, read: impl FnOnce(T) -> Option<U>) -> Answer<U> {
+        match self {
+            Self::Given(value) => read(value).map_or(Answer::Dismissed, Answer::Given),
+            Self::Declined => Answer::Declined,
+            Self::Dismissed => Answer::Dismissed,
+            Self::InWords => Answer::InWords,
+        }
+    }
 }
 
 impl Answer {

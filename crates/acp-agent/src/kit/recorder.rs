@@ -48,6 +48,15 @@ pub(super) struct Recorder {
 struct Pending {
     records: Vec<Record>,
     text: usize,
+    /// The number of what was noted last.
+    last: u64,
+}
+
+impl Pending {
+    fn take(&mut self) -> Vec<Record> {
+        self.text = 0;
+        mem::take(&mut self.records)
+    }
 }
 
 /// Where the turn goes on.
@@ -75,8 +84,13 @@ impl Recorder {
 
     /// Takes note of what was told. True when what was noted so far should be
     /// written.
-    pub(super) fn note(&self, number: u64, what: What) -> bool {
+    ///
+    /// The number is that of the event in the turn. A sub-agent numbers its own
+    /// events, so those take the number of what was noted last.
+    pub(super) fn note(&self, number: Option<u64>, what: What) -> bool {
         let mut pending = self.pending();
+        let number = number.unwrap_or(pending.last);
+        pending.last = number;
         let is_boundary = matches!(what, What::ToolStarted(_) | What::ToolCompleted(_));
         if let What::Said(Block::Text(text) | Block::Thinking(text) | Block::Refusal(text)) = &what
         {
@@ -108,7 +122,7 @@ impl Recorder {
 
     async fn write(&self) -> Result<(), HostError> {
         let mut place = self.place.lock().await;
-        let records = mem::take(&mut *self.pending()).records;
+        let records = self.pending().take();
         let count = records.len() as u64;
         let written = match *place {
             Place::Lost => return Err(HostError::public("a part of the turn is not remembered")),
@@ -200,6 +214,10 @@ fn progress(was: &mut ToolProgress, next: ToolProgress) {
 /// What is kept of an event.
 pub(super) fn what(body: &EventBody) -> Option<What> {
     Some(match body {
+        EventBody::StepDone(blocks) => match &blocks[..] {
+            [block] => What::Said(block.clone()),
+            _ => return None,
+        },
         EventBody::Delta(Delta::Text(text)) => What::Said(Block::Text(text.clone())),
         EventBody::Delta(Delta::Thinking(text)) => What::Said(Block::Thinking(text.clone())),
         EventBody::Delta(Delta::Refusal(text)) => What::Said(Block::Refusal(text.clone())),

@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use acp_host::{
-    ClientError, CreateTerminal, EventBody, Form, Gate, GateAnswer, GateId, OpenUrl, ReadTextFile,
-    Terminal, WriteTextFile,
+    ClientError, CreateTerminal, EventBody, Form, Gate, GateAnswer, GateId, GateKind, OpenUrl,
+    ReadTextFile, WriteTextFile,
 };
 
-use super::{Answer, Permission, RunningTool, Turn, TurnError, permission::OpenGate};
+use super::{
+    Answer, Permission, RunningCommand, RunningTool, Turn, TurnError, permission::OpenGate,
+};
 
 impl Turn {
     /// Asks the user whether a tool may run, and waits for the answer.
@@ -28,8 +30,8 @@ impl Turn {
         Ok(self.wait_at(gate).await?.into())
     }
 
-    /// Asks the user some questions, introduced by a line of text, and waits for
-    /// the answers.
+    /// Asks the user the questions of a form, introduced by a line of text, and
+    /// waits for the answers. [`ask`](Self::ask) makes the form of a type.
     ///
     /// # Errors
     ///
@@ -39,7 +41,11 @@ impl Turn {
     /// # Cancel safety
     ///
     /// If dropped, the questions are withdrawn.
-    pub async fn ask(&self, message: impl Into<String>, form: Form) -> Result<Answer, TurnError> {
+    pub async fn ask_form(
+        &self,
+        message: impl Into<String>,
+        form: Form,
+    ) -> Result<Answer, TurnError> {
         form.check()?;
         if !self.setup().client.forms {
             return Err(ClientError::Unsupported.into());
@@ -54,7 +60,7 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// As [`ask`](Self::ask).
+    /// As [`ask_form`](Self::ask_form).
     ///
     /// # Cancel safety
     ///
@@ -75,7 +81,7 @@ impl Turn {
 
     /// Waits for an answer of the client for as long as somebody waits for the
     /// turn.
-    async fn while_wanted<T>(
+    pub(super) async fn while_wanted<T>(
         &self,
         work: impl Future<Output = Result<T, ClientError>>,
     ) -> Result<T, ClientError> {
@@ -84,19 +90,25 @@ impl Turn {
     }
 
     /// Opens a gate and waits for its answer.
-    async fn wait_at(&self, gate: Gate) -> Result<GateAnswer, TurnError> {
+    pub(super) async fn wait_at(&self, gate: Gate) -> Result<GateAnswer, TurnError> {
         let mut asked = Asked {
             turn: self,
             id: gate.id.clone(),
             gate: self.gates().open(gate.id.clone()),
         };
+        if let GateKind::Permission { tool, .. } = &gate.kind {
+            self.note_asked(tool);
+        }
         self.tell(EventBody::GateOpened(Box::new(gate))).await?;
+        // The user may take long; what came before is safe meanwhile.
+        self.save().await?;
         let answer = self.run_until_cancelled(&mut asked.gate.answer).await?;
         // The other end is dropped only with the session.
         answer.map_err(|_| TurnError::cancelled())
     }
 
-    /// Lets the client run a command. It ends when the handle is dropped.
+    /// Lets the client run a command. It ends when the handle is dropped. A tool
+    /// shows it by [`ToolContent::Terminal`](acp_host::ToolContent::Terminal).
     ///
     /// # Errors
     ///
@@ -106,9 +118,13 @@ impl Turn {
     /// # Cancel safety
     ///
     /// If dropped, the terminal is released as soon as there is one.
-    pub async fn terminal(&self, request: CreateTerminal) -> Result<Terminal, ClientError> {
-        self.while_wanted(self.link().create_terminal(request))
-            .await
+    pub async fn terminal(
+        &self,
+        request: CreateTerminal,
+    ) -> Result<RunningCommand<'_>, ClientError> {
+        let terminal = self.while_wanted(self.link().create_terminal(request));
+        let terminal = terminal.await?;
+        Ok(RunningCommand::new(self, terminal))
     }
 
     /// Reads a text file of the client, unsaved text of its editors included.

@@ -1,4 +1,4 @@
-//! What a turn can do.
+//! One turn: the way from a handler to whoever waits for its answer.
 
 use std::{
     collections::BTreeSet,
@@ -9,34 +9,43 @@ use std::{
 };
 
 use acp_host::{
-    Cancel, ClientLink, CommandId, ConfigOption, ConfigValue, ContextUse, Delta, Event, EventBody,
-    HostError, Notice, Offer, Origin, PlanEntry, SessionId, Setup, ToolCall, ToolEnd, ToolId,
-    TurnId,
+    Cancel, ClientLink, CommandId, Event, EventBody, HostError, Offer, Origin, SessionId, Setup,
+    ToolCall, ToolEnd, ToolId, TurnId,
 };
 
 use super::{
-    ToolDraft, TurnError,
+    TurnError,
     facts::SessionFacts,
     permission::OpenGates,
-    record::{Record, What},
+    record::What,
     recorder::{Recorder, what},
 };
 
 /// One turn: the way to whoever waits for it.
 ///
-/// What is told reaches the client in the order of the calls. A call waits
-/// while the client reads too slowly, and fails once the client has cancelled
-/// the turn.
+/// What is told reaches the client in the order of the calls: it is written
+/// straight into the outgoing buffer, on the task of the caller, and a call
+/// waits only while the client reads too slowly. It fails once the client has
+/// cancelled the turn.
 #[derive(Debug)]
 pub struct Turn {
     link: ClientLink,
     origin: Arc<Origin>,
     /// The number of the next event.
     next: AtomicU64,
-    /// The number of the next tool or gate.
+    /// The number of the next tool, gate or sub-agent.
     next_name: AtomicU64,
     cancel: Cancel,
     session: Arc<SessionFacts>,
+    /// What belongs to the turn and to those that work for it.
+    whole: Arc<Whole>,
+    /// For a sub-agent: the tools that the client knows.
+    known: Option<Mutex<BTreeSet<ToolId>>>,
+}
+
+/// What a turn shares with its sub-agents.
+#[derive(Debug)]
+struct Whole {
     /// Tools that were announced and have not ended.
     tools: Mutex<BTreeSet<ToolId>>,
     /// Takes note of what is told, if the kit has a history.
@@ -60,128 +69,36 @@ impl Turn {
             next_name: AtomicU64::new(1),
             cancel,
             session,
-            tools: Mutex::default(),
-            recorder,
+            whole: Arc::new(Whole {
+                tools: Mutex::default(),
+                recorder,
+            }),
+            known: None,
         }
     }
 
-    /// Says something.
+    /// A turn of a sub-agent, which works for this one.
     ///
-    /// # Errors
-    ///
-    /// [`TurnError`] if nobody waits for the turn any more.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel-safe: if dropped, the text was not told. So are all methods of a
-    /// turn that tell something.
-    pub async fn text(&self, text: impl Into<String>) -> Result<(), TurnError> {
-        self.tell(EventBody::Delta(Delta::Text(text.into()))).await
-    }
-
-    /// Thinks aloud.
-    ///
-    /// # Errors
-    ///
-    /// [`TurnError`] if nobody waits for the turn any more.
-    pub async fn thought(&self, text: impl Into<String>) -> Result<(), TurnError> {
-        self.tell(EventBody::Delta(Delta::Thinking(text.into())))
-            .await
-    }
-
-    /// Declines, in words. The turn ends as refused if these are its last words.
-    ///
-    /// # Errors
-    ///
-    /// [`TurnError`] if nobody waits for the turn any more.
-    pub async fn refusal(&self, text: impl Into<String>) -> Result<(), TurnError> {
-        self.tell(EventBody::Delta(Delta::Refusal(text.into())))
-            .await
-    }
-
-    /// Shows a plan, the whole of it, in place of the one before.
-    ///
-    /// # Errors
-    ///
-    /// [`TurnError`] if nobody waits for the turn any more.
-    pub async fn plan(
-        &self,
-        entries: impl IntoIterator<Item = PlanEntry>,
-    ) -> Result<(), TurnError> {
-        self.tell(EventBody::PlanChanged(entries.into_iter().collect()))
-            .await
-    }
-
-    /// Tells how much of the context is used: so many of so many tokens.
-    ///
-    /// # Errors
-    ///
-    /// [`TurnError`] if nobody waits for the turn any more.
-    pub async fn usage(&self, used: u64, limit: u64) -> Result<(), TurnError> {
-        self.tell(EventBody::ContextMeasured(ContextUse::new(used, limit)))
-            .await
-    }
-
-    /// Begins to describe a tool call: the tool's own name, and what it does, in
-    /// words for people.
-    pub fn tool(&self, name: impl Into<String>, title: impl Into<String>) -> ToolDraft<'_> {
-        ToolDraft::new(self, ToolCall::new(self.name("tool"), name, title))
-    }
-
-    /// Says what the session is about.
-    ///
-    /// # Errors
-    ///
-    /// [`TurnError`] if nobody waits for the turn any more.
-    pub async fn title(&self, title: impl Into<String>) -> Result<(), TurnError> {
-        let info = self.session.set_title(title.into()).await?;
-        self.tell_session(EventBody::InfoChanged(info)).await
-    }
-
-    /// Tells the user something that is no part of the conversation, if the
-    /// client shows that.
-    ///
-    /// # Errors
-    ///
-    /// [`TurnError`] if nobody waits for the turn any more.
-    pub async fn notice(&self, notice: Notice) -> Result<(), TurnError> {
-        self.tell(EventBody::Noticed(Box::new(notice))).await
-    }
-
-    /// The value of an option of the session, as the user has set it; one of
-    /// those of [`Kit::with_options`](super::Kit::with_options).
-    pub fn option(&self, id: &str) -> Option<ConfigValue> {
-        self.session.option(id)
-    }
-
-    /// The id of the session's mode, if it has any.
-    pub fn mode(&self) -> Option<String> {
-        match self.option(ConfigOption::MODE)? {
-            ConfigValue::Choice(mode) => Some(mode),
-            _ => None,
+    /// It can do what a turn can. The client sees of it what the user is asked
+    /// about: its tools from when it asks for their [permission
+    /// ](Self::ask_permission), and its questions. What it says and thinks stays
+    /// inside, so it is up to this turn to tell what came of it. It is cancelled
+    /// with this turn.
+    #[must_use]
+    pub fn sub_agent(&self, name: impl AsRef<str>) -> Turn {
+        let name = self.name(name.as_ref());
+        let origin = Origin::new(name.as_str(), name.as_str());
+        let origin = origin.with_parent(Arc::clone(&self.origin));
+        Self {
+            link: self.link.clone(),
+            origin: Arc::new(origin),
+            next: AtomicU64::new(0),
+            next_name: AtomicU64::new(1),
+            cancel: self.cancel.clone(),
+            session: Arc::clone(&self.session),
+            whole: Arc::clone(&self.whole),
+            known: Some(Mutex::default()),
         }
-    }
-
-    /// What happened in the session before this turn, if the kit has a
-    /// [history](super::History).
-    ///
-    /// # Errors
-    ///
-    /// [`TurnError`] if it cannot be read.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel-safe.
-    pub async fn earlier(&self) -> Result<Vec<Record>, TurnError> {
-        let recorder = self.recorder.as_ref();
-        let Some(mut earlier) = recorder.and_then(|recorder| recorder.earlier()) else {
-            return Ok(Vec::new());
-        };
-        let mut records = Vec::new();
-        while let Some(record) = earlier.next().await? {
-            records.push(record);
-        }
-        Ok(records)
     }
 
     /// Whether nobody waits for the turn any more.
@@ -225,6 +142,10 @@ impl Turn {
         &self.session.setup
     }
 
+    pub(super) fn session(&self) -> &Arc<SessionFacts> {
+        &self.session
+    }
+
     pub(super) fn link(&self) -> &ClientLink {
         &self.link
     }
@@ -237,6 +158,10 @@ impl Turn {
         self.cancel.clone()
     }
 
+    pub(super) fn recorder(&self) -> Option<&Arc<Recorder>> {
+        self.whole.recorder.as_ref()
+    }
+
     /// Tells an event, unless the turn is cancelled.
     pub(super) async fn tell(&self, body: EventBody) -> Result<(), TurnError> {
         if self.cancel.is_cancelled() {
@@ -246,12 +171,15 @@ impl Turn {
     }
 
     pub(super) async fn tell_even_if_cancelled(&self, body: EventBody) -> Result<(), TurnError> {
-        let what = self.recorder.as_ref().and_then(|_| what(&body));
+        let recorder = self.recorder();
+        let what = recorder
+            .filter(|_| self.is_seen(&body))
+            .and_then(|_| what(&body));
         let event = self.event(body);
         let number = event.number;
         self.link.emit(event).await?;
-        if let (Some(recorder), Some(what)) = (&self.recorder, what)
-            && recorder.note(number, what)
+        if let (Some(recorder), Some(what)) = (recorder, what)
+            && recorder.note(self.place(number), what)
         {
             recorder.save().await?;
         }
@@ -260,24 +188,35 @@ impl Turn {
 
     /// Takes note of what is told in another way, or not at all.
     pub(super) fn note(&self, what: impl FnOnce() -> What) {
-        if let Some(recorder) = &self.recorder {
+        if let Some(recorder) = self.recorder() {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
-            recorder.note(number, what());
+            recorder.note(self.place(number), what());
+        }
+    }
+
+    /// Takes note that the client is told of a tool because it is asked about
+    /// it.
+    pub(super) fn note_asked(&self, tool: &ToolCall) {
+        let Some(known) = &self.known else {
+            return;
+        };
+        if lock(known).insert(tool.id.clone()) {
+            self.note(|| What::ToolRequested(tool.clone()));
         }
     }
 
     /// Writes what was noted.
     pub(super) async fn save(&self) -> Result<(), HostError> {
-        match &self.recorder {
+        match self.recorder() {
             Some(recorder) => recorder.save().await,
             None => Ok(()),
         }
     }
 
     /// Writes what was noted, on a task of its own.
-    pub(super) fn save_soon(&mut self) {
+    pub(super) fn save_soon(&self) {
         let runtime = tokio::runtime::Handle::try_current();
-        if let (Some(recorder), Ok(runtime)) = (self.recorder.take(), runtime) {
+        if let (Some(recorder), Ok(runtime)) = (self.recorder().cloned(), runtime) {
             runtime.spawn(async move {
                 // Nobody waits for the turn, so nobody can be told.
                 if recorder.save().await.is_err() {
@@ -285,12 +224,6 @@ impl Turn {
                 }
             });
         }
-    }
-
-    /// Tells something that concerns the session as a whole.
-    async fn tell_session(&self, body: EventBody) -> Result<(), TurnError> {
-        let event = self.session.event(body);
-        Ok(self.link.emit(event).await?)
     }
 
     /// Tells an event that never has to wait.
@@ -311,13 +244,7 @@ impl Turn {
     }
 
     pub(super) fn tools(&self) -> MutexGuard<'_, BTreeSet<ToolId>> {
-        // Nothing that can panic runs under it.
-        self.tools.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn event(&self, body: EventBody) -> Event {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        Event::new(Arc::clone(&self.origin), number, body)
+        lock(&self.whole.tools)
     }
 
     /// A name that is unique in the session.
@@ -325,4 +252,35 @@ impl Turn {
         let number = self.next_name.fetch_add(1, Ordering::Relaxed);
         format!("{}.{what}{number}", self.origin.turn)
     }
+
+    fn event(&self, body: EventBody) -> Event {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        Event::new(Arc::clone(&self.origin), number, body)
+    }
+
+    /// Whether the client sees an event: of a sub-agent, only those of the tools
+    /// that it knows.
+    fn is_seen(&self, body: &EventBody) -> bool {
+        let Some(known) = &self.known else {
+            return true;
+        };
+        let known = lock(known);
+        match body {
+            EventBody::ToolStarted(tool) => known.contains(&tool.id),
+            EventBody::ToolProgressed(progress) => known.contains(&progress.id),
+            EventBody::ToolCompleted(end) => known.contains(&end.id),
+            _ => false,
+        }
+    }
+
+    /// The number of a record. Those of sub-agents stand behind each other: the
+    /// recorder keeps their order.
+    fn place(&self, number: u64) -> Option<u64> {
+        self.known.is_none().then_some(number)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing that can panic runs under these.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

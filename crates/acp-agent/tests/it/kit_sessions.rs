@@ -3,7 +3,7 @@
 use acp_agent::{
     Agent,
     host::{
-        Command, ConfigChoice, ConfigOption, CreateTerminal, Form, FormField, Notice,
+        Command, ConfigChoice, ConfigOption, ContextUse, CreateTerminal, Form, FormField, Notice,
         NoticeSeverity, OpenUrl, ToolContent,
     },
     kit::{Answer, Kit, MemoryHistory, Prompt, Turn, TurnEnd, TurnError, TurnHandler, What},
@@ -27,13 +27,13 @@ impl TurnHandler for Obedient {
                 tool.start().await?;
                 tool.complete(vec![ToolContent::text("done")]).await?;
                 turn.text("Done.").await?;
-                turn.usage(10, 100).await?;
+                turn.usage(ContextUse::new(10, 100)).await?;
                 turn.text(" Really.").await?;
                 turn.title("Working").await?;
             }
             "wait" => turn.cancelled().await,
             "remember" => {
-                let earlier = turn.earlier().await?;
+                let earlier = turn.earlier().all().await?;
                 let asked = earlier
                     .iter()
                     .filter(|record| matches!(record.what, What::Asked(_)));
@@ -42,7 +42,7 @@ impl TurnHandler for Obedient {
             "mode" => turn.text(format!("{:?}", turn.mode())).await?,
             "ask" => {
                 let form = Form::new().with_field(FormField::text("name", "Name"));
-                let answer = match turn.ask("Who are you?", form).await? {
+                let answer = match turn.ask_form("Who are you?", form).await? {
                     answer @ Answer::Given(_) => answer.text("name").unwrap().to_owned(),
                     other => format!("{other:?}"),
                 };
