@@ -108,7 +108,12 @@ fn package(steps: &mut Steps) -> Result<()> {
 
 /// Lists the workspaces beside ours: what they need, nobody else builds.
 fn own_workspaces() -> impl Iterator<Item = &'static str> {
-    ["tests/interop", "tests/oracle", "fuzz"]
-        .into_iter()
-        .filter(|folder| root().join(folder).join("Cargo.toml").exists())
+    [
+        "tests/interop/model",
+        "tests/interop/rust-sdk",
+        "tests/oracle",
+        "fuzz",
+    ]
+    .into_iter()
+    .filter(|folder| root().join(folder).join("Cargo.toml").exists())
 }

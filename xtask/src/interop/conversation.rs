@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
 
+use super::check::Check;
 use super::model::Asked;
 use super::program::Ended;
 use super::tree::Process;
@@ -19,7 +20,7 @@ const PROMPT: Duration = Duration::from_secs(10);
 /// One run of the `acp` program.
 #[derive(Debug)]
 pub(super) struct Conversation {
-    pub(super) name: &'static str,
+    pub(super) check: Check,
     /// What `--allow` is given.
     pub(super) allow: &'static str,
     /// The prompt; `{folder}` is where the turn runs.
@@ -45,35 +46,50 @@ pub(super) struct Seen {
 /// The conversations, in order.
 pub(super) const ALL: [Conversation; 5] = [
     Conversation {
-        name: "hello",
+        check: Check {
+            name: "run-hello",
+            shows: "a prompt is answered",
+        },
         allow: "none",
         prompt: "Say hello",
         interrupt_at: None,
         judge: hello,
     },
     Conversation {
-        name: "allowed",
+        check: Check {
+            name: "run-allowed",
+            shows: "a tool that is allowed runs",
+        },
         allow: "all",
         prompt: "USE_TOOL CWD={folder}",
         interrupt_at: None,
         judge: allowed,
     },
     Conversation {
-        name: "refused",
+        check: Check {
+            name: "run-refused",
+            shows: "a tool that is refused does not",
+        },
         allow: "none",
         prompt: "USE_TOOL CWD={folder}",
         interrupt_at: None,
         judge: refused,
     },
     Conversation {
-        name: "cancelled",
+        check: Check {
+            name: "run-cancelled",
+            shows: "Ctrl-C ends the turn, and the agent hangs up on its model",
+        },
         allow: "none",
         prompt: "SLOW",
         interrupt_at: Some("slow2 "),
         judge: cancelled,
     },
     Conversation {
-        name: "long",
+        check: Check {
+            name: "run-long",
+            shows: "2,000 pieces of text, complete and in order",
+        },
         allow: "none",
         prompt: "LONG",
         interrupt_at: None,
@@ -255,7 +271,9 @@ mod tests {
 
     #[track_caller]
     fn check(name: &str, seen: &Seen, expected: &str) {
-        let conversation = ALL.iter().find(|conversation| conversation.name == name);
+        let conversation = ALL
+            .iter()
+            .find(|conversation| conversation.check.name == name);
         let result = conversation.expect("the conversation exists").judge(seen);
         let result = result.map_or_else(|error| error.to_string(), |()| "well".to_owned());
         assert_eq!(result, expected);
@@ -263,11 +281,11 @@ mod tests {
 
     #[test]
     fn hello_is_exact() {
-        check("hello", &seen(0, "Hello from mock.\n"), "well");
+        check("run-hello", &seen(0, "Hello from mock.\n"), "well");
         let wrong = "it ended with exit status: 4, where [0] was expected";
-        check("hello", &seen(4, "Hello from mock.\n"), wrong);
+        check("run-hello", &seen(4, "Hello from mock.\n"), wrong);
         let wrong = r#"stdout has "i" at character 1, where "ello from mock." was expected"#;
-        check("hello", &seen(0, "Hi\n"), wrong);
+        check("run-hello", &seen(0, "Hi\n"), wrong);
     }
 
     #[test]
@@ -277,14 +295,14 @@ mod tests {
             pid: 7,
             command: "node agent.js".to_owned(),
         });
-        check("hello", &seen, "a process was left: node agent.js (7)");
+        check("run-hello", &seen, "a process was left: node agent.js (7)");
     }
 
     #[test]
     fn a_run_without_end_counts() {
         let mut seen = seen(0, "Hello from mock.\n");
         seen.ended.status = None;
-        check("hello", &seen, "it was still running after 120s");
+        check("run-hello", &seen, "it was still running after 120s");
     }
 
     #[test]
@@ -293,44 +311,52 @@ mod tests {
         let mut seen = seen(0, "");
         seen.folder = folder.path().to_path_buf();
         let wrong = "the model was never to follow \"tool\": []";
-        check("allowed", &seen, wrong);
+        check("run-allowed", &seen, wrong);
         seen.asked = vec![asked("tool", "sent"), asked("tool said", "sent")];
-        check("allowed", &seen, "the tool did not write its file");
+        check("run-allowed", &seen, "the tool did not write its file");
         fs::write(seen.tool_file(), "mock\n").expect("write the file");
-        check("allowed", &seen, "well");
-        check("refused", &seen, "the tool ran, though nothing was allowed");
+        check("run-allowed", &seen, "well");
+        check(
+            "run-refused",
+            &seen,
+            "the tool ran, though nothing was allowed",
+        );
     }
 
     #[test]
     fn a_refused_tool_was_asked_for() {
         let mut seen = seen(130, "");
         let wrong = "the model was never to follow \"tool\": []";
-        check("refused", &seen, wrong);
+        check("run-refused", &seen, wrong);
         seen.asked = vec![asked("tool", "sent")];
-        check("refused", &seen, "well");
+        check("run-refused", &seen, "well");
     }
 
     #[test]
     fn a_cancelled_turn_ends_soon_and_hangs_up() {
         let mut seen = seen(130, "slow0 slow1 slow2 \n");
         check(
-            "cancelled",
+            "run-cancelled",
             &seen,
             "it ended before Ctrl-C, with exit status: 130",
         );
         seen.ended.after_interrupt = Some(Duration::from_secs(11));
-        check("cancelled", &seen, "it went on for 11s after Ctrl-C");
+        check("run-cancelled", &seen, "it went on for 11s after Ctrl-C");
         seen.ended.after_interrupt = Some(Duration::from_secs(1));
         seen.asked = vec![asked("slow", "sent")];
-        check("cancelled", &seen, "the agent did not hang up on the model");
+        check(
+            "run-cancelled",
+            &seen,
+            "the agent did not hang up on the model",
+        );
         seen.asked = vec![asked("slow", "hung up")];
-        check("cancelled", &seen, "well");
+        check("run-cancelled", &seen, "well");
     }
 
     #[test]
     fn a_long_text_is_complete_and_in_order() {
         let text: String = (0..2000).map(|n| format!("w{n:04} ")).collect();
-        check("long", &seen(0, &text), "well");
+        check("run-long", &seen(0, &text), "well");
         let swapped = text.replace("w0002", "w0009");
         let conversation = &ALL[4];
         let error = conversation

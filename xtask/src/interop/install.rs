@@ -1,14 +1,16 @@
-//! Agents in a cache folder, each installed once a version.
+//! Peers in a cache folder, each installed once a version.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
 use super::program::{self, Ended};
 use super::recipe::Recipe;
+use crate::workspace::{cargo, root};
 
 /// How long one package manager may take.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -22,16 +24,30 @@ pub(super) enum Installed {
     Refused(String),
 }
 
-/// Installs the packages of an agent, unless the same ones are there already.
+/// Installs every peer, all at the same time, and returns what became of each.
 ///
 /// # Errors
 ///
 /// Fails when the cache folder cannot be written; what a package manager cannot do is
 /// told as [`Installed::Refused`].
-pub(super) fn install(recipe: &Recipe, cache: &Path) -> Result<Installed> {
+pub(super) fn install_all(recipes: &[&Recipe], cache: &Path) -> Result<Vec<Installed>> {
+    thread::scope(|scope| {
+        let start = |recipe| scope.spawn(move || install(recipe, cache));
+        let started: Vec<_> = recipes.iter().copied().map(start).collect();
+        let join = |thread: thread::ScopedJoinHandle<'_, _>| thread.join().expect("no panic");
+        started.into_iter().map(join).collect()
+    })
+}
+
+/// Installs the packages of a peer, unless the same ones are there already.
+fn install(recipe: &Recipe, cache: &Path) -> Result<Installed> {
+    if recipe.rust_sdk {
+        return Ok(build_rust_sdk(cache));
+    }
     let folder = cache.join(&recipe.name);
     let stamp = folder.join("installed");
-    let wanted = [recipe.npm.as_slice(), &recipe.pip].concat().join("\n");
+    let packages = recipe.npm.iter().chain(&recipe.pip).chain(&recipe.source);
+    let wanted = packages.cloned().collect::<Vec<_>>().join("\n");
     if fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
         return Ok(Installed::Ready(folder));
     }
@@ -51,6 +67,22 @@ pub(super) fn install(recipe: &Recipe, cache: &Path) -> Result<Installed> {
     }
     fs::write(&stamp, wanted).context("failed to note an installation")?;
     Ok(Installed::Ready(folder))
+}
+
+/// Builds the programs on the Rust SDK; cargo finds out whether they are there already, and
+/// lets one build wait for the other.
+fn build_rust_sdk(cache: &Path) -> Installed {
+    let folder = cache.join("rust-sdk");
+    let mut build = cargo(["build", "--quiet", "--locked"]);
+    build
+        .arg("--manifest-path")
+        .arg(root().join("tests/interop/rust-sdk/Cargo.toml"))
+        .arg("--target-dir")
+        .arg(&folder);
+    match refusal(build) {
+        None => Installed::Ready(folder.join("debug")),
+        Some(reason) => Installed::Refused(reason),
+    }
 }
 
 fn commands(recipe: &Recipe, folder: &Path) -> Vec<Command> {
@@ -81,6 +113,26 @@ fn commands(recipe: &Recipe, folder: &Path) -> Vec<Command> {
         ]);
         pip.args(&recipe.pip);
         commands.push(pip);
+    }
+    if let Some(package) = &recipe.source {
+        let source = folder.join("source");
+        let mut download = Command::new(folder.join("bin/python"));
+        // What builds it is pinned in the recipe, and found without a network.
+        download.args([
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--disable-pip-version-check",
+        ]);
+        download.args(["--no-deps", "--no-build-isolation", "--no-binary=:all:"]);
+        download.arg("--dest").arg(&source).arg(package);
+        commands.push(download);
+        let mut unpack = Command::new("sh");
+        unpack
+            .args(["-c", "tar -xzf *.tar.gz --strip-components=1"])
+            .current_dir(&source);
+        commands.push(unpack);
     }
     commands
 }

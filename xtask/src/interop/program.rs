@@ -11,6 +11,12 @@ use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// How long output is awaited that is still on its way when the program has ended.
+/// How often we look meanwhile, where there is something to look after.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How long a program may take that holds many conversations.
+pub(super) const LIMIT: Duration = Duration::from_secs(300);
+
 const REST: Duration = Duration::from_secs(2);
 
 /// What became of a program.
@@ -40,10 +46,28 @@ enum Event {
 /// # Errors
 ///
 /// Fails when the program cannot be started or waited for.
-pub(super) fn run(
+pub(super) fn run(command: Command, limit: Duration, interrupt_at: Option<&str>) -> Result<Ended> {
+    watch(command, limit, interrupt_at, None)
+}
+
+/// Runs a program as [`run`] does, and calls a function with its id again and again meanwhile.
+///
+/// # Errors
+///
+/// As [`run`].
+pub(super) fn run_meanwhile(
+    command: Command,
+    limit: Duration,
+    meanwhile: &dyn Fn(u32),
+) -> Result<Ended> {
+    watch(command, limit, None, Some(meanwhile))
+}
+
+fn watch(
     mut command: Command,
     limit: Duration,
     interrupt_at: Option<&str>,
+    meanwhile: Option<&dyn Fn(u32)>,
 ) -> Result<Ended> {
     let name = command.get_program().to_string_lossy().into_owned();
     command
@@ -55,7 +79,7 @@ pub(super) fn run(
     let mut child = command
         .spawn()
         .with_context(|| format!("failed to start {name}"))?;
-    let group = Pid::from_child(&child);
+    let (group, id) = (Pid::from_child(&child), child.id());
     let (events, incoming) = mpsc::channel();
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     read(stdout, events.clone(), Event::Out);
@@ -68,7 +92,11 @@ pub(super) fn run(
     let mut end: Option<(Option<ExitStatus>, Instant)> = None;
     let mut deadline = started + limit;
     while open_streams > 0 || end.is_none() {
-        let patience = deadline.saturating_duration_since(Instant::now());
+        let mut patience = deadline.saturating_duration_since(Instant::now());
+        if let Some(meanwhile) = meanwhile.filter(|_| end.is_none()) {
+            meanwhile(id);
+            patience = patience.min(LOOK);
+        }
         match incoming.recv_timeout(patience) {
             Ok(Event::Out(bytes)) => {
                 out.extend(bytes);
@@ -87,6 +115,7 @@ pub(super) fn run(
                 end.get_or_insert((Some(status), now));
                 deadline = now + REST;
             }
+            Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => {}
             Err(RecvTimeoutError::Timeout) if end.is_none() => {
                 end = Some((None, Instant::now()));
                 // It may have ended this very moment; then there is nothing to kill.
@@ -125,6 +154,8 @@ fn read<R: Read + Send + 'static>(
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     fn shell(script: &str) -> Command {
@@ -171,6 +202,23 @@ mod tests {
         assert_eq!(ended.stdout, "done\n");
         assert!(ended.status.is_some_and(|status| status.success()));
         assert!(ended.time < Duration::from_secs(15));
+    }
+
+    #[test]
+    fn what_is_done_meanwhile_is_told_the_program() {
+        let calls = Cell::new(0);
+        let ended = run_meanwhile(shell("sleep 0.3; echo $$"), LONG, &|id| {
+            calls.set(calls.get() + 1);
+            assert!(id > 1);
+        });
+        assert_eq!(
+            ended
+                .expect("it runs")
+                .status
+                .and_then(|status| status.code()),
+            Some(0)
+        );
+        assert!(calls.get() >= 2, "{} calls", calls.get());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The agents we drive: `tests/interop/agents/NAME/recipe.toml`, and a home for each.
+//! The peers: `tests/interop/{agents,clients}/NAME/recipe.toml`, and a home for each.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
-/// How an agent is installed and started.
+use super::outcome::Known;
+
+/// How a peer is installed and started, and what is known of it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Recipe {
@@ -22,8 +24,22 @@ pub(super) struct Recipe {
     /// Packages of pip, each with its version.
     #[serde(default)]
     pub(super) pip: Vec<String>,
+    /// A source package of pip with its version, unpacked into `{install}/source`.
+    pub(super) source: Option<String>,
+    /// It is a program of `tests/interop/rust-sdk`, which is built into `{install}`.
+    #[serde(default)]
+    pub(super) rust_sdk: bool,
+    /// It is driven with `--all` alone: it is large, slow or not free.
+    #[serde(default)]
+    pub(super) only_with_all: bool,
+    /// It talks to no model, so `acp run` has nothing to ask it.
+    #[serde(default)]
+    pub(super) without_model: bool,
     /// The mode in which it asks before it acts, where that is not the first.
     pub(super) asking_mode: Option<String>,
+    /// What is known of it.
+    #[serde(default)]
+    pub(super) known: Known,
     /// The program and its arguments.
     command: Vec<String>,
     #[serde(default)]
@@ -50,7 +66,7 @@ pub(super) struct Places {
 /// Fails when one cannot be read, or names a package without its version.
 pub(super) fn load_all(folder: &Path) -> Result<Vec<Recipe>> {
     let entries = fs::read_dir(folder)
-        .with_context(|| format!("failed to list the agents in {}", folder.display()))?;
+        .with_context(|| format!("failed to list the recipes in {}", folder.display()))?;
     let mut recipes = Vec::new();
     for entry in entries {
         recipes.push(load(&entry?.path())?);
@@ -73,7 +89,7 @@ fn load(folder: &Path) -> Result<Recipe> {
             path.display()
         );
     }
-    for package in &recipe.pip {
+    for package in recipe.pip.iter().chain(&recipe.source) {
         let version = package.split_once("==").map_or("", |(_, version)| version);
         ensure!(
             is_version(version),
@@ -152,6 +168,8 @@ impl Recipe {
 
 #[cfg(test)]
 mod tests {
+    use super::super::agents::of_agents;
+    use super::super::check::{OF_CLIENTS, knows};
     use super::*;
     use crate::workspace;
 
@@ -164,16 +182,21 @@ mod tests {
     }
 
     #[test]
-    fn the_recipes_are_pinned_and_leave_no_word_in_braces() {
+    fn the_recipes_are_pinned_and_name_what_there_is() {
         let folder = tempfile::tempdir().expect("make a folder");
         let places = places(folder.path());
-        let recipes = load_all(&workspace::root().join("tests/interop/agents"));
-        let recipes = recipes.expect("the recipes can be read");
-        assert!(recipes.len() >= 3);
-        for recipe in recipes {
-            let env = recipe.env(&places).into_iter().map(|(_, value)| value);
-            for word in recipe.command(&places).into_iter().chain(env) {
-                assert!(!word.contains('{'), "{}: {word}", recipe.name);
+        for (kind, checks) in [("agents", of_agents()), ("clients", OF_CLIENTS.to_vec())] {
+            let recipes = load_all(&workspace::root().join("tests/interop").join(kind));
+            let recipes = recipes.expect("the recipes can be read");
+            assert!(recipes.len() >= 3);
+            for recipe in recipes {
+                let env = recipe.env(&places).into_iter().map(|(_, value)| value);
+                for word in recipe.command(&places).into_iter().chain(env) {
+                    assert!(!word.contains('{'), "{}: {word}", recipe.name);
+                }
+                for name in recipe.known.lacks.iter().chain(recipe.known.differs.keys()) {
+                    assert!(knows(&checks, name), "{}: {name} is no check", recipe.name);
+                }
             }
         }
     }

@@ -57,6 +57,13 @@ impl Tree {
         left
     }
 
+    /// Buries the dead that were handed to this process, besides `known`.
+    ///
+    /// Nobody else does, and programs that wait for the end of what they left would wait on.
+    pub(in super::super) fn bury(&self, known: &[u32]) {
+        self.below(known);
+    }
+
     /// Finds the living processes below this one, and buries the dead among its children.
     fn below(&self, known: &[u32]) -> Vec<Process> {
         let known = |pid: i32| u32::try_from(pid).is_ok_and(|pid| known.contains(&pid));

@@ -1,0 +1,319 @@
+// A client on the official TypeScript SDK: `node client.mjs AGENT [ARGUMENT…]`.
+//
+// Holds every conversation of `xtask/src/interop/check.rs` with the demo agent and tells
+// how each went, one JSON object a line.
+
+import { spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { Readable, Writable } from "node:stream";
+import { pathToFileURL } from "node:url";
+
+// The SDK is where it was installed, not beside this file.
+const sdk = createRequire(`${process.env.INSTALL}/`).resolve("@agentclientprotocol/sdk");
+const { client, methods, ndJsonStream } = await import(pathToFileURL(sdk));
+
+const PATIENCE = 30_000;
+const command = process.argv.slice(2);
+const cwd = process.cwd();
+
+/** What the agent does not offer cannot be tried. */
+class Absent extends Error {}
+
+const tell = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
+
+async function within(time, work, what) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} took more than ${time} ms`)), time);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+async function check(name, work) {
+  const started = performance.now();
+  try {
+    await within(PATIENCE, work(), name);
+    tell({ check: name, ms: Math.round(performance.now() - started) });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : JSON.stringify(error);
+    tell({ check: name, [error instanceof Absent ? "absent" : "failed"]: why });
+  }
+}
+
+function expect(truth, what) {
+  if (!truth) throw new Error(what);
+}
+
+function offered(truth, capability) {
+  if (!truth) throw new Absent(`${capability} is not advertised`);
+}
+
+async function refused(work, what) {
+  try {
+    await work;
+  } catch (error) {
+    expect(Number.isInteger(error.code), `${what} failed without an error of the agent: ${error}`);
+    return;
+  }
+  throw new Error(`${what} was accepted`);
+}
+
+/** One running agent, and what it told and asked. */
+class Peer {
+  constructor() {
+    this.updates = [];
+    this.listeners = new Set();
+    this.permission = () => ({ outcome: { outcome: "cancelled" } });
+    this.elicitation = () => ({ action: "cancel" });
+    this.child = spawn(command[0], command.slice(1), { stdio: ["pipe", "pipe", "inherit"] });
+    this.exited = new Promise((done) => this.child.once("exit", (code, signal) => done(code ?? signal)));
+    const app = client({ name: "interop" })
+      .onRequest(methods.client.session.requestPermission, ({ params }) => this.permission(params))
+      .onRequest(methods.client.elicitation.create, ({ params }) => this.elicitation(params))
+      .onNotification(methods.client.session.update, ({ params }) => this.hear(params));
+    const stream = ndJsonStream(Writable.toWeb(this.child.stdin), Readable.toWeb(this.child.stdout));
+    this.connection = app.connect(stream);
+  }
+
+  hear(params) {
+    this.updates.push(params);
+    for (const listener of this.listeners) listener(params);
+  }
+
+  call(method, params) {
+    return this.connection.agent.request(method, params);
+  }
+
+  initialize() {
+    const clientCapabilities = { elicitation: { form: {} } };
+    return this.call(methods.agent.initialize, { protocolVersion: 1, clientCapabilities });
+  }
+
+  async open() {
+    return (await this.call(methods.agent.session.new, { cwd, mcpServers: [] })).sessionId;
+  }
+
+  prompt(sessionId, text) {
+    return this.call(methods.agent.session.prompt, { sessionId, prompt: [{ type: "text", text }] });
+  }
+
+  /** Takes up a session of the agent, with its history or without. */
+  again(method, sessionId) {
+    return this.call(method, { sessionId, cwd, mcpServers: [] });
+  }
+
+  async listed(sessionId) {
+    let cursor;
+    do {
+      const page = await this.call(methods.agent.session.list, { cwd, cursor });
+      const found = page.sessions.find((session) => session.sessionId === sessionId);
+      if (found) return found;
+      cursor = page.nextCursor;
+    } while (cursor);
+    return undefined;
+  }
+
+  cancel(sessionId) {
+    return this.connection.agent.notify(methods.agent.session.cancel, { sessionId });
+  }
+
+  /** Waits for an update of a session. */
+  heard(sessionId, kind) {
+    return new Promise((done) => {
+      const listener = (params) => {
+        if (params.sessionId !== sessionId || params.update.sessionUpdate !== kind) return;
+        this.listeners.delete(listener);
+        done(params.update);
+      };
+      this.listeners.add(listener);
+    });
+  }
+
+  /** What a session was told, of one kind. */
+  of(sessionId, kind) {
+    const mine = this.updates.filter((params) => params.sessionId === sessionId);
+    return mine.map((params) => params.update).filter((update) => update.sessionUpdate === kind);
+  }
+
+  text(sessionId, kind = "agent_message_chunk") {
+    return this.of(sessionId, kind).map((update) => update.content.text).join("");
+  }
+
+  /** Chooses the option of a kind, and remembers that it was asked. */
+  choose(kind) {
+    this.asked = 0;
+    this.permission = ({ options }) => {
+      this.asked += 1;
+      const option = options.find((option) => option.kind === kind);
+      return { outcome: { outcome: "selected", optionId: option.optionId } };
+    };
+  }
+
+  /** Hangs up, and returns how the agent ended. */
+  async end() {
+    this.child.stdin.end();
+    return within(5_000, this.exited, "the end of the agent");
+  }
+}
+
+let peer = new Peer();
+let agent;
+let session;
+
+await check("initialize", async () => {
+  agent = await peer.initialize();
+  expect(agent.protocolVersion === 1, `version ${agent.protocolVersion}`);
+  expect(agent.agentInfo?.name === "acp-demo-agent", `agent ${agent.agentInfo?.name}`);
+});
+const can = agent?.agentCapabilities ?? {};
+const sessions = can.sessionCapabilities ?? {};
+
+await check("new", async () => {
+  session = await peer.open();
+  expect(session !== "" && session !== (await peer.open()), "two sessions have one id");
+});
+
+await check("prompt", async () => {
+  peer.choose("allow_once");
+  const { stopReason } = await peer.prompt(session, "hello");
+  expect(stopReason === "end_turn", `stop reason ${stopReason}`);
+  expect(peer.text(session).includes("demo agent"), "the agent did not say who it is");
+  expect(peer.of(session, "plan").length > 0, "no plan was made");
+  expect(peer.of(session, "agent_thought_chunk").length > 0, "no thought was thought");
+});
+
+await check("allow", async () => {
+  const session = await peer.open();
+  peer.choose("allow_once");
+  const { stopReason } = await peer.prompt(session, "ask");
+  expect(stopReason === "end_turn", `stop reason ${stopReason}`);
+  expect(peer.asked === 1, `asked ${peer.asked} times`);
+  expect(peer.of(session, "tool_call").length === 1, "no tool was called");
+  const last = peer.of(session, "tool_call_update").at(-1);
+  expect(last?.status === "completed", `the tool ended as ${last?.status}`);
+});
+
+await check("reject", async () => {
+  const session = await peer.open();
+  peer.choose("reject_once");
+  const { stopReason } = await peer.prompt(session, "ask");
+  expect(stopReason === "end_turn", `stop reason ${stopReason}`);
+  expect(peer.asked === 1, `asked ${peer.asked} times`);
+  const last = peer.of(session, "tool_call_update").at(-1);
+  expect(last?.status === "failed", `the tool ended as ${last?.status}`);
+});
+
+await check("cancel", async () => {
+  const session = await peer.open();
+  const started = peer.heard(session, "agent_message_chunk");
+  const turn = peer.prompt(session, "slow");
+  await started;
+  await peer.cancel(session);
+  const { stopReason } = await turn;
+  expect(stopReason === "cancelled", `stop reason ${stopReason}`);
+});
+
+await check("cancel-at-once", async () => {
+  const session = await peer.open();
+  const turn = peer.prompt(session, "slow");
+  await peer.cancel(session);
+  const { stopReason } = await turn;
+  expect(stopReason === "cancelled", `stop reason ${stopReason}`);
+});
+
+await check("cancel-asking", async () => {
+  const session = await peer.open();
+  peer.permission = async () => {
+    await peer.cancel(session);
+    return { outcome: { outcome: "cancelled" } };
+  };
+  const { stopReason } = await peer.prompt(session, "ask");
+  expect(stopReason === "cancelled", `stop reason ${stopReason}`);
+});
+
+await check("two-sessions", async () => {
+  const [one, other] = [await peer.open(), await peer.open()];
+  const started = peer.heard(one, "agent_message_chunk");
+  const slow = peer.prompt(one, "slow");
+  await started;
+  const { stopReason } = await peer.prompt(other, "plan");
+  expect(stopReason === "end_turn", `stop reason ${stopReason}`);
+  expect(peer.of(one, "plan").length === 0, "the plan went to the other session");
+  await peer.cancel(one);
+  expect((await slow).stopReason === "cancelled", "the other turn was not cancelled");
+});
+
+await check("unknown-session", async () => {
+  await refused(peer.prompt("no-such-session", "hello"), "a prompt to no session");
+});
+
+await check("list", async () => {
+  offered(sessions.list, "session/list");
+  const found = await peer.listed(session);
+  expect(found, "the session is not in the list");
+  expect(found.cwd === cwd, `its folder is ${found.cwd}`);
+});
+
+/** Loads the session, and compares what is replayed with what was told first. */
+async function load(peer, prompts, told) {
+  const before = peer.updates.length;
+  await peer.again(methods.agent.session.load, session);
+  peer.updates = peer.updates.slice(before);
+  expect(peer.text(session, "user_message_chunk") === prompts, "the prompts are not replayed");
+  expect(peer.text(session) === told, "the answer is not replayed as it was told");
+}
+
+const told = peer.text(session);
+
+await check("load", async () => {
+  offered(can.loadSession, "session/load");
+  await peer.call(methods.agent.session.close, { sessionId: session });
+  await load(peer, "hello", told);
+  await refused(peer.again(methods.agent.session.load, "no-such-session"), "a load of no session");
+});
+
+await check("resume", async () => {
+  offered(sessions.resume, "session/resume");
+  await peer.call(methods.agent.session.close, { sessionId: session });
+  const before = peer.updates.length;
+  await peer.again(methods.agent.session.resume, session);
+  const replayed = peer.updates.slice(before).filter(({ update }) => update.sessionUpdate === "agent_message_chunk");
+  expect(replayed.length === 0, "a resumed session was replayed");
+  const { stopReason } = await peer.prompt(session, "plan");
+  expect(stopReason === "end_turn", `stop reason ${stopReason}`);
+});
+
+await check("close", async () => {
+  offered(sessions.close, "session/close");
+  const session = await peer.open();
+  await peer.call(methods.agent.session.close, { sessionId: session });
+  await refused(peer.prompt(session, "hello"), "a prompt to a closed session");
+});
+
+await check("delete", async () => {
+  offered(sessions.delete, "session/delete");
+  const session = await peer.open();
+  await peer.prompt(session, "plan");
+  await peer.call(methods.agent.session.close, { sessionId: session });
+  await peer.call(methods.agent.session.delete, { sessionId: session });
+  expect(!(await peer.listed(session)), "the session is still in the list");
+});
+
+await check("eof", async () => {
+  const code = await peer.end();
+  expect(code === 0, `it ended with ${code}`);
+});
+
+await check("reload", async () => {
+  offered(can.loadSession, "session/load");
+  const told = peer.text(session);
+  const prompts = sessions.resume ? "helloplan" : "hello";
+  peer = new Peer();
+  await peer.initialize();
+  if (sessions.list) expect(await peer.listed(session), "the session is not in the list");
+  await load(peer, prompts, told);
+  await peer.end();
+});
+
+tell({ end: true });
+process.exit(0);

@@ -1,0 +1,76 @@
+//! Real agents: the `acp` program drives them, as its users do.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::Result;
+
+use super::check::Check;
+use super::conversation::{self, Conversation, LIMIT, Seen};
+use super::outcome::Outcome;
+use super::program;
+use super::recipe::{Places, Recipe};
+use super::stage::{Stage, print_tail, say, set_environment, told};
+
+/// Returns everything that is tried with an agent.
+pub(super) fn of_agents() -> Vec<Check> {
+    let runs = conversation::ALL.iter();
+    runs.map(|conversation| conversation.check).collect()
+}
+
+/// Holds every conversation with one agent.
+///
+/// # Errors
+///
+/// Fails when a program of ours cannot be run.
+pub(super) fn drive(stage: &Stage, recipe: &Recipe, install: PathBuf) -> Result<Vec<Outcome>> {
+    let places = stage.settle(recipe, install)?;
+    let mut outcomes = Vec::new();
+    for conversation in &conversation::ALL {
+        outcomes.push(match recipe.without_model {
+            true => Outcome::Lacks,
+            false => hold(stage, recipe, &places, conversation)?,
+        });
+    }
+    Ok(outcomes)
+}
+
+/// Lets `acp run` do one turn.
+fn hold(
+    stage: &Stage,
+    recipe: &Recipe,
+    places: &Places,
+    conversation: &Conversation,
+) -> Result<Outcome> {
+    let folder = stage.folder(recipe, conversation.check.name)?;
+    let mut command = Command::new(&stage.acp);
+    set_environment(&mut command, recipe, places);
+    command
+        .current_dir(&folder)
+        .args(["run", "--allow", conversation.allow]);
+    if let Some(mode) = &recipe.asking_mode {
+        command.args(["--mode", mode]);
+    }
+    command
+        .arg(conversation.prompt(&folder))
+        .arg("--")
+        .args(recipe.command(places));
+
+    let ended = program::run(command, LIMIT, conversation.interrupt_at)?;
+    let left = stage.left();
+    let asked = stage.model.take_asked();
+    let seen = Seen {
+        ended,
+        folder,
+        asked,
+        left,
+    };
+    let told = told(conversation.judge(&seen), &seen.ended);
+    let outcome = recipe.known.judge(conversation.check.name, Some(&told));
+    say(recipe, &conversation.check, &outcome);
+    if let Outcome::Failed(_) = outcome {
+        print_tail("stdout", &seen.ended.stdout);
+        print_tail("stderr", &seen.ended.stderr);
+    }
+    Ok(outcome)
+}

@@ -1,0 +1,48 @@
+//! What is tried with each peer, by name.
+
+/// Something that is tried with a peer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Check {
+    pub(super) name: &'static str,
+    /// What it shows, in a line.
+    pub(super) shows: &'static str,
+}
+
+const fn check(name: &'static str, shows: &'static str) -> Check {
+    Check { name, shows }
+}
+
+/// What a client of another hand does with the demo agent.
+pub(super) const OF_CLIENTS: [Check; 17] = [
+    check("initialize", "version 1, and who the agent is"),
+    check("new", "two sessions, two ids"),
+    check("prompt", "text, thoughts and a plan, then `end_turn`"),
+    check("allow", "a tool is allowed once, and completes"),
+    check("reject", "a tool is rejected once, and fails"),
+    check("cancel", "a turn that runs ends as `cancelled`"),
+    check(
+        "cancel-at-once",
+        "so does one that was cancelled right behind its prompt",
+    ),
+    check("cancel-asking", "and one that waits for permission"),
+    check("two-sessions", "two turns at once, each in its own session"),
+    check("unknown-session", "a prompt to no session is refused"),
+    check("list", "the session is listed, with its folder"),
+    check("load", "a closed session is loaded, with every word of it"),
+    check(
+        "resume",
+        "a closed session is resumed, without them, and takes a prompt",
+    ),
+    check("close", "a closed session takes no prompt"),
+    check("delete", "a deleted session is listed no more"),
+    check(
+        "eof",
+        "the agent ends by itself, with 0, when its client hangs up",
+    ),
+    check("reload", "after a restart the session is listed and loaded"),
+];
+
+/// Finds out whether a check of that name is among these.
+pub(super) fn knows(checks: &[Check], name: &str) -> bool {
+    checks.iter().any(|check| check.name == name)
+}

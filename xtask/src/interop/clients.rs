@@ -1,0 +1,23 @@
+//! Clients of other hands: they drive the demo agent.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use super::check::OF_CLIENTS;
+use super::outcome::Outcome;
+use super::recipe::Recipe;
+use super::stage::{Stage, command_of};
+
+/// Lets one client hold its conversations with the demo agent.
+///
+/// # Errors
+///
+/// Fails when it cannot be run.
+pub(super) fn drive(stage: &Stage, recipe: &Recipe, install: PathBuf) -> Result<Vec<Outcome>> {
+    let places = stage.settle(recipe, install)?;
+    let folder = stage.folder(recipe, "project")?;
+    let mut command = command_of(recipe, &places, &folder);
+    command.arg(&stage.acp).arg("demo-agent");
+    stage.report(recipe, &OF_CLIENTS, command)
+}

@@ -1,0 +1,132 @@
+//! The tables in `docs/interop.md`, between two marks.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use super::outcome::Outcome;
+use super::table::Table;
+
+const BEGIN: &str = "<!-- cargo xtask interop --all --write: begin -->";
+const END: &str = "<!-- end -->";
+
+/// A table with its heading.
+pub(super) type Part<'a> = (&'a str, &'a Table);
+
+/// Writes the tables into the page, in place of those that are there.
+///
+/// # Errors
+///
+/// Fails when the page cannot be read or written, or has no marks.
+pub(super) fn write(page: &Path, parts: &[Part<'_>]) -> Result<()> {
+    let text = fs::read_to_string(page);
+    let text = text.with_context(|| format!("failed to read {}", page.display()))?;
+    let text = replaced(&text, &generated(&today()?, parts))?;
+    fs::write(page, text).with_context(|| format!("failed to write {}", page.display()))
+}
+
+/// Returns the day, as UTC has it.
+fn today() -> Result<String> {
+    let output = Command::new("date").args(["-u", "+%Y-%m-%d"]).output();
+    let output = output.context("failed to ask for the day")?;
+    let day = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    ensure!(day.len() == 10, "{day:?} is no day");
+    Ok(day)
+}
+
+fn replaced(page: &str, tables: &str) -> Result<String> {
+    let (before, rest) = page
+        .split_once(BEGIN)
+        .context("the page has no first mark")?;
+    let (_, after) = rest.split_once(END).context("the page has no last mark")?;
+    Ok(format!("{before}{BEGIN}\n\n{tables}\n{END}{after}"))
+}
+
+fn generated(day: &str, parts: &[Part<'_>]) -> String {
+    let mut text = format!("Run on {day} with acp {}.\n", env!("CARGO_PKG_VERSION"));
+    for (heading, table) in parts {
+        text.push_str(&format!("\n## {heading}\n\n"));
+        write_table(&mut text, table);
+    }
+    text
+}
+
+fn write_table(text: &mut String, table: &Table) {
+    let mut notes = Vec::new();
+    // Writing into a string cannot fail.
+    let _ = write!(text, "| check | shows |");
+    for column in &table.columns {
+        let _ = write!(text, " {} |", column.title);
+    }
+    let _ = writeln!(text, "\n|---|---|{}", "---|".repeat(table.columns.len()));
+    for (check, outcomes) in table.rows() {
+        let _ = write!(text, "| `{}` | {} |", check.name, check.shows);
+        for (column, outcome) in table.columns.iter().zip(outcomes) {
+            let cell = match outcome {
+                Outcome::Passed(_) => "✓".to_owned(),
+                Outcome::Lacks => "–".to_owned(),
+                Outcome::Skipped => "not run".to_owned(),
+                Outcome::Failed(_) => "✗".to_owned(),
+                Outcome::Differs(why) => {
+                    notes.push(format!("{}, `{}`: {why}", column.title, check.name));
+                    format!("({})", notes.len())
+                }
+            };
+            let _ = write!(text, " {cell} |");
+        }
+        text.push('\n');
+    }
+    if !notes.is_empty() {
+        text.push('\n');
+    }
+    for (number, note) in notes.iter().enumerate() {
+        let _ = writeln!(text, "{}. {note}", number + 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::tests::example;
+    use super::*;
+
+    #[test]
+    fn a_page_tells_who_did_what_and_why() {
+        let text = generated("2026-11-30", &[("Agents", &example())]);
+        let (_, text) = text.split_once('\n').expect("the first line tells the day");
+        let expected = "
+## Agents
+
+| check | shows | one-agent 1.0.0 | other 2.0 |
+|---|---|---|---|
+| `hello` | an answer | ✓ | not run |
+| `cancel` | a turn that runs is cancelled | (1) | ✗ |
+| `list` | a list of sessions | – | ✗ |
+
+1. one-agent 1.0.0, `cancel`: it loses a cancel
+";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn only_what_is_between_the_marks_changes() {
+        let page = format!("# Page\n\n{BEGIN}\nold\n{END}\n\nmore\n");
+        let expected = format!("# Page\n\n{BEGIN}\n\nnew\n\n{END}\n\nmore\n");
+        let once = replaced(&page, "new\n").expect("the page has its marks");
+        assert_eq!(once, expected);
+        assert_eq!(
+            replaced(&once, "new\n").expect("they are still there"),
+            once
+        );
+        assert!(replaced("# Page", "new").is_err());
+    }
+
+    #[test]
+    fn the_page_has_its_marks() {
+        let page = crate::workspace::root().join("docs/interop.md");
+        let text = fs::read_to_string(page).expect("the page can be read");
+        assert!(replaced(&text, "").is_ok());
+    }
+}
