@@ -62,7 +62,8 @@ impl Connection {
             options.limits.clone(),
         );
         let (died, death) = watch::channel(None);
-        tokio::spawn(watch_over(peer.clone(), child.clone(), died));
+        let served = EndServed(Arc::clone(&registry));
+        tokio::spawn(watch_over(peer.clone(), child.clone(), died, served));
         Arc::new(Self {
             peer,
             child,
@@ -212,9 +213,11 @@ async fn watch_over(
     peer: Peer,
     child: Option<ChildHandle>,
     died: watch::Sender<Option<Arc<AgentDeath>>>,
+    served: EndServed,
 ) {
     let Some(child) = child else {
         let cause = peer.closed().await;
+        drop(served);
         died.send_replace(Some(Arc::new(AgentDeath::new(cause, None, String::new()))));
         return;
     };
@@ -237,9 +240,22 @@ async fn watch_over(
     let tail = exit
         .as_ref()
         .map_or_else(|| child.stderr_tail(), Exit::stderr_tail);
+    drop(served);
     died.send_replace(Some(Arc::new(AgentDeath::new(cause, exit, tail))));
     peer.close();
     child.close_and_wait().await;
+}
+
+/// Ends what the open sessions are served when the connection ends, also when the
+/// runtime goes first.
+struct EndServed(Arc<Registry>);
+
+impl Drop for EndServed {
+    fn drop(&mut self) {
+        for session in self.0.all() {
+            session.served().end();
+        }
+    }
 }
 
 impl fmt::Debug for Connection {

@@ -1,13 +1,12 @@
 //! What the agent asks of the client.
 
 use std::future::Future;
-use std::path::{Component, Path};
 use std::sync::Arc;
 
 use acp_protocol::rpc::{Answer, Fault};
 use acp_protocol::v1::{
-    CloseSessionRequest, InitializeResponse, NewSessionResponse, ReadTextFileRequest,
-    RequestPermissionRequest, RequestPermissionResponse, SessionId, WriteTextFileRequest, methods,
+    CloseSessionRequest, InitializeResponse, NewSessionResponse, RequestPermissionRequest,
+    RequestPermissionResponse, SessionId, methods,
 };
 use acp_transport_stdio::{BoxFuture, Context, Handler, IncomingRequest, Peer};
 
@@ -15,6 +14,7 @@ use crate::connection::AgentCell;
 use crate::options::ClientOptions;
 use crate::permission::permit;
 use crate::registry::Registry;
+use crate::serve::serve;
 use crate::session_state::SessionState;
 
 /// Serves the agent: what is configured, for sessions that are open.
@@ -51,49 +51,13 @@ impl Dispatch {
             }
         })
     }
-
-    fn read_file(&self, request: IncomingRequest) -> Option<BoxFuture> {
-        let Some(files) = self.options.read_files.clone() else {
-            request.unknown_method();
-            return None;
-        };
-        let registry = Arc::clone(&self.registry);
-        request.serve(move |read: ReadTextFileRequest, context| {
-            let checked = find(&registry, &read.session_id).and_then(|_| {
-                check_path(&read.path)?;
-                check_line(read.line)
-            });
-            async move {
-                checked?;
-                let answer = unless_cancelled(&context, files.read_boxed(read)).await?;
-                answer.map_err(Fault::from)
-            }
-        })
-    }
-
-    fn write_file(&self, request: IncomingRequest) -> Option<BoxFuture> {
-        let Some(files) = self.options.write_files.clone() else {
-            request.unknown_method();
-            return None;
-        };
-        let registry = Arc::clone(&self.registry);
-        request.serve(move |write: WriteTextFileRequest, context| {
-            let checked = find(&registry, &write.session_id).and_then(|_| check_path(&write.path));
-            async move {
-                checked?;
-                let answer = unless_cancelled(&context, files.write_boxed(write)).await?;
-                answer.map_err(Fault::from)
-            }
-        })
-    }
 }
 
 impl Handler for Dispatch {
     fn request(&self, request: IncomingRequest) -> Option<BoxFuture> {
         match request.method() {
             methods::SESSION_REQUEST_PERMISSION => self.permission(request),
-            methods::FS_READ_TEXT_FILE => self.read_file(request),
-            methods::FS_WRITE_TEXT_FILE => self.write_file(request),
+            method if self.options.serves(method) => serve(&self.registry, request),
             _ => {
                 request.unknown_method();
                 None
@@ -124,7 +88,7 @@ pub(crate) fn closes_sessions(agent: &InitializeResponse) -> bool {
         .is_some()
 }
 
-fn find(registry: &Registry, id: &SessionId) -> Result<Arc<SessionState>, Fault> {
+pub(crate) fn find(registry: &Registry, id: &SessionId) -> Result<Arc<SessionState>, Fault> {
     if id.as_str().is_empty() {
         return Err(Fault::invalid_params("the session id is empty"));
     }
@@ -133,30 +97,11 @@ fn find(registry: &Registry, id: &SessionId) -> Result<Arc<SessionState>, Fault>
         .ok_or_else(|| Fault::not_found("no such session"))
 }
 
-fn check_path(path: &str) -> Result<(), Fault> {
-    let path = Path::new(path);
-    let clean = path
-        .components()
-        .all(|part| !matches!(part, Component::ParentDir | Component::CurDir));
-    if path.is_absolute() && clean {
-        Ok(())
-    } else {
-        Err(Fault::invalid_params(
-            "the path must be absolute and without `..`",
-        ))
-    }
-}
-
-fn check_line(line: Option<u32>) -> Result<(), Fault> {
-    if line == Some(0) {
-        Err(Fault::invalid_params("lines are counted from 1"))
-    } else {
-        Ok(())
-    }
-}
-
 /// Waits for `answer`, or fails as soon as the agent takes its request back.
-async fn unless_cancelled<F: Future>(context: &Context, answer: F) -> Result<F::Output, Fault> {
+pub(crate) async fn unless_cancelled<F: Future>(
+    context: &Context,
+    answer: F,
+) -> Result<F::Output, Fault> {
     context
         .run_until_cancelled(answer)
         .await

@@ -41,16 +41,21 @@ mod dial;
 mod dispatch;
 mod error;
 mod files;
+mod folders;
 pub mod limits;
 mod options;
 pub mod permission;
 mod prompt;
 mod reader;
 mod registry;
+mod serve;
+mod serve_error;
+mod served;
 mod session;
 mod session_state;
 mod settings;
 mod slot;
+mod terminal;
 mod turn;
 mod updates;
 
@@ -59,13 +64,16 @@ pub use acp_transport_stdio::{RawLine, Update};
 pub use client::{Client, ClientEnd};
 pub use control::SessionControl;
 pub use error::{AgentDeath, ClientError};
-pub use files::{ReadFiles, ServeError, WriteFiles};
+pub use files::{OpenFiles, ReadFiles, WriteFiles};
+pub use folders::SessionFolders;
 pub use options::ClientOptions;
 pub use permission::{
     Allow, AnswerPermissions, Ask, Decided, DecidedBy, Decision, DecisionLog, PendingPermission,
     PermissionAsk, Policy, Reason, ToolFacts,
 };
 pub use prompt::Prompt;
+pub use serve_error::ServeError;
 pub use session::{NewSession, Session};
+pub use terminal::{OpenTerminals, ServeTerminals};
 pub use turn::{PromptResult, Turn, TurnEvent};
 pub use updates::Updates;

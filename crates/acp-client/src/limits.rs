@@ -23,6 +23,10 @@ pub const MAX_DECISIONS: usize = 256;
 /// Bytes kept of the title of a decided tool call; agents put whole commands there.
 pub const MAX_DECISION_TITLE: usize = 256;
 
+/// Terminals of one session that an agent may hold, whoever serves them: a memory of
+/// ids that has no other end. Agents run one command at a time, or a few.
+pub const MAX_KNOWN_TERMINALS: usize = 1024;
+
 /// How long an agent may take to answer `initialize` while it says nothing.
 pub const INITIALIZE_TIMEOUT: Duration = Duration::from_secs(30);
 

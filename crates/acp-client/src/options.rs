@@ -7,14 +7,15 @@ use std::time::Duration;
 use acp_protocol::rpc::Limits;
 use acp_protocol::v1::{
     ClientCapabilities, ClientSessionCapabilities, FileSystemCapabilities, Implementation,
-    NoticeCapabilities,
+    NoticeCapabilities, methods,
 };
 
-use crate::files::{DynReadFiles, DynWriteFiles, ReadFiles, WriteFiles};
+use crate::files::{DynOpenFiles, DynReadFiles, DynWriteFiles, OpenFiles, ReadFiles, WriteFiles};
 use crate::limits::{
     CANCEL_GRACE, INITIALIZE_PATIENCE, INITIALIZE_TIMEOUT, NEW_SESSION_TIMEOUT, REQUEST_TIMEOUT,
 };
 use crate::permission::{AnswerPermissions, DecisionLog, DynAnswerPermissions};
+use crate::terminal::{DynOpenTerminals, OpenTerminals};
 
 /// What a client serves, and how long it waits.
 ///
@@ -25,8 +26,10 @@ pub struct ClientOptions {
     pub(crate) info: Option<Implementation>,
     pub(crate) permissions: PermissionsBy,
     pub(crate) decisions: DecisionLog,
-    pub(crate) read_files: Option<Arc<dyn DynReadFiles>>,
-    pub(crate) write_files: Option<Arc<dyn DynWriteFiles>>,
+    pub(crate) read_files: Option<FilesBy<dyn DynReadFiles>>,
+    pub(crate) write_files: Option<FilesBy<dyn DynWriteFiles>>,
+    pub(crate) files: Option<Arc<dyn DynOpenFiles>>,
+    pub(crate) terminals: Option<Arc<dyn DynOpenTerminals>>,
     pub(crate) notices: bool,
     pub(crate) timeouts: Timeouts,
     pub(crate) limits: Limits,
@@ -41,6 +44,14 @@ pub(crate) enum PermissionsBy {
     Handler(Arc<dyn DynAnswerPermissions>),
     /// Whoever reads the session.
     Reader,
+}
+
+/// Who serves files in one direction.
+pub(crate) enum FilesBy<T: ?Sized> {
+    /// The same for all sessions.
+    All(Arc<T>),
+    /// What was opened for the session.
+    Session,
 }
 
 /// How long the client waits for the agent.
@@ -63,6 +74,8 @@ impl ClientOptions {
             decisions: DecisionLog::new(),
             read_files: None,
             write_files: None,
+            files: None,
+            terminals: None,
             notices: false,
             timeouts: Timeouts {
                 initialize: INITIALIZE_TIMEOUT,
@@ -109,17 +122,42 @@ impl ClientOptions {
         self
     }
 
-    /// Serves `fs/read_text_file`.
+    /// Serves files in both directions, for each session its own.
     #[must_use]
-    pub fn with_read_files(mut self, files: impl ReadFiles) -> Self {
-        self.read_files = Some(Arc::new(files));
+    pub fn with_files(mut self, files: impl OpenFiles) -> Self {
+        self.files = Some(Arc::new(files));
+        self.read_files = Some(FilesBy::Session);
+        self.write_files = Some(FilesBy::Session);
         self
     }
 
-    /// Serves `fs/write_text_file`.
+    /// Serves files to read, for each session its own, and none to write.
+    #[must_use]
+    pub fn with_read_only_files(self, files: impl OpenFiles) -> Self {
+        Self {
+            write_files: None,
+            ..self.with_files(files)
+        }
+    }
+
+    /// Serves terminals, for each session its own.
+    #[must_use]
+    pub fn with_terminals(mut self, terminals: impl OpenTerminals) -> Self {
+        self.terminals = Some(Arc::new(terminals));
+        self
+    }
+
+    /// Serves `fs/read_text_file`, in the same way for all sessions.
+    #[must_use]
+    pub fn with_read_files(mut self, files: impl ReadFiles) -> Self {
+        self.read_files = Some(FilesBy::All(Arc::new(files)));
+        self
+    }
+
+    /// Serves `fs/write_text_file`, in the same way for all sessions.
     #[must_use]
     pub fn with_write_files(mut self, files: impl WriteFiles) -> Self {
-        self.write_files = Some(Arc::new(files));
+        self.write_files = Some(FilesBy::All(Arc::new(files)));
         self
     }
 
@@ -183,13 +221,38 @@ impl ClientOptions {
         let files = FileSystemCapabilities::new()
             .with_read_text_file(self.read_files.is_some())
             .with_write_text_file(self.write_files.is_some());
-        let mut capabilities = ClientCapabilities::new().with_fs(files);
+        let mut capabilities = ClientCapabilities::new()
+            .with_fs(files)
+            .with_terminal(self.terminals.is_some());
         if self.notices {
             capabilities = capabilities.with_session(
                 ClientSessionCapabilities::new().with_notices(NoticeCapabilities::new()),
             );
         }
         capabilities
+    }
+
+    /// Tells whether a method of files or terminals is configured.
+    pub(crate) fn serves(&self, method: &str) -> bool {
+        match method {
+            methods::FS_READ_TEXT_FILE => self.read_files.is_some(),
+            methods::FS_WRITE_TEXT_FILE => self.write_files.is_some(),
+            methods::TERMINAL_CREATE
+            | methods::TERMINAL_OUTPUT
+            | methods::TERMINAL_WAIT_FOR_EXIT
+            | methods::TERMINAL_KILL
+            | methods::TERMINAL_RELEASE => self.terminals.is_some(),
+            _ => false,
+        }
+    }
+}
+
+impl<T: ?Sized> Clone for FilesBy<T> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::All(files) => Self::All(Arc::clone(files)),
+            Self::Session => Self::Session,
+        }
     }
 }
 

@@ -12,10 +12,11 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::connection::{Connection, Lease};
 use crate::reader::Reader;
+use crate::served::Served;
 use crate::session_state::SessionState;
 use crate::settings::Settings;
 use crate::slot::Busy;
-use crate::{ClientError, Prompt, SessionControl, Turn, Updates};
+use crate::{ClientError, Prompt, SessionControl, SessionFolders, Turn, Updates};
 
 /// Describes a session to open.
 ///
@@ -54,6 +55,10 @@ impl NewSession {
         self.additional_directories
             .extend(folders.into_iter().map(Into::into));
         self
+    }
+
+    fn folders(&self) -> SessionFolders {
+        SessionFolders::new(&self.cwd).with_additional(&self.additional_directories)
     }
 
     fn into_request(self, connection: &Connection) -> Result<NewSessionRequest, ClientError> {
@@ -110,7 +115,9 @@ pub struct Session {
 impl Session {
     pub(crate) async fn open(lease: Arc<Lease>, new: NewSession) -> Result<Self, ClientError> {
         let connection = lease.connection();
+        let folders = new.folders();
         let request = new.into_request(connection)?;
+        let served = Served::open(connection.options(), &folders).await;
         let hold = connection.peer().hold_updates();
         let (facts, answer) = connection
             .call(&request, connection.options().timeouts.new_session)
@@ -128,6 +135,7 @@ impl Session {
             Arc::clone(connection),
             Reader::new(mailbox),
             Settings::new(answer.modes, answer.config_options, facts.response_seq),
+            served,
         );
         if !connection.registry().insert(&state) {
             return Err(duplicate());

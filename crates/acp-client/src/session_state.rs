@@ -17,6 +17,7 @@ use crate::dispatch::closes_sessions;
 use crate::limits::{ANNOUNCEMENT_WAIT, CANCEL_REPEATS};
 use crate::permission::{KnownTools, ToolFacts};
 use crate::reader::Reader;
+use crate::served::Served;
 use crate::settings::Settings;
 use crate::slot::{Cancelled, Slot};
 use crate::{ClientError, TurnEvent};
@@ -33,6 +34,7 @@ pub(crate) struct SessionState {
     asks: AskQueue,
     tools: Mutex<KnownTools>,
     settings: Mutex<Settings>,
+    served: Served,
 }
 
 impl SessionState {
@@ -41,6 +43,7 @@ impl SessionState {
         connection: Arc<Connection>,
         reader: Reader,
         settings: Settings,
+        served: Served,
     ) -> Arc<Self> {
         Arc::new(Self {
             id,
@@ -51,6 +54,7 @@ impl SessionState {
             asks: AskQueue::default(),
             tools: Mutex::default(),
             settings: Mutex::new(settings),
+            served,
         })
     }
 
@@ -72,6 +76,10 @@ impl SessionState {
 
     pub(crate) fn asks(&self) -> &AskQueue {
         &self.asks
+    }
+
+    pub(crate) fn served(&self) -> &Served {
+        &self.served
     }
 
     pub(crate) fn settings(&self) -> MutexGuard<'_, Settings> {
@@ -121,6 +129,7 @@ impl SessionState {
         // What the agent asked meanwhile is answered `cancelled`.
         self.slot
             .send_modify(|slot| _ = slot.cancel(Instant::now()));
+        self.served.end();
         if !offered {
             return Err(ClientError::Unsupported {
                 capability: "sessionCapabilities.close",

@@ -1,14 +1,14 @@
 //! Files an agent reads and writes through its client.
 
 use std::future::Future;
-use std::io;
-use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 
-use acp_protocol::rpc::Fault;
 use acp_protocol::v1::{
     ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse,
 };
+
+use crate::{ServeError, SessionFolders};
 
 /// Serves `fs/read_text_file`.
 ///
@@ -16,6 +16,9 @@ use acp_protocol::v1::{
 /// line number, if any, of at least 1.
 pub trait ReadFiles: Send + Sync + 'static {
     /// Reads a text file, or the lines asked for.
+    ///
+    /// The future is dropped when the agent takes its request back, the turn is
+    /// cancelled or the session ends.
     ///
     /// # Errors
     ///
@@ -32,6 +35,8 @@ pub trait ReadFiles: Send + Sync + 'static {
 pub trait WriteFiles: Send + Sync + 'static {
     /// Writes a text file, and creates it when it does not exist (R145).
     ///
+    /// The future is dropped as that of [`ReadFiles::read`].
+    ///
     /// # Errors
     ///
     /// A [`ServeError`], which says what the agent is told.
@@ -41,42 +46,16 @@ pub trait WriteFiles: Send + Sync + 'static {
     ) -> impl Future<Output = Result<WriteTextFileResponse, ServeError>> + Send;
 }
 
-/// Why serving a request of the agent did not succeed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ServeError {
-    /// There is no such thing.
-    #[error("find {}", .path.display())]
-    NotFound {
-        /// What the agent named.
-        path: PathBuf,
-    },
-    /// The path lies outside of what the session may use.
-    #[error("use {}: it lies outside the folders of this session", .path.display())]
-    OutsideRoots {
-        /// What the agent named.
-        path: PathBuf,
-    },
-    /// The user, or a rule of the user, refused.
-    #[error("do it: the user refused")]
-    Denied,
-    /// The system failed; the agent is told no details.
-    #[error("serve the agent")]
-    Io(#[from] io::Error),
-}
+/// Gives each session files of its own.
+///
+/// What it opens is dropped when the session ends.
+pub trait OpenFiles: Send + Sync + 'static {
+    /// Serves one session.
+    type Files: ReadFiles + WriteFiles;
 
-impl From<ServeError> for Fault {
-    fn from(error: ServeError) -> Self {
-        let fault = match &error {
-            ServeError::NotFound { .. } => Self::not_found("no such file"),
-            ServeError::OutsideRoots { .. } => {
-                Self::invalid_params("the path lies outside the folders of this session")
-            }
-            ServeError::Denied => Self::invalid_request("the user refused"),
-            ServeError::Io(_) => Self::internal(),
-        };
-        fault.with_source(error)
-    }
+    /// Opens the files of a session that works in these folders, before the agent
+    /// hears of the session.
+    fn open(&self, folders: &SessionFolders) -> impl Future<Output = Self::Files> + Send;
 }
 
 type Boxed<'a, T> = Pin<Box<dyn Future<Output = Result<T, ServeError>> + Send + 'a>>;
@@ -100,5 +79,28 @@ pub(crate) trait DynWriteFiles: Send + Sync + 'static {
 impl<T: WriteFiles> DynWriteFiles for T {
     fn write_boxed(&self, request: WriteTextFileRequest) -> Boxed<'_, WriteTextFileResponse> {
         Box::pin(self.write(request))
+    }
+}
+
+/// The files of one session, to read and to write.
+pub(crate) type OpenedFiles = (Arc<dyn DynReadFiles>, Arc<dyn DynWriteFiles>);
+
+/// [`OpenFiles`] behind a pointer.
+pub(crate) trait DynOpenFiles: Send + Sync + 'static {
+    fn open_boxed<'a>(
+        &'a self,
+        folders: &'a SessionFolders,
+    ) -> Pin<Box<dyn Future<Output = OpenedFiles> + Send + 'a>>;
+}
+
+impl<T: OpenFiles> DynOpenFiles for T {
+    fn open_boxed<'a>(
+        &'a self,
+        folders: &'a SessionFolders,
+    ) -> Pin<Box<dyn Future<Output = OpenedFiles> + Send + 'a>> {
+        Box::pin(async move {
+            let files = Arc::new(self.open(folders).await);
+            (Arc::clone(&files) as _, files as _)
+        })
     }
 }

@@ -1,0 +1,135 @@
+//! Why serving a request of the agent did not succeed.
+
+use std::io;
+use std::path::PathBuf;
+
+use acp_protocol::rpc::Fault;
+use acp_transport_stdio::process::SpawnError;
+
+/// Why serving a request of the agent did not succeed.
+///
+/// The agent is told what it can do something about, in fixed words; names of this
+/// machine and what the system said stay on this side.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    // The agent asked for something that cannot be.
+    /// There is no such thing.
+    #[error("find {}", .path.display())]
+    NotFound {
+        /// What the agent named.
+        path: PathBuf,
+    },
+    /// The path lies outside of what the session may use.
+    #[error("use {}: it lies outside the folders of this session", .path.display())]
+    OutsideRoots {
+        /// What the agent named.
+        path: PathBuf,
+    },
+    /// The path leads through a symbolic link to something that does not exist.
+    #[error("use {}: it leads through a link to nowhere", .path.display())]
+    DanglingLink {
+        /// What the agent named.
+        path: PathBuf,
+    },
+    /// It is a folder, a pipe, a device or a socket.
+    #[error("use {}: it is no regular file", .path.display())]
+    NotAFile {
+        /// What the agent named.
+        path: PathBuf,
+    },
+    /// What was asked for is no UTF-8 text.
+    #[error("read {}: it is no UTF-8 text", .path.display())]
+    NotText {
+        /// What the agent named.
+        path: PathBuf,
+    },
+    /// What was asked for, or was to be written, is too long.
+    #[error("use {}: more than {limit} bytes", .path.display())]
+    TooLarge {
+        /// What the agent named.
+        path: PathBuf,
+        /// The most that is read or written at once.
+        limit: u64,
+    },
+    /// The lines asked for lie too far behind the start of the file.
+    #[error("read {}: the lines lie behind the first {limit} bytes", .path.display())]
+    TooFar {
+        /// What the agent named.
+        path: PathBuf,
+        /// How far is looked for lines.
+        limit: u64,
+    },
+    /// There is no such program.
+    #[error("find the program {program:?} in {searched:?}")]
+    NoSuchProgram {
+        /// What the agent named.
+        program: String,
+        /// Where it was looked for: the `PATH` of the command.
+        searched: String,
+    },
+    /// The command is a line for a shell, and those are not run here.
+    #[error("run a shell line: this needs `ShellLines::Allow`")]
+    ShellLine,
+    /// A variable has an unusable name or value.
+    #[error("set the environment of a command")]
+    Environment,
+    /// The session has as many terminals as it may have.
+    #[error("open another terminal beside the {limit} there are")]
+    TooManyTerminals {
+        /// The most it may have.
+        limit: usize,
+    },
+    /// The session has no such terminal, or it was released.
+    #[error("find a terminal of this session")]
+    NoSuchTerminal,
+
+    // The user decided so.
+    /// The user, or a rule of the user, refused.
+    #[error("do it: the user refused")]
+    Denied,
+
+    // The system failed.
+    /// A program could not be started; the agent is told no details.
+    #[error(transparent)]
+    Spawn(#[from] SpawnError),
+    /// The system failed; the agent is told no details.
+    #[error("serve the agent")]
+    Io(#[from] io::Error),
+}
+
+impl From<ServeError> for Fault {
+    fn from(error: ServeError) -> Self {
+        let fault = match &error {
+            ServeError::NotFound { .. } => Self::not_found("no such file"),
+            ServeError::OutsideRoots { .. } => {
+                Self::invalid_params("the path lies outside the folders of this session")
+            }
+            ServeError::DanglingLink { .. } => {
+                Self::invalid_params("the path leads through a link to nowhere")
+            }
+            ServeError::NotAFile { .. } => Self::invalid_params("the path is no regular file"),
+            ServeError::NotText { .. } => Self::invalid_params("the file is no UTF-8 text"),
+            ServeError::TooLarge { limit, .. } => {
+                Self::invalid_params(format!("more than {limit} bytes: ask for fewer lines"))
+            }
+            ServeError::TooFar { limit, .. } => {
+                Self::invalid_params(format!("the lines lie behind the first {limit} bytes"))
+            }
+            ServeError::NoSuchProgram { .. } => Self::not_found("no such program"),
+            ServeError::ShellLine => Self::invalid_params(
+                "no such program: shell lines are not run here, give a program in `command` and what it gets in `args`",
+            ),
+            ServeError::Environment => {
+                Self::invalid_params("a variable has an unusable name or value")
+            }
+            ServeError::TooManyTerminals { limit } => Self::invalid_request(format!(
+                "the session has {limit} terminals already: release one first"
+            )),
+            ServeError::NoSuchTerminal => Self::not_found("no such terminal"),
+            ServeError::Denied => Self::invalid_request("the user refused"),
+            ServeError::Spawn(_) | ServeError::Io(_) => Self::internal(),
+        };
+        fault.with_source(error)
+    }
+}
