@@ -1,0 +1,37 @@
+//! Runs headless turns on any known agent of the Agent Client Protocol.
+//!
+//! These are the parts that a headless turn is made of. Each can be used alone, and none
+//! of them speaks with an agent:
+//!
+//! * [`registry`] knows agents: what each is started by, needs, and does differently;
+//! * [`version`] asks a program for its version, and judges what it says;
+//! * [`model`] chooses model, effort and mode among what an agent offers;
+//! * [`text`] makes words of agents fit to be shown to people and models.
+//!
+//! What an agent does that others do not is data in its row of the registry; nothing is
+//! branched on a name.
+//!
+//! ```
+//! use acp_harness::{detect_installed, validate_agent};
+//!
+//! let codex = validate_agent("codex")?;
+//! assert_eq!(codex.invocation(), "npx -y @agentclientprotocol/codex-acp@2.6.0");
+//! for agent in detect_installed() {
+//!     println!("{} is here", agent.title);
+//! }
+//! # Ok::<(), acp_harness::registry::UnknownAgent>(())
+//! ```
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
+pub mod limits;
+pub mod model;
+pub mod registry;
+mod secret;
+pub mod text;
+pub mod version;
+
+pub use registry::{AgentEntry, Registry, detect_installed, validate_agent};
+pub use secret::Secret;

@@ -1,0 +1,45 @@
+//! Every bound of this crate, with its reason.
+
+use std::time::Duration;
+
+/// How long a program may take to tell its version. Programs that only print take well
+/// under a second; those that look for updates first take longer, and one that takes
+/// more than this does something else than was asked.
+pub const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How much of what a program prints about its version is kept. A version is a line; a
+/// program that knows no `--version` prints its help.
+pub const MAX_PROBE_OUTPUT: usize = 64 << 10;
+
+/// How much of a text is read to make a short one of it for a model. What is shown is at
+/// most 2 KiB, so all of it comes from the beginning.
+pub const MAX_MODEL_INPUT: usize = 64 << 10;
+
+/// Characters of the name of a tool that a model is shown.
+pub const MODEL_TOOL_NAME_CHARS: usize = 512;
+
+/// Characters of one part of a tool's result that a model is shown: enough for its
+/// first lines.
+pub const MODEL_PREVIEW_CHARS: usize = 512;
+
+/// Characters of a tool's result that a model is shown when it has several parts.
+pub const MODEL_RESULT_CHARS: usize = 2048;
+
+/// Bytes of a peer's error that a model is shown: a message is a sentence, the rest is
+/// traces and payloads.
+pub const MODEL_ERROR_BYTES: usize = 512;
+
+/// How many of the values that an agent offers an error lists. The longest lists of
+/// models have hundreds; who mistyped one finds it among the first.
+pub const MAX_OFFERED_SHOWN: usize = 20;
+
+/// Bytes of a file of agents: the built-in table has some 8 KiB, and the whole official
+/// registry some hundred.
+pub const MAX_REGISTRY_FILE: u64 = 1 << 20;
+
+/// Agents a registry holds. The official registry has some forty.
+pub const MAX_AGENTS: usize = 1024;
+
+/// Search paths whose programs are remembered. A process has one, and each user's
+/// environment perhaps another.
+pub const MAX_SEARCH_PATHS: usize = 8;

@@ -1,0 +1,294 @@
+//! The settings of a session, one step after the other.
+
+use std::collections::VecDeque;
+
+use acp_protocol::v1::{
+    SessionConfigId, SessionConfigOption, SessionConfigValueId, SessionModeId, SessionModeState,
+};
+
+use super::{Demand, Kept, SelectError, Selection, Setting, Wanted, select};
+use crate::limits::MAX_OFFERED_SHOWN;
+use crate::text;
+
+/// What a session is to be set to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    model: Option<Wanted>,
+    effort: Option<Wanted>,
+    mode: Option<Wanted>,
+}
+
+impl Settings {
+    /// Wants nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Wants a model. An empty name stands for none.
+    #[must_use]
+    pub fn with_model(mut self, value: impl Into<String>, demand: Demand) -> Self {
+        self.model = wanted(value.into(), demand);
+        self
+    }
+
+    /// Wants an effort. An empty name stands for none.
+    #[must_use]
+    pub fn with_effort(mut self, value: impl Into<String>, demand: Demand) -> Self {
+        self.effort = wanted(value.into(), demand);
+        self
+    }
+
+    /// Wants a mode. An empty name stands for none.
+    #[must_use]
+    pub fn with_mode(mut self, value: impl Into<String>, demand: Demand) -> Self {
+        self.mode = wanted(value.into(), demand);
+        self
+    }
+
+    /// Begins to carry it out.
+    #[must_use]
+    pub fn plan(&self) -> Plan {
+        // The model first: what efforts there are depends on it.
+        let all = [
+            (Setting::Model, &self.model),
+            (Setting::Effort, &self.effort),
+            (Setting::Mode, &self.mode),
+        ];
+        let left = all
+            .into_iter()
+            .filter_map(|(setting, wanted)| Some((setting, wanted.clone()?)))
+            .collect();
+        Plan {
+            left,
+            kept: Vec::new(),
+        }
+    }
+}
+
+fn wanted(value: String, demand: Demand) -> Option<Wanted> {
+    (!value.is_empty()).then(|| Wanted::new(value, demand))
+}
+
+/// One thing to ask of the agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Step {
+    /// `session/set_config_option`.
+    Option {
+        /// Which setting this is about.
+        setting: Setting,
+        /// The option.
+        option: SessionConfigId,
+        /// Its value.
+        value: SessionConfigValueId,
+    },
+    /// `session/set_mode`, for agents whose modes are no configuration option.
+    Mode(SessionModeId),
+}
+
+/// Carries [`Settings`] out, as far as the agent's offers let it.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    left: VecDeque<(Setting, Wanted)>,
+    kept: Vec<(Setting, Kept)>,
+}
+
+impl Plan {
+    /// Returns the next step, or `None` when there is nothing more to do.
+    ///
+    /// `options` is the newest list: that of the session's opening at first, then that of
+    /// the last answer. `modes` is what agents have that know no options for it (R161,
+    /// R175).
+    ///
+    /// # Errors
+    ///
+    /// [`SelectError`] when a value cannot be had that is wanted too much to go without.
+    /// The plan may be gone on with, without that one.
+    pub fn next(
+        &mut self,
+        options: &[SessionConfigOption],
+        modes: Option<&SessionModeState>,
+    ) -> Result<Option<Step>, SelectError> {
+        while let Some((setting, wanted)) = self.left.pop_front() {
+            let selection = match modes {
+                Some(modes) if setting == Setting::Mode => mode(options, modes, &wanted)?,
+                _ => selected(setting, select(options, setting, &wanted)?),
+            };
+            match selection {
+                Ok(step) => return Ok(Some(step)),
+                Err(kept) => self.kept.push((setting, kept)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns what was left as it is so far, and why.
+    #[must_use]
+    pub fn kept(&self) -> &[(Setting, Kept)] {
+        &self.kept
+    }
+}
+
+fn selected(setting: Setting, selection: Selection) -> Result<Step, Kept> {
+    match selection {
+        Selection::Set { option, value } => Ok(Step::Option {
+            setting,
+            option,
+            value,
+        }),
+        Selection::Keep(kept) => Err(kept),
+    }
+}
+
+/// Chooses a mode by option where there is one, or else among the modes.
+fn mode(
+    options: &[SessionConfigOption],
+    modes: &SessionModeState,
+    wanted: &Wanted,
+) -> Result<Result<Step, Kept>, SelectError> {
+    // Where there is no option, the modes decide: even what is required may go on to them.
+    let demand = match wanted.demand {
+        Demand::Suggest => Demand::Suggest,
+        Demand::Prefer | Demand::Require => Demand::Prefer,
+    };
+    let by_option = select(options, Setting::Mode, &Wanted::new(&*wanted.value, demand))?;
+    if by_option != Selection::Keep(Kept::NoChoice) {
+        return Ok(selected(Setting::Mode, by_option));
+    }
+    let value = &wanted.value;
+    if modes.current_mode_id == **value {
+        return Ok(Err(Kept::Current));
+    }
+    let offered = &modes.available_modes;
+    let found = offered
+        .iter()
+        .find(|mode| mode.id == **value)
+        .or_else(|| offered.iter().find(|mode| mode.name == *value));
+    match (found, wanted.demand) {
+        (Some(mode), _) if mode.id == modes.current_mode_id => Ok(Err(Kept::Current)),
+        (Some(mode), _) => Ok(Ok(Step::Mode(mode.id.clone()))),
+        (None, Demand::Suggest) => Ok(Err(Kept::NotOffered)),
+        (None, Demand::Prefer | Demand::Require) => Err(SelectError::NotOffered {
+            setting: Setting::Mode,
+            value: value.clone(),
+            offered: offered
+                .iter()
+                .take(MAX_OFFERED_SHOWN)
+                .map(|mode| text::one_line(mode.id.as_str(), 80))
+                .collect(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn option(id: &str, current: &str, values: &[&str]) -> Value {
+        let values: Vec<_> = values
+            .iter()
+            .map(|value| json!({"value": value, "name": value}))
+            .collect();
+        json!({"id": id, "name": id, "type": "select", "currentValue": current, "options": values})
+    }
+
+    fn options(json: &[Value]) -> Vec<SessionConfigOption> {
+        json.iter()
+            .map(|option| serde_json::from_value(option.clone()).unwrap())
+            .collect()
+    }
+
+    fn modes() -> SessionModeState {
+        serde_json::from_value(json!({"currentModeId": "auto", "availableModes":
+            [{"id": "auto", "name": "Auto"}, {"id": "ask", "name": "Ask first"}]}))
+        .unwrap()
+    }
+
+    fn shown(step: Result<Option<Step>, SelectError>) -> String {
+        match step {
+            Ok(Some(Step::Option { option, value, .. })) => {
+                format!("{}={}", option.as_str(), value.as_str())
+            }
+            Ok(Some(Step::Mode(mode))) => format!("mode {}", mode.as_str()),
+            Ok(None) => "done".to_owned(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn effort_is_chosen_from_the_list_that_the_model_brought() {
+        let settings = Settings::new()
+            .with_effort("max", Demand::Require)
+            .with_model("large", Demand::Require);
+        let mut plan = settings.plan();
+        let before = options(&[
+            option("model", "small", &["small", "large"]),
+            option("effort", "low", &["low"]),
+        ]);
+        assert_eq!(shown(plan.next(&before, None)), "model=large");
+        let after = options(&[
+            option("model", "large", &["small", "large"]),
+            option("effort", "low", &["low", "max"]),
+        ]);
+        assert_eq!(shown(plan.next(&after, None)), "effort=max");
+        assert_eq!(shown(plan.next(&after, None)), "done");
+        assert_eq!(plan.kept(), []);
+    }
+
+    #[test]
+    fn nothing_is_asked_for_what_is_so_already() {
+        let settings = Settings::new()
+            .with_model("small", Demand::Require)
+            .with_effort("high", Demand::Prefer)
+            .with_mode("", Demand::Require);
+        let mut plan = settings.plan();
+        let offered = options(&[option("model", "small", &["small"])]);
+        assert_eq!(shown(plan.next(&offered, None)), "done");
+        let kept = [
+            (Setting::Model, Kept::Current),
+            (Setting::Effort, Kept::NoChoice),
+        ];
+        assert_eq!(plan.kept(), kept);
+    }
+
+    #[test]
+    fn modes_are_taken_where_there_is_no_option_for_them() {
+        let step = |options: &[_], value: &str, demand| {
+            let settings = Settings::new().with_mode(value, demand);
+            shown(settings.plan().next(options, Some(&modes())))
+        };
+        let by_option = options(&[option("mode", "auto", &["auto", "plan"])]);
+        assert_eq!(step(&[], "ask", Demand::Require), "mode ask");
+        assert_eq!(step(&[], "Ask first", Demand::Prefer), "mode ask");
+        assert_eq!(step(&[], "auto", Demand::Require), "done");
+        assert_eq!(step(&[], "Auto", Demand::Require), "done");
+        assert_eq!(step(&by_option, "plan", Demand::Require), "mode=plan");
+        assert_eq!(
+            step(&by_option, "ask", Demand::Prefer),
+            "set the mode to \"ask\": the agent offers auto, plan"
+        );
+        assert_eq!(step(&by_option, "ask", Demand::Suggest), "done");
+        assert_eq!(step(&[], "fly", Demand::Suggest), "done");
+        assert_eq!(
+            step(&[], "fly", Demand::Prefer),
+            "set the mode to \"fly\": the agent offers auto, ask"
+        );
+        let settings = Settings::new().with_mode("fly", Demand::Require);
+        assert_eq!(
+            shown(settings.plan().next(&[], None)),
+            "set the mode to \"fly\": the agent has no choice of mode"
+        );
+    }
+
+    #[test]
+    fn one_that_cannot_be_had_does_not_end_the_plan() {
+        let settings = Settings::new()
+            .with_model("x", Demand::Require)
+            .with_mode("ask", Demand::Require);
+        let mut plan = settings.plan();
+        assert!(plan.next(&[], Some(&modes())).is_err());
+        assert_eq!(shown(plan.next(&[], Some(&modes()))), "mode ask");
+    }
+}

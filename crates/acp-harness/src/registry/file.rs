@@ -1,0 +1,179 @@
+//! Tables of agents as text: the built-in one, and the user's own.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::entry::{AgentEntry, InvalidEntry, Login, Origin, Quirks};
+use crate::limits::{MAX_AGENTS, MAX_REGISTRY_FILE};
+use crate::version::Version;
+
+/// Why a file of agents cannot be used. Nothing of it is, then.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegistryFileError {
+    /// The file cannot be read.
+    #[error("read the agents of {}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// The file is larger than anything that is a table of agents.
+    #[error("read the agents of {}: it has more than {MAX_REGISTRY_FILE} bytes", .path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is no table of agents.
+    #[error("read a table of agents")]
+    Syntax(#[source] toml::de::Error),
+    /// There are too many agents.
+    #[error("read a table of agents: it has more than {MAX_AGENTS}")]
+    TooMany,
+    /// An entry of the file makes no sense.
+    #[error(transparent)]
+    Entry(#[from] InvalidEntry),
+}
+
+/// Reads a file whole, if it is not too large.
+pub(super) fn read(path: &Path) -> Result<String, RegistryFileError> {
+    use io::Read as _;
+
+    let failed = |source| RegistryFileError::Read {
+        path: path.to_owned(),
+        source,
+    };
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map_err(failed)?;
+    file.take(MAX_REGISTRY_FILE + 1)
+        .read_to_string(&mut text)
+        .map_err(failed)?;
+    if text.len() as u64 > MAX_REGISTRY_FILE {
+        let path = path.to_owned();
+        return Err(RegistryFileError::TooLarge { path });
+    }
+    Ok(text)
+}
+
+/// Lays a table over the entries there are: what it says counts, what it leaves out stays.
+///
+/// All of it counts or nothing.
+pub(super) fn lay_over(
+    entries: &BTreeMap<String, AgentEntry>,
+    table: &str,
+    origin: &Origin,
+) -> Result<BTreeMap<String, AgentEntry>, RegistryFileError> {
+    let table: Table = toml::from_str(table).map_err(RegistryFileError::Syntax)?;
+    let mut entries = entries.clone();
+    for (name, patch) in table.agents {
+        if patch.disabled {
+            entries.remove(&name);
+            continue;
+        }
+        let known = entries.remove(&name);
+        let Some(mut entry) = known.or_else(|| {
+            let command = patch.command.as_ref()?;
+            Some(AgentEntry::new(&*name, command))
+        }) else {
+            let reason = "a new agent needs a `command`".to_owned();
+            return Err(InvalidEntry { name, reason }.into());
+        };
+        entry.origin = origin.clone();
+        patch.apply_to(&mut entry);
+        entry.check()?;
+        entries.insert(name, entry);
+    }
+    if entries.len() > MAX_AGENTS {
+        return Err(RegistryFileError::TooMany);
+    }
+    Ok(entries)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    #[serde(default)]
+    agents: BTreeMap<String, EntryPatch>,
+}
+
+/// Declares what a file may say of something, and how that is laid over what is known.
+macro_rules! patch {
+    ($(#[$doc:meta])* $patch:ident over $target:ident {
+        $(set $set:ident: $set_type:ty,)*
+        $(some $some:ident: $some_type:ty,)*
+        $(inner $inner:ident: $inner_type:ty,)*
+        $(extra $extra:ident: $extra_type:ty,)*
+    }) => {
+        $(#[$doc])*
+        #[derive(Default, Deserialize)]
+        #[serde(deny_unknown_fields, default)]
+        struct $patch {
+            $($set: Option<$set_type>,)*
+            $($some: Option<$some_type>,)*
+            $($inner: $inner_type,)*
+            $($extra: $extra_type,)*
+        }
+
+        impl $patch {
+            fn apply_to(self, target: &mut $target) {
+                $(if let Some(value) = self.$set { target.$set = value; })*
+                $(if let Some(value) = self.$some { target.$some = Some(value); })*
+                $(self.$inner.apply_to(&mut target.$inner);)*
+            }
+        }
+    };
+}
+
+patch! {
+    /// What a file says of one agent.
+    EntryPatch over AgentEntry {
+        set title: String,
+        set aliases: Vec<String>,
+        set command: String,
+        set args: Vec<String>,
+        set os_args: BTreeMap<String, Vec<String>>,
+        set env: BTreeMap<String, String>,
+        set requires: Vec<String>,
+        set probe: Vec<String>,
+        set docs: String,
+        set install: String,
+        set home_env: Vec<String>,
+        set conflicts: Vec<String>,
+        some version: String,
+        some min_version: Version,
+        some model: String,
+        some model_env: String,
+        inner login: LoginPatch,
+        inner quirks: QuirksPatch,
+        extra disabled: bool,
+    }
+}
+
+patch! {
+    /// What a file says of a login.
+    LoginPatch over Login {
+        set hint: String,
+        set keys: Vec<String>,
+        set announces_key: bool,
+        set device: Vec<String>,
+        set browser_methods: Vec<String>,
+        some key_method: String,
+    }
+}
+
+patch! {
+    /// What a file says of quirks.
+    QuirksPatch over Quirks {
+        set unasked_tools: bool,
+        set missing_file_reads_empty: bool,
+        set empty_success: bool,
+        set leaves_daemon: bool,
+        set steering_versions: Vec<String>,
+        some asking_mode: String,
+    }
+}
