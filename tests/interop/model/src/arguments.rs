@@ -14,14 +14,96 @@ const SHELLS: [&str; 6] = [
     "terminal",
 ];
 
+/// Names that tools which read a file go by.
+const READERS: [&str; 4] = ["read", "read_file", "read_text_file", "view"];
+
+/// Names that tools which write a whole file go by.
+const WRITERS: [&str; 4] = ["write", "write_file", "write_text_file", "create_file"];
+
+/// Names that tools which ask the user go by.
+const ASKERS: [&str; 4] = [
+    "request_user_input",
+    "askuserquestion",
+    "ask_user",
+    "question",
+];
+
+/// Names that the argument with the path goes by.
+const PATHS: [&str; 5] = ["path", "file_path", "filepath", "absolute_path", "filename"];
+
 /// Names that the argument with the command goes by.
 const COMMANDS: [&str; 3] = ["command", "cmd", "script"];
 
 /// Finds a tool that runs a shell command.
 pub(crate) fn shell(tools: &[Tool]) -> Option<&Tool> {
-    SHELLS
-        .iter()
-        .find_map(|name| tools.iter().find(|tool| tool.name == *name))
+    find(tools, &SHELLS)
+}
+
+/// Finds a tool that reads a file.
+pub(crate) fn reader(tools: &[Tool]) -> Option<&Tool> {
+    find(tools, &READERS)
+}
+
+/// Finds a tool that writes a file.
+pub(crate) fn writer(tools: &[Tool]) -> Option<&Tool> {
+    find(tools, &WRITERS)
+}
+
+/// Finds a tool that asks the user.
+pub(crate) fn asker(tools: &[Tool]) -> Option<&Tool> {
+    find(tools, &ASKERS)
+}
+
+fn find<'a>(tools: &'a [Tool], names: &[&str]) -> Option<&'a Tool> {
+    let by_name = |name: &&str| {
+        tools
+            .iter()
+            .find(|tool| tool.name.eq_ignore_ascii_case(name))
+    };
+    names.iter().find_map(by_name)
+}
+
+/// Makes the arguments for a tool that reads or writes this file.
+pub(crate) fn for_file(schema: &Value, path: &str, content: &str) -> Value {
+    let mut arguments = Map::new();
+    for (name, property) in properties(schema) {
+        if PATHS.contains(&name.to_lowercase().as_str()) {
+            arguments.insert(name.clone(), json!(path));
+        } else if name == "content" {
+            arguments.insert(name.clone(), json!(content));
+        } else if is_required(schema, name) {
+            arguments.insert(name.clone(), example(property));
+        }
+    }
+    Value::Object(arguments)
+}
+
+/// Makes the arguments for a tool that asks the user: one question with two answers.
+pub(crate) fn for_question(schema: &Value) -> Value {
+    let mut arguments = Map::new();
+    for (name, property) in properties(schema) {
+        if !is_required(schema, name) {
+            continue;
+        }
+        let items = &property["items"];
+        let value = match (name.as_str(), property["type"].as_str()) {
+            ("options", _) => {
+                let answers = ["Red", "Blue"].map(|label| {
+                    let mut answer = for_question(items);
+                    answer["label"] = json!(label);
+                    answer
+                });
+                json!(answers)
+            }
+            ("question", _) => json!("Which colour?"),
+            ("header", _) => json!("Colour"),
+            ("id", _) => json!("colour"),
+            (_, Some("array")) => json!([for_question(items)]),
+            _ => example(property),
+        };
+        arguments.insert(name.clone(), value);
+    }
+    Value::Object(arguments)
 }
 
 /// Makes the arguments that run `command` in a tool with this schema.
@@ -115,6 +197,38 @@ mod tests {
             arguments["justification"],
             "May the mock model write a file?"
         );
+    }
+
+    #[test]
+    fn a_question_has_two_answers() {
+        let text = json!({"type": "string"});
+        let option = json!({"type": "object", "properties": {"label": text, "description": text}, "required": ["label", "description"]});
+        let question = json!({
+            "type": "object",
+            "properties": {
+                "question": text,
+                "header": text,
+                "options": {"type": "array", "items": option},
+                "multiSelect": {"type": "boolean"},
+                "note": text,
+            },
+            "required": ["question", "header", "options", "multiSelect"],
+        });
+        let schema = json!({
+            "properties": {"questions": {"type": "array", "items": question}},
+            "required": ["questions"],
+        });
+        let answers = json!([
+            {"label": "Red", "description": "mock"},
+            {"label": "Blue", "description": "mock"},
+        ]);
+        let expected = json!({"questions": [{
+            "question": "Which colour?",
+            "header": "Colour",
+            "options": answers,
+            "multiSelect": false,
+        }]});
+        assert_eq!(for_question(&schema), expected);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A scripted language model on loopback, for driving real agents without a login.
 //!
-//! It speaks the three dialects that the agents of `agents/` use, and what it says
+//! It speaks the four dialects that the agents of `agents/` use, and what it says
 //! depends on a word in the prompt alone (see [`script`]). Its first line on stdout is its
 //! address; each further line is one entry of its [`journal`]. It ends when its stdin does,
 //! so it never outlives the program that started it.

@@ -4,6 +4,9 @@
 //! |---|---|
 //! | none | says "Hello from mock." in four pieces |
 //! | `USE_TOOL` | calls the shell-like tool it was offered, which writes `mock_shell.txt` into the folder of `CWD=…` |
+//! | `USE_READ` | calls the tool that reads a file, `mock_read.txt` there |
+//! | `USE_WRITE` | calls the tool that writes a file, `mock_write.txt` there |
+//! | `ASK` | calls the tool that asks the user |
 //! | `SLOW` | says 100 pieces, one every 200 ms |
 //! | `LONG` | says 2,000 small numbered pieces, as fast as it can |
 //! | `THINK` | thinks first |
@@ -92,6 +95,22 @@ pub(crate) fn answer(request: &Request) -> Scripted {
     let has = |word: &str| request.prompt.split_whitespace().any(|w| w == word);
     if has("USE_TOOL") {
         use_tool(request)
+    } else if has("USE_READ") {
+        let path = format!("{}/mock_read.txt", folder(request));
+        call("read", arguments::reader(&request.tools), |schema| {
+            arguments::for_file(schema, &path, "")
+        })
+    } else if has("USE_WRITE") {
+        let path = format!("{}/mock_write.txt", folder(request));
+        call("write", arguments::writer(&request.tools), |schema| {
+            arguments::for_file(schema, &path, "written by mock\n")
+        })
+    } else if has("ASK") {
+        call(
+            "ask",
+            arguments::asker(&request.tools),
+            arguments::for_question,
+        )
     } else if has("SLOW") {
         let text = (0..100).map(|n| format!("slow{n} ")).collect();
         let pause = Duration::from_millis(200);
@@ -124,18 +143,32 @@ pub(crate) fn answer(request: &Request) -> Scripted {
 }
 
 fn use_tool(request: &Request) -> Scripted {
-    let Some(tool) = arguments::shell(&request.tools) else {
-        return ("no tool", say(["I was offered no shell."]));
-    };
-    let folder = request
-        .prompt
-        .split_whitespace()
-        .find_map(|w| w.strip_prefix("CWD="));
-    let folder = folder.unwrap_or(".");
+    let folder = folder(request);
     let command = format!("echo mock > '{folder}/mock_shell.txt' && echo mock wrote a file");
+    call("tool", arguments::shell(&request.tools), |schema| {
+        arguments::for_shell(schema, &command)
+    })
+}
+
+/// Returns the folder that the prompt names.
+fn folder(request: &Request) -> &str {
+    let mut words = request.prompt.split_whitespace();
+    let folder = words.find_map(|word| word.strip_prefix("CWD="));
+    folder.unwrap_or(".")
+}
+
+/// Calls a tool, if there is one.
+fn call(
+    script: &'static str,
+    tool: Option<&Tool>,
+    arguments: impl FnOnce(&Value) -> Value,
+) -> Scripted {
+    let Some(tool) = tool else {
+        return ("no tool", say(["I was offered no such tool."]));
+    };
     let call = Call {
         tool: tool.name.clone(),
-        arguments: arguments::for_shell(&tool.parameters, &command),
+        arguments: arguments(&tool.parameters),
     };
     let text = pieces(["I call ", "a tool. "]);
     let reply = Reply {
@@ -143,7 +176,7 @@ fn use_tool(request: &Request) -> Scripted {
         call: Some(call),
         ..Reply::default()
     };
-    ("tool", Ok(reply))
+    (script, Ok(reply))
 }
 
 fn say<T: Into<String>>(text: impl IntoIterator<Item = T>) -> Result<Reply, Failure> {
@@ -235,10 +268,32 @@ mod tests {
     }
 
     #[test]
+    fn a_file_is_read_and_written_where_it_is_told() {
+        let (name, reply) = answer(&request("USE_READ CWD=/home/ada"));
+        let call = reply.expect("the model answers").call;
+        let call = call.expect("the model calls a tool");
+        assert_eq!((name, call.tool.as_str()), ("read", "read_file"));
+        let mut request = request("USE_WRITE CWD=/home/ada");
+        check(&request, "no tool", "I was offered no such tool.");
+        let path = json!({"type": "string"});
+        request.tools.push(Tool {
+            name: "Write".to_owned(),
+            parameters: json!({"properties": {"file_path": path, "content": path}}),
+        });
+        let (name, reply) = answer(&request);
+        let call = reply.expect("the model answers").call;
+        let call = call.expect("the model calls a tool");
+        assert_eq!((name, call.tool.as_str()), ("write", "Write"));
+        let arguments =
+            json!({"file_path": "/home/ada/mock_write.txt", "content": "written by mock\n"});
+        assert_eq!(call.arguments, arguments);
+    }
+
+    #[test]
     fn without_a_shell_it_says_so() {
         let mut request = request("USE_TOOL");
         request.tools.pop();
-        check(&request, "no tool", "I was offered no shell.");
+        check(&request, "no tool", "I was offered no such tool.");
     }
 
     #[test]

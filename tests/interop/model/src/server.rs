@@ -12,7 +12,7 @@ use axum::routing::{get, post};
 use futures_util::stream;
 use serde_json::{Value, json};
 
-use crate::dialect::{CHAT, Dialect, Frame, GEMINI, RESPONSES};
+use crate::dialect::{CHAT, Dialect, Frame, GEMINI, MESSAGES, RESPONSES};
 use crate::journal::Entry;
 use crate::script::{self, Failure, Request};
 
@@ -20,8 +20,10 @@ use crate::script::{self, Failure, Request};
 pub(crate) fn router() -> Router {
     Router::new()
         .route("/v1/models", get(models))
-        .route("/v1/chat/completions", post(|body| openai(CHAT, body)))
-        .route("/v1/responses", post(|body| openai(RESPONSES, body)))
+        .route("/v1/chat/completions", post(|body| plain(CHAT, body)))
+        .route("/v1/responses", post(|body| plain(RESPONSES, body)))
+        .route("/v1/messages", post(|body| plain(MESSAGES, body)))
+        .route("/v1/messages/count_tokens", post(count_tokens))
         .route("/v1beta/models/{call}", post(gemini))
 }
 
@@ -30,7 +32,12 @@ async fn models() -> Json<Value> {
     Json(json!({"object": "list", "data": [model]}))
 }
 
-async fn openai(dialect: &'static dyn Dialect, body: Bytes) -> Response {
+async fn count_tokens() -> Json<Value> {
+    Json(json!({"input_tokens": 100}))
+}
+
+/// Serves a dialect that says in its body whether the answer is to be streamed.
+async fn plain(dialect: &'static dyn Dialect, body: Bytes) -> Response {
     let Ok(body) = serde_json::from_slice::<Value>(&body) else {
         return failure(StatusCode::BAD_REQUEST, "the body is no JSON");
     };
@@ -103,7 +110,7 @@ fn failure(status: StatusCode, message: &str) -> Response {
         "code": status.as_u16(),
         "status": "INVALID_ARGUMENT",
     });
-    (status, Json(json!({ "error": error }))).into_response()
+    (status, Json(json!({"type": "error", "error": error}))).into_response()
 }
 
 #[cfg(test)]
@@ -117,6 +124,7 @@ mod tests {
 
     const CHAT_PATH: &str = "/v1/chat/completions";
     const RESPONSES_PATH: &str = "/v1/responses";
+    const MESSAGES_PATH: &str = "/v1/messages";
     const GEMINI_PATH: &str = "/v1beta/models/m:streamGenerateContent";
 
     async fn ask(path: &str, body: Value) -> (StatusCode, String) {
@@ -186,6 +194,44 @@ mod tests {
         let frames = frames(CHAT_PATH, chat(json!([ask, {"role": "assistant"}, said]))).await;
         let text = all(&frames, "/choices/0/delta/content");
         assert_eq!(text, ["", "The tool said: ", "done"]);
+    }
+
+    #[tokio::test]
+    async fn messages_open_fill_and_close_each_block() {
+        let tools = json!([{"name": "Bash", "input_schema": schema()}]);
+        let ask = json!({"role": "user", "content": [{"type": "text", "text": "USE_TOOL CWD=/w"}]});
+        let body = |messages: Value| json!({"model": "m", "stream": true, "messages": messages, "tools": tools});
+        let call = frames(MESSAGES_PATH, body(json!([ask]))).await;
+        let kinds = all(&call, "/type");
+        let kinds: Vec<&str> = kinds.iter().filter_map(Value::as_str).collect();
+        let expected = [
+            "message_start",
+            "content_block_start",
+            "content_block_delta",
+            "content_block_delta",
+            "content_block_stop",
+            "content_block_start",
+            "content_block_delta",
+            "content_block_stop",
+            "message_delta",
+            "message_stop",
+        ];
+        assert_eq!(kinds, expected);
+        assert_eq!(all(&call, "/content_block/name"), ["Bash"]);
+        assert_eq!(all(&call, "/delta/stop_reason"), ["tool_use"]);
+        let arguments = &all(&call, "/delta/partial_json")[0];
+        let arguments = arguments.as_str().unwrap_or_default();
+        assert!(arguments.contains("/w/mock_shell.txt"), "{arguments}");
+
+        let said = json!({"type": "tool_result", "tool_use_id": "t", "content": "done"});
+        let said = json!({"role": "user", "content": [said]});
+        let after = frames(
+            MESSAGES_PATH,
+            body(json!([ask, {"role": "assistant"}, said])),
+        )
+        .await;
+        assert_eq!(all(&after, "/delta/text"), ["The tool said: ", "done"]);
+        assert_eq!(all(&after, "/delta/stop_reason"), ["end_turn"]);
     }
 
     #[tokio::test]

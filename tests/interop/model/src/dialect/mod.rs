@@ -2,6 +2,7 @@
 
 mod chat;
 mod gemini;
+mod messages;
 mod responses;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,6 +35,9 @@ pub(crate) const RESPONSES: &dyn Dialect = &responses::Responses;
 
 /// Gemini's contents.
 pub(crate) const GEMINI: &dyn Dialect = &gemini::Gemini;
+
+/// Anthropic's messages.
+pub(crate) const MESSAGES: &dyn Dialect = &messages::Messages;
 
 /// One event of a stream.
 #[derive(Debug, PartialEq)]
