@@ -12,7 +12,7 @@ use acp_store::StoreError;
 use expect_test::expect_file;
 use rusqlite::Connection;
 
-use crate::support::{Place, failure, id, read_all, said, session};
+use crate::support::{Place, failure, id, read_all, session};
 
 /// One of each.
 fn everything() -> Vec<What> {
@@ -113,12 +113,7 @@ async fn records_are_written_as_they_always_were() {
 async fn what_a_newer_version_wrote_is_not_left_out() {
     let check = async |set: &str, public: &str, is_right: fn(&StoreError) -> bool| {
         let place = Place::new();
-        let history = place.open();
-        history.create(session("s")).await.unwrap();
-        history
-            .append(&id("s"), 0, said("t", &["a", "b", "c"]))
-            .await
-            .unwrap();
+        let history = place.open_with(&["a", "b", "c"]).await;
         let file = Connection::open(&place.file).unwrap();
         let update = format!("UPDATE record SET {set} WHERE position = 1");
         assert_eq!(file.execute(&update, []).unwrap(), 1);
@@ -156,12 +151,7 @@ async fn a_check_finds_what_is_missing() {
         "PRAGMA foreign_keys = OFF; DELETE FROM session",
     ] {
         let place = Place::new();
-        let history = place.open();
-        history.create(session("s")).await.unwrap();
-        history
-            .append(&id("s"), 0, said("t", &["a", "b", "c"]))
-            .await
-            .unwrap();
+        let history = place.open_with(&["a", "b", "c"]).await;
         history.check().await.unwrap();
         Connection::open(&place.file)
             .unwrap()

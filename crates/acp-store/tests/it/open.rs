@@ -139,13 +139,9 @@ async fn names_mean_nothing_special() {
     }
     // As a link to a file elsewhere, whose log is there, too.
     let (place, other) = (Place::new(), Place::new());
-    let history = place.open();
-    history.create(session("s")).await.unwrap();
+
     let text = "x".repeat(100_000);
-    history
-        .append(&id("s"), 0, said("t", &[&*text]))
-        .await
-        .unwrap();
+    let _history = place.open_with(&[&*text]).await;
     std::os::unix::fs::symlink(&place.file, &other.file).unwrap();
     assert_eq!(texts(&other.open(), "s").await, [text]);
     assert_eq!(other.names(), ["sessions.db"]);
@@ -323,12 +319,7 @@ async fn damage_that_is_found_later_ends_all_writing() {
 async fn what_was_killed_is_opened_with_its_log() {
     // A copy of the files in the middle of the work is what a kill leaves.
     let place = Place::new();
-    let history = place.open();
-    history.create(session("s")).await.unwrap();
-    history
-        .append(&id("s"), 0, said("t", &["a", "b"]))
-        .await
-        .unwrap();
+    let _history = place.open_with(&["a", "b"]).await;
     let copy = Place::new();
     let files: [(PathBuf, PathBuf); 2] =
         ["", "-wal"].map(|end| (beside(&place.file, end), beside(&copy.file, end)));

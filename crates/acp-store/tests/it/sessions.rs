@@ -100,12 +100,7 @@ async fn records_last_in_their_order() {
 #[tokio::test]
 async fn a_session_goes_on_at_its_end_only() {
     let place = Place::new();
-    let history = place.open();
-    history.create(session("s")).await.unwrap();
-    history
-        .append(&id("s"), 0, said("t", &["a", "b"]))
-        .await
-        .unwrap();
+    let history = place.open_with(&["a", "b"]).await;
 
     let check = async |at, records, is_success: bool, want: &[&str]| {
         let appended = history.append(&id("s"), at, records).await;

@@ -29,6 +29,14 @@ impl Place {
         SqliteHistory::open(&self.file).unwrap()
     }
 
+    /// Opens it, with one session `s` in which these texts were said.
+    pub(crate) async fn open_with(&self, texts: &[&str]) -> SqliteHistory {
+        let history = self.open();
+        history.create(session("s")).await.unwrap();
+        history.append(&id("s"), 0, said("t", texts)).await.unwrap();
+        history
+    }
+
     /// The log beside the file.
     pub(crate) fn log(&self) -> PathBuf {
         beside(&self.file, "-wal")
