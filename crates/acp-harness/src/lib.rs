@@ -5,6 +5,7 @@
 //!
 //! * [`registry`] knows agents: what each is started by, needs, and does differently;
 //! * [`version`] asks a program for its version, and judges what it says;
+//! * [`launch`] builds an agent's environment, and gives each user and agent a home;
 //! * [`model`] chooses model, effort and mode among what an agent offers;
 //! * [`text`] makes words of agents fit to be shown to people and models.
 //!
@@ -26,6 +27,7 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+pub mod launch;
 pub mod limits;
 pub mod model;
 pub mod registry;

@@ -1,0 +1,58 @@
+//! What an agent is started with: its environment, its home, its command line.
+//!
+//! * [`EnvPolicy`] builds an environment from an allow-list. Keys of all agents are cleared
+//!   from it first, then the agent gets its own.
+//! * [`EnvOverlay`] lays variables over an environment that is there, and refuses it when
+//!   it holds what must not be set.
+//! * [`Isolation`] gives each user and agent a home of their own.
+//!
+//! Nothing here reads the environment of this process: what is there is passed in.
+//!
+//! ```
+//! use acp_harness::launch::EnvPolicy;
+//! use acp_harness::{Registry, Secret};
+//! use acp_transport_stdio::process::Environment;
+//!
+//! let registry = Registry::builtin();
+//! let ambient = Environment::exactly([
+//!     ("PATH", "/usr/bin"), ("XAI_API_KEY", "of the host"), ("EDITOR", "ed"),
+//! ])?;
+//! let gemini = registry.validate("gemini")?;
+//! let built = EnvPolicy::for_agent(registry, gemini)
+//!     .with_key("GEMINI_API_KEY", Secret::new("of the user"))
+//!     .build(&ambient)?;
+//! let names: Vec<_> = built.environment.iter().map(|(name, _)| name).collect();
+//! assert_eq!(names, ["GEMINI_API_KEY", "PATH"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod env;
+mod isolation;
+
+use std::path::Path;
+
+use acp_transport_stdio::process::Launch;
+
+pub use env::{BuiltEnv, ConflictingEnv, EnvError, EnvOverlay, EnvPolicy};
+pub use isolation::{AgentHome, Isolation, IsolationError};
+
+use crate::registry::{AgentEntry, Programs};
+
+/// Describes how an agent is started: the programs that were found, the arguments of its
+/// entry, and an environment that was built for it.
+///
+/// What it writes to standard error is redacted of the secrets it was given.
+#[must_use]
+pub fn describe(
+    entry: &AgentEntry,
+    programs: &Programs,
+    built: &BuiltEnv,
+    cwd: impl AsRef<Path>,
+) -> Launch {
+    let redactor = built.redactor();
+    Launch::new(programs.command())
+        .with_args(entry.arguments())
+        .with_environment(built.environment.clone())
+        .with_cwd(cwd.as_ref())
+        .with_stderr_redaction(move |text| redactor.redact(&text))
+}
