@@ -11,8 +11,8 @@ use std::{
 };
 
 use acp_protocol::rpc::{
-    AnswerTo, Connection, Entry, IdSpace, Intake, Limits, MailboxId, Progress, Reading, ReceiveSeq,
-    Role, frame,
+    AnswerTo, Connection, Entry, Event, IdSpace, Intake, Limits, MailboxId, OnDrop, Progress,
+    Reading, ReceiveSeq, Role, frame,
 };
 
 /// Remembers whether it was woken.
@@ -192,4 +192,119 @@ fn a_cancelled_turn_pauses_nothing_until_its_end() {
     client.intake.push(answer);
     client.take_in();
     assert!(!client.connection.may_read(now), "the turn has ended");
+}
+
+impl Client {
+    /// Takes everything: how many updates, in a gap or not, and whether the end came.
+    fn drain(&mut self, mailbox: MailboxId) -> (u64, u64, bool) {
+        let mut batch = VecDeque::new();
+        self.connection.take_now(mailbox, &mut batch);
+        let (mut updates, mut dropped, mut closed) = (0, 0, false);
+        for entry in batch {
+            match entry {
+                Entry::Run { run, .. } => updates += u64::from(run.lines),
+                Entry::Gap { dropped: gap } => dropped += gap,
+                Entry::Closed => closed = true,
+                Entry::End { .. } => {}
+            }
+        }
+        (updates, dropped, closed)
+    }
+}
+
+#[test]
+fn what_comes_before_anybody_reads_is_kept_by_bytes_and_not_by_number() {
+    let mut client = Client::new(
+        Limits::default()
+            .with_idle_updates(5)
+            .with_held_bytes(20_000),
+    );
+    client.connection.hold();
+    client.receive_updates("mine", 50);
+    let (mailbox, _) = client.connection.open_mailbox("mine").unwrap();
+    client.receive_updates("mine", 50);
+    assert_eq!(client.drain(mailbox), (100, 0, false));
+    // Still nobody reads, but there is an end to it.
+    for _ in 0..50 {
+        client.receive_updates("mine", 50);
+    }
+    let (kept, dropped, _) = client.drain(mailbox);
+    assert!(kept > 50 && dropped > 50, "{kept} kept, {dropped} dropped");
+    assert_eq!(kept + dropped, 50 * 50);
+}
+
+#[test]
+fn what_was_said_to_an_earlier_session_of_the_name_is_not_for_the_next() {
+    let mut client = Client::new(Limits::default());
+    client.connection.hold();
+    client.receive_updates("mine", 3);
+    let since = client.connection.received();
+    client.receive_updates("mine", 2);
+    let (mailbox, _) = client.connection.open_mailbox_since("mine", since).unwrap();
+    assert_eq!(client.drain(mailbox), (2, 0, false));
+    assert_eq!(client.connection.stats().updates_unknown_session, 3);
+    assert_eq!(client.connection.queued_updates(), 0);
+}
+
+#[test]
+fn a_mailbox_that_is_retired_is_read_to_its_end_and_its_session_is_free() {
+    let mut client = Client::new(Limits::default().with_mailbox_soft(1));
+    let first = client.open("mine");
+    client.receive_updates("mine", 3);
+    let seq = client.connection.received();
+    assert!(client.wait(first, seq).is_pending());
+    assert!(!client.connection.may_read(Instant::now()), "it pauses");
+    client.connection.retire_mailbox(first);
+    client.connection.retire_mailbox(first);
+    client.assert_woken(first, seq);
+    assert!(client.connection.may_read(Instant::now()), "no longer");
+    let second = client.open("mine");
+    client.receive_updates("mine", 2);
+    assert_eq!(client.drain(first), (3, 0, true));
+    // Closing the first takes nothing from the second.
+    client.connection.close_mailbox(first);
+    client.receive_update("mine");
+    assert_eq!(client.drain(second), (3, 0, false));
+}
+
+#[test]
+fn a_call_that_opens_something_is_reported_when_nobody_waits_for_it() {
+    for answered in [false, true] {
+        let mut client = Client::new(Limits::default());
+        let mut tail = Vec::new();
+        frame::call_tail(&mut tail, "session/new", &()).unwrap();
+        let call = client
+            .connection
+            .call(IdSpace::Protocol, AnswerTo::Caller, &tail)
+            .unwrap();
+        let answer = |client: &mut Client| {
+            let id = 1_u64 << 32;
+            let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}\n");
+            client.intake.push(line.as_bytes());
+            client.take_in();
+        };
+        let mut output = Vec::new();
+        client.connection.take_output(&mut output);
+        if answered {
+            answer(&mut client);
+        }
+        client
+            .connection
+            .abandon(call, OnDrop::Report, Instant::now());
+        output.clear();
+        client.connection.take_output(&mut output);
+        assert_eq!(
+            String::from_utf8_lossy(&output).contains("$/cancel_request"),
+            !answered,
+            "who has answered is told nothing"
+        );
+        if !answered {
+            answer(&mut client);
+        }
+        let event = client.connection.poll_event();
+        assert!(
+            matches!(event, Some(Event::LateAnswer(late, _)) if late == call),
+            "{event:?}"
+        );
+    }
 }

@@ -216,8 +216,8 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
                 catch_unwind(AssertUnwindSafe(|| self.handler.notification(notification)))
                     .map_err(drop)
             }
-            Event::LateAnswer(answer) => catch_unwind(AssertUnwindSafe(|| {
-                self.handler.late_answer(&self.peer, &answer)
+            Event::LateAnswer(call, answer) => catch_unwind(AssertUnwindSafe(|| {
+                self.handler.late_answer(&self.peer, call, &answer)
             }))
             .map_err(drop),
         };

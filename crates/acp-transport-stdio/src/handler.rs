@@ -13,7 +13,7 @@ use std::{
 
 use acp_protocol::{
     Request,
-    rpc::{Answer, ErrorCode, Fault, Incoming, ReceiveSeq, RequestId, WireError, frame},
+    rpc::{Answer, CallId, ErrorCode, Fault, Incoming, ReceiveSeq, RequestId, WireError, frame},
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
@@ -46,10 +46,10 @@ pub trait Handler: Send + Sync + 'static {
         let _ = notification;
     }
 
-    /// Takes the answer to a call that was given up before it came, where it
-    /// names something that has to be undone.
-    fn late_answer(&self, peer: &Peer, answer: &Answer) {
-        let _ = (peer, answer);
+    /// Takes the answer to a call that was given up before it came, where
+    /// something has to be undone.
+    fn late_answer(&self, peer: &Peer, call: CallId, answer: &Answer) {
+        let _ = (peer, call, answer);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The updates of one session, and the ends of its streamed calls.
 
-use std::{collections::VecDeque, future::poll_fn, sync::Arc};
+use std::{collections::VecDeque, future::poll_fn};
 
 use acp_protocol::{
     Request,
@@ -15,7 +15,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::{
     peer::{Peer, decode},
-    shared::{Shared, now},
+    shared::now,
 };
 
 /// What a mailbox gives, in wire order.
@@ -117,10 +117,14 @@ pub struct MailboxControl {
 }
 
 impl Mailbox {
-    pub(crate) fn open(peer: Peer, session: &SessionId) -> Result<Self, DuplicateSession> {
+    pub(crate) fn open(
+        peer: Peer,
+        session: &SessionId,
+        since: ReceiveSeq,
+    ) -> Result<Self, DuplicateSession> {
         let opened = peer
             .shared()
-            .with(|connection| connection.open_mailbox(session.as_ref()));
+            .with(|connection| connection.open_mailbox_since(session.as_ref(), since));
         let (id, progress) = opened.ok_or(DuplicateSession)?;
         Ok(Self {
             control: MailboxControl { peer, id },
@@ -177,12 +181,12 @@ impl Mailbox {
         self.control.peer.queue_streamed(params, self.control.id)
     }
 
-    /// Gives a streamed call up: its answer is ignored when it comes.
-    pub fn abandon(&mut self, call: CallId) {
+    /// Gives a streamed call up.
+    pub fn abandon(&mut self, call: CallId, on_drop: OnDrop) {
         self.control
             .peer
             .shared()
-            .with(|connection| connection.abandon(call, OnDrop::Forget, now()));
+            .with(|connection| connection.abandon(call, on_drop, now()));
     }
 
     /// Tells how the mailbox is read from now on.
@@ -304,6 +308,14 @@ impl MailboxControl {
             .with(|connection| connection.is_cancelling(self.id))
     }
 
+    /// Ends the mailbox: the session may get another one, and the consumer of this
+    /// one comes to its end behind what has arrived.
+    pub fn retire(&self) {
+        self.peer
+            .shared()
+            .with(|connection| connection.retire_mailbox(self.id));
+    }
+
     /// Tells how the mailbox is read from now on.
     pub fn set_reading(&self, reading: Reading) {
         self.peer
@@ -337,17 +349,35 @@ struct UpdateParams {
 
 /// Keeps updates of unknown sessions while it lives.
 #[derive(Debug)]
-pub struct UpdateHold(Arc<Shared>);
+pub struct UpdateHold {
+    peer: Peer,
+    since: ReceiveSeq,
+}
 
 impl UpdateHold {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        shared.with(acp_protocol::rpc::Connection::hold);
-        Self(shared)
+    pub(crate) fn new(peer: Peer) -> Self {
+        let since = peer.shared().with(|connection| {
+            connection.hold();
+            connection.received()
+        });
+        Self { peer, since }
+    }
+
+    /// Opens the mailbox of a session, with the updates that came since the hold
+    /// began.
+    ///
+    /// # Errors
+    ///
+    /// [`DuplicateSession`] when the session has one.
+    pub fn open_mailbox(&self, session: &SessionId) -> Result<Mailbox, DuplicateSession> {
+        Mailbox::open(self.peer.clone(), session, self.since)
     }
 }
 
 impl Drop for UpdateHold {
     fn drop(&mut self) {
-        self.0.with(acp_protocol::rpc::Connection::release);
+        self.peer
+            .shared()
+            .with(acp_protocol::rpc::Connection::release);
     }
 }

@@ -221,7 +221,7 @@ impl Peer {
     /// lives. Take one before a call that opens a session.
     #[must_use]
     pub fn hold_updates(&self) -> UpdateHold {
-        UpdateHold::new(Arc::clone(&self.0))
+        UpdateHold::new(self.clone())
     }
 
     /// Opens the mailbox of a session, with the updates that came before.
@@ -230,7 +230,7 @@ impl Peer {
     ///
     /// [`DuplicateSession`] when the session has one.
     pub fn open_mailbox(&self, session: &SessionId) -> Result<Mailbox, DuplicateSession> {
-        Mailbox::open(self.clone(), session)
+        Mailbox::open(self.clone(), session, ReceiveSeq::default())
     }
 
     /// Queues a call and gives its id.
@@ -282,7 +282,7 @@ impl Drop for Watched<'_> {
 fn on_drop(method: &str) -> OnDrop {
     match method {
         "session/prompt" | "initialize" => OnDrop::Forget,
-        "session/new" => OnDrop::Report,
+        "session/new" | "session/load" | "session/resume" => OnDrop::Report,
         _ => OnDrop::Cancel,
     }
 }
@@ -321,6 +321,12 @@ impl<T: DeserializeOwned> CallHandle<T> {
                 .result
                 .and_then(|answer| decode(&answer, &self.method)),
         )
+    }
+
+    /// Returns the call's name.
+    #[must_use]
+    pub fn id(&self) -> Option<CallId> {
+        self.id
     }
 
     /// Lets the call run, and ignores its answer.

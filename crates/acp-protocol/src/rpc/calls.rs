@@ -49,8 +49,9 @@ pub enum OnDrop {
     Cancel,
     /// The answer is ignored.
     Forget,
-    /// The answer is handed to the handler when it comes: it names something
-    /// that has to be undone, as a session that nobody will use.
+    /// The peer is told by `$/cancel_request`, and if it answers with a result
+    /// all the same, the handler gets it: something has to be undone, as a
+    /// session that nobody will use.
     Report,
 }
 
@@ -88,6 +89,17 @@ pub(super) struct Calls {
     watches: Watches,
 }
 
+/// How far a call was when it was given up.
+#[derive(Debug)]
+pub(super) enum Abandoned {
+    /// The peer has not answered it.
+    Unanswered,
+    /// The answer was there and nobody had taken it; it is to be reported.
+    Answered(Answered),
+    /// It had ended.
+    Nothing,
+}
+
 /// What a response turned out to be.
 #[derive(Debug)]
 pub(super) enum Resolved {
@@ -96,7 +108,7 @@ pub(super) enum Resolved {
     /// The end of a stream.
     Streamed(MailboxId, CallId, CallFacts, Answered),
     /// The late answer of a call that was given up; to be reported or not.
-    Late(Option<Answered>),
+    Late(Option<(CallId, Answered)>),
     /// No such call.
     Unmatched,
 }
@@ -222,7 +234,7 @@ impl Calls {
             Some(State::Abandoned { report }) => {
                 let report = *report;
                 self.table.remove(&id);
-                Resolved::Late(report.then_some(result))
+                Resolved::Late(report.then_some((CallId(id), result)))
             }
             Some(State::Done(_)) | None => Resolved::Unmatched,
         }
@@ -246,7 +258,7 @@ impl Calls {
         }
     }
 
-    /// Gives a call up. True when the peer has not answered it yet.
+    /// Gives a call up.
     pub(super) fn abandon(
         &mut self,
         id: CallId,
@@ -254,13 +266,13 @@ impl Calls {
         now: Instant,
         limits: &Limits,
         wakes: &mut Wakes,
-    ) -> bool {
+    ) -> Abandoned {
         self.forget_expired(now);
         match self.table.get_mut(&id.0) {
-            Some(State::Done(_)) => {
-                self.table.remove(&id.0);
-                false
-            }
+            Some(State::Done(_)) => match self.table.remove(&id.0) {
+                Some(State::Done(outcome)) if report => Abandoned::Answered(outcome.result),
+                _ => Abandoned::Nothing,
+            },
             Some(state @ (State::Waiting(_) | State::Streamed(_))) => {
                 self.open_plain -= usize::from(matches!(state, State::Waiting(_)));
                 self.open -= 1;
@@ -270,9 +282,9 @@ impl Calls {
                 if self.zombies.len() > limits.zombie_calls {
                     self.forget_oldest();
                 }
-                true
+                Abandoned::Unanswered
             }
-            Some(State::Abandoned { .. }) | None => false,
+            Some(State::Abandoned { .. }) | None => Abandoned::Nothing,
         }
     }
 

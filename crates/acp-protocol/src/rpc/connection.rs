@@ -15,7 +15,7 @@ use std::{
 
 use super::{
     CloseCause, Limits, ReceiveSeq, Stats,
-    calls::Calls,
+    calls::{CallId, Calls},
     credit::Credit,
     inbound::{Answer, Incoming},
     mailbox::{Entry, MailboxId, Mailboxes, Progress, Reading},
@@ -41,7 +41,7 @@ pub enum Event {
     Notification(Incoming, ReceiveSeq),
     /// A call that was given up with [`OnDrop::Report`](super::OnDrop::Report)
     /// was answered after all.
-    LateAnswer(Answer),
+    LateAnswer(CallId, Answer),
 }
 
 /// What the driver has to do.
@@ -353,7 +353,20 @@ impl Connection {
     /// Opens the mailbox of a session, with the updates that came before it was
     /// known. `None` when it has one.
     pub fn open_mailbox(&mut self, session: &str) -> Option<(MailboxId, Progress)> {
-        let opened = self.mailboxes.open(session, &self.limits, &mut self.stats);
+        self.open_mailbox_since(session, ReceiveSeq::default())
+    }
+
+    /// Opens the mailbox of a session as [`open_mailbox`](Self::open_mailbox),
+    /// without what came up to `since`: that was said to an earlier session of
+    /// the same name.
+    pub fn open_mailbox_since(
+        &mut self,
+        session: &str,
+        since: ReceiveSeq,
+    ) -> Option<(MailboxId, Progress)> {
+        let opened = self
+            .mailboxes
+            .open(session, since, &self.limits, &mut self.stats);
         // Where all mailboxes together were too full, another one was relieved.
         self.kick_paused();
         opened
@@ -363,6 +376,14 @@ impl Connection {
     pub fn close_mailbox(&mut self, mailbox: MailboxId) {
         self.mailboxes
             .close(mailbox, &mut self.stats, &mut self.wakes);
+        self.kick_paused();
+    }
+
+    /// Ends a mailbox: its session may get another one, and its consumer comes to
+    /// the end behind what is queued. It has to be closed all the same.
+    pub fn retire_mailbox(&mut self, mailbox: MailboxId) {
+        self.mailboxes
+            .retire(mailbox, &self.limits, &mut self.wakes);
         self.kick_paused();
     }
 

@@ -59,6 +59,9 @@ pub enum Entry {
 /// How a mailbox treats updates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
+    /// Nobody has read yet: what came first is kept, up to
+    /// [`Limits::held_bytes`]. A mailbox begins so.
+    New,
     /// Somebody reads: nothing is lost below the hard mark, and reading from
     /// the peer may pause.
     Live,
@@ -112,11 +115,12 @@ impl Mailboxes {
         self.over > 0
     }
 
-    /// Opens a mailbox, with what was held for its session. `None` when the
-    /// session has one already.
+    /// Opens a mailbox, with what was held for its session and came after
+    /// `since`. `None` when the session has one already.
     pub(super) fn open(
         &mut self,
         session: &str,
+        since: ReceiveSeq,
         limits: &Limits,
         stats: &mut Stats,
     ) -> Option<(MailboxId, Progress)> {
@@ -137,10 +141,11 @@ impl Mailboxes {
             queued: 0,
             in_hand: 0,
             updates: 0,
-            reading: Reading::Idle,
+            reading: Reading::New,
             cancelled: false,
             exempt: false,
             over: false,
+            retired: false,
             waker: None,
             progress: progress.clone(),
             seen: 0,
@@ -151,6 +156,11 @@ impl Mailboxes {
         self.boxes.insert(id, mailbox);
         for (run, first) in held {
             self.held_bytes -= run.charge;
+            if first <= since {
+                // Said to an earlier session of the same name.
+                stats.updates_unknown_session += u64::from(run.lines);
+                continue;
+            }
             self.push(id, run, first, limits, stats, &mut Wakes::default());
         }
         if let Some(mailbox) = self.boxes.get_mut(&id).filter(|_| self.closed) {
@@ -171,8 +181,34 @@ impl Mailboxes {
         stats.updates_dropped += mailbox.updates;
         self.total -= mailbox.queued;
         self.over -= usize::from(mailbox.over);
-        self.by_session.remove(&mailbox.session);
-        self.last = None;
+        self.unlink(&mailbox.session, id);
+    }
+
+    /// Ends a mailbox: its session may get another one, and its consumer comes to
+    /// the end behind what is queued.
+    pub(super) fn retire(&mut self, id: MailboxId, limits: &Limits, wakes: &mut Wakes) {
+        let Some(mailbox) = self.boxes.get_mut(&id.0) else {
+            return;
+        };
+        if std::mem::replace(&mut mailbox.retired, true) {
+            return;
+        }
+        mailbox.queue.push_back(Entry::Closed);
+        wakes.take_from(&mut mailbox.waker);
+        for (_, waker) in mailbox.barriers.drain(..) {
+            wakes.push(waker);
+        }
+        mailbox.judge(&mut self.over, limits);
+        let session = Arc::clone(&mailbox.session);
+        self.unlink(&session, id);
+    }
+
+    /// Takes the session from a mailbox, if it is still its own.
+    fn unlink(&mut self, session: &Arc<str>, id: MailboxId) {
+        if self.by_session.get(session) == Some(&id.0) {
+            self.by_session.remove(session);
+            self.last = None;
+        }
     }
 
     /// Starts keeping the updates of sessions that are not known yet.
@@ -251,9 +287,11 @@ impl Mailboxes {
         self.total += run.charge;
         mailbox.updates += u64::from(run.lines);
         mailbox.queue.push_back(Entry::Run { run, first });
-        if mailbox.reading == Reading::Idle {
-            self.total -= mailbox.keep_newest(limits.idle_updates, stats);
-        }
+        self.total -= match mailbox.reading {
+            Reading::New => mailbox.keep_bytes(limits.held_bytes, stats),
+            Reading::Idle => mailbox.keep_newest(limits.idle_updates, stats),
+            Reading::Live | Reading::Discard => 0,
+        };
         self.total -= mailbox.keep_bytes(limits.mailbox_hard, stats);
         // Who takes items of what it has in hand stands still no longer.
         mailbox.exempt &= mailbox.progress.read() == mailbox.seen;
@@ -351,7 +389,10 @@ impl Mailboxes {
         waker: &Waker,
     ) -> Poll<()> {
         match self.boxes.get_mut(&id.0) {
-            Some(mailbox) if mailbox.handed < seq.min(mailbox.newest) && !self.closed => {
+            Some(mailbox)
+                if mailbox.handed < seq.min(mailbox.newest)
+                    && !(self.closed || mailbox.retired) =>
+            {
                 mailbox
                     .barriers
                     .retain(|(known, of)| *known != seq || !of.will_wake(waker));
@@ -376,7 +417,7 @@ impl Mailboxes {
         };
         mailbox.reading = reading;
         match reading {
-            Reading::Live => {}
+            Reading::New | Reading::Live => {}
             Reading::Idle => {
                 mailbox.in_hand = 0;
                 self.total -= mailbox.keep_newest(limits.idle_updates, stats);

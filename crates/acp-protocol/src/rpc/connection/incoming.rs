@@ -148,8 +148,8 @@ impl Connection {
             }
             Resolved::Late(report) => {
                 self.stats.responses_late += 1;
-                if let Some(Ok(answer)) = report {
-                    self.events.push_back(Event::LateAnswer(answer));
+                if let Some((call, Ok(answer))) = report {
+                    self.events.push_back(Event::LateAnswer(call, answer));
                 }
             }
             Resolved::Unmatched => self.stats.responses_unmatched += 1,

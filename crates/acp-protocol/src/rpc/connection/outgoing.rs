@@ -8,7 +8,7 @@ use std::{
 use super::Connection;
 use crate::rpc::{
     CallError, CloseCause, ErrorCode, RequestId, SendError, WireError,
-    calls::{AnswerTo, Answered, CallId, IdSpace, OnDrop, Outcome},
+    calls::{Abandoned, AnswerTo, Answered, CallId, IdSpace, OnDrop, Outcome},
     credit::{Lane, Ticket},
     frame,
     mailbox::{MailboxId, Reading},
@@ -168,19 +168,27 @@ impl Connection {
     /// Stops waiting for a call. Its late answer is recognised for
     /// [`Limits::zombie_life`](crate::rpc::Limits::zombie_life).
     pub fn abandon(&mut self, call: CallId, on_drop: OnDrop, now: Instant) {
-        let unanswered = self.calls.abandon(
-            call,
-            on_drop == OnDrop::Report,
-            now,
-            &self.limits,
-            &mut self.wakes,
-        );
-        if unanswered && on_drop == OnDrop::Cancel && self.closed.is_none() {
-            let mut frame = Vec::with_capacity(80);
-            let params = CancelParams { request_id: call.0 };
-            if frame::notification(&mut frame, "$/cancel_request", &params).is_ok() {
-                self.append(&mut frame);
+        let report = on_drop == OnDrop::Report;
+        let abandoned = self
+            .calls
+            .abandon(call, report, now, &self.limits, &mut self.wakes);
+        if self.closed.is_some() {
+            return;
+        }
+        match abandoned {
+            Abandoned::Answered(Ok(answer)) => {
+                self.events
+                    .push_back(super::Event::LateAnswer(call, answer));
+                self.kick_for_event();
             }
+            Abandoned::Unanswered if on_drop != OnDrop::Forget => {
+                let mut frame = Vec::with_capacity(80);
+                let params = CancelParams { request_id: call.0 };
+                if frame::notification(&mut frame, "$/cancel_request", &params).is_ok() {
+                    self.append(&mut frame);
+                }
+            }
+            _ => {}
         }
     }
 

@@ -25,6 +25,8 @@ pub(super) struct Mailbox {
     pub(super) exempt: bool,
     /// Whether it counts among those that pause reading.
     pub(super) over: bool,
+    /// Its session is no longer its own: nothing more comes.
+    pub(super) retired: bool,
     pub(super) waker: Option<Waker>,
     pub(super) progress: Progress,
     pub(super) seen: u64,
@@ -42,7 +44,8 @@ impl Mailbox {
         } else {
             limits.mailbox_soft
         };
-        let live = self.reading == Reading::Live && !self.cancelled && !self.exempt;
+        let live =
+            self.reading == Reading::Live && !(self.cancelled || self.exempt || self.retired);
         let over = live && self.queued + self.in_hand > mark;
         let freed = self.over && !over;
         match (self.over, over) {

@@ -181,6 +181,11 @@ impl Play {
                     self.connection.set_cancelled(consumer.mailbox);
                 }
             }
+            b'R' => {
+                if let Some(consumer) = pick(&mut self.mailboxes, which) {
+                    self.connection.retire_mailbox(consumer.mailbox);
+                }
+            }
             b'h' => {
                 self.connection.hold();
                 self.holds += 1;
