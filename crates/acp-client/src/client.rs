@@ -4,7 +4,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use acp_protocol::v1::InitializeResponse;
+use acp_protocol::v1::{InitializeResponse, SessionId};
 use acp_transport_stdio::process::{Exit, Launch};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
@@ -12,9 +12,11 @@ use tokio::sync::watch;
 use crate::connection::{Connection, Lease};
 use crate::dial;
 use crate::error::{AgentDeath, ClientError};
+use crate::loading::Loading;
+use crate::opening;
 use crate::options::ClientOptions;
 use crate::permission::DecisionLog;
-use crate::session::{NewSession, Session};
+use crate::{Session, SessionSetup};
 
 /// An agent to talk to.
 ///
@@ -159,7 +161,7 @@ impl Client {
         self.inner.options.decisions.clone()
     }
 
-    /// Opens a session; a path is enough to describe one.
+    /// Opens a session; a path is enough to describe what it works with.
     ///
     /// Updates that come before the agent's answer are kept for the session.
     ///
@@ -176,9 +178,52 @@ impl Client {
     /// again where the agent knows how to.
     pub async fn new_session(
         &self,
-        session: impl Into<NewSession>,
+        setup: impl Into<SessionSetup>,
     ) -> Result<Session, ClientError> {
-        Session::open(self.lease()?, session.into()).await
+        opening::open(self.lease()?, setup.into()).await
+    }
+
+    /// Loads a session that the agent remembers, with its history: read it from
+    /// what this gives, or take the session alone.
+    ///
+    /// Resolves as soon as the request is on its way.
+    ///
+    /// # Errors
+    ///
+    /// Before anything is sent: [`ClientError::Unsupported`],
+    /// [`ClientError::EmptySessionId`], [`ClientError::UnusablePath`],
+    /// [`ClientError::DuplicateSession`] when it is open here. Whether it was loaded
+    /// is told by [`Loading::end`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it resolves, nothing is loaded.
+    pub async fn load_session(
+        &self,
+        session: impl Into<SessionId>,
+        setup: impl Into<SessionSetup>,
+    ) -> Result<Loading, ClientError> {
+        Loading::start(self.lease()?, session.into(), setup.into()).await
+    }
+
+    /// Goes on with a session that the agent remembers, without its history.
+    ///
+    /// What the agent says of it before it answers is kept for its reader.
+    ///
+    /// # Errors
+    ///
+    /// As [`load_session`](Self::load_session), and as any request.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped while it waits, the session is forgotten here; one that the agent
+    /// resumes after all is closed again where the agent knows how to.
+    pub async fn resume_session(
+        &self,
+        session: impl Into<SessionId>,
+        setup: impl Into<SessionSetup>,
+    ) -> Result<Session, ClientError> {
+        opening::resume(self.lease()?, session.into(), setup.into()).await
     }
 
     /// Closes the sessions, where the agent knows how to, and then the agent: it gets
@@ -236,7 +281,7 @@ impl Client {
         }
     }
 
-    fn lease(&self) -> Result<Arc<Lease>, ClientError> {
+    pub(crate) fn lease(&self) -> Result<Arc<Lease>, ClientError> {
         match &*self.inner.state.borrow() {
             State::Ready(lease) => Ok(Arc::clone(lease)),
             State::Closed(end) => Err(end.clone().into()),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use acp_protocol::method::Request;
 use acp_protocol::rpc::{CallError, CallFacts, CloseCause, ErrorCode, Role};
-use acp_protocol::v1::InitializeResponse;
+use acp_protocol::v1::{AgentCapabilities, InitializeResponse};
 use acp_transport_stdio::process::{ChildHandle, Exit};
 use acp_transport_stdio::{Peer, connect};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -99,6 +99,12 @@ impl Connection {
     /// What the agent said of itself; `None` until it did.
     pub(crate) fn agent(&self) -> Option<&Arc<InitializeResponse>> {
         self.agent.get()
+    }
+
+    /// What the agent offers.
+    pub(crate) fn offers(&self) -> Result<&AgentCapabilities, ClientError> {
+        let agent = self.agent.get().ok_or(ClientError::NotDialed)?;
+        Ok(&agent.agent_capabilities)
     }
 
     pub(crate) fn set_agent(&self, agent: Arc<InitializeResponse>) {

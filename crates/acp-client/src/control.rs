@@ -53,6 +53,7 @@ impl SessionControl {
     /// Dropped while it waits, the agent is told that nobody waits for its answer; it
     /// may have set the mode by then.
     pub async fn set_mode(&self, mode: impl Into<SessionModeId>) -> Result<(), ClientError> {
+        self.session.check_open()?;
         let mode = mode.into();
         let route = self.session.settings().route_mode(&mode)?;
         match route {
@@ -83,6 +84,7 @@ impl SessionControl {
         option: impl Into<SessionConfigId>,
         value: impl Into<SessionConfigValueId>,
     ) -> Result<(), ClientError> {
+        self.session.check_open()?;
         let request = SetSessionConfigOptionRequest::new(
             self.session.id(),
             option,

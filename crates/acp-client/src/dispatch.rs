@@ -3,13 +3,14 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use acp_protocol::rpc::{Answer, Fault};
+use acp_protocol::rpc::{Answer, CallId, Fault};
 use acp_protocol::v1::{
-    CloseSessionRequest, InitializeResponse, NewSessionResponse, RequestPermissionRequest,
-    RequestPermissionResponse, SessionId, methods,
+    CloseSessionRequest, NewSessionResponse, RequestPermissionRequest, RequestPermissionResponse,
+    SessionId, methods,
 };
 use acp_transport_stdio::{BoxFuture, Context, Handler, IncomingRequest, Peer};
 
+use crate::capability::Capability;
 use crate::connection::AgentCell;
 use crate::options::ClientOptions;
 use crate::permission::permit;
@@ -66,26 +67,26 @@ impl Handler for Dispatch {
     }
 
     /// Closes a session that was opened when nobody waited for it any more.
-    fn late_answer(&self, peer: &Peer, answer: &Answer) {
-        let Ok(opened) = answer.decode::<NewSessionResponse>() else {
-            return;
+    fn late_answer(&self, peer: &Peer, call: CallId, answer: &Answer) {
+        let session = match self.registry.take_undo(call) {
+            Some(session) => session,
+            None => match answer.decode::<NewSessionResponse>() {
+                Ok(opened) => opened.session_id,
+                Err(_) => return,
+            },
         };
-        if self.agent.get().is_some_and(|agent| closes_sessions(agent)) {
+        let closes = self
+            .agent
+            .get()
+            .is_some_and(|agent| Capability::Close.is_in(&agent.agent_capabilities));
+        // Somebody may have opened it anew meanwhile.
+        if closes && self.registry.find(&session).is_none() {
             // Whether it is closed or not, nobody is left to be told.
-            if let Ok(call) = peer.start_call(&CloseSessionRequest::new(opened.session_id)) {
+            if let Ok(call) = peer.start_call(&CloseSessionRequest::new(session)) {
                 call.detach();
             }
         }
     }
-}
-
-/// Tells whether the agent knows how to close a session.
-pub(crate) fn closes_sessions(agent: &InitializeResponse) -> bool {
-    agent
-        .agent_capabilities
-        .session_capabilities
-        .close
-        .is_some()
 }
 
 pub(crate) fn find(registry: &Registry, id: &SessionId) -> Result<Arc<SessionState>, Fault> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use acp_protocol::rpc::{CallError, CloseCause, WireError};
-use acp_protocol::v1::{AuthMethod, SessionId, SessionModeId};
+use acp_protocol::v1::{AuthMethod, AuthMethodId, SessionId, SessionModeId};
 use acp_transport_stdio::process::{Exit, SpawnError};
 
 /// Why something did not succeed.
@@ -38,6 +38,20 @@ pub enum ClientError {
     DuplicateSession {
         /// Its id.
         session: SessionId,
+    },
+    /// A session of this id cannot be: it has no name.
+    #[error("use a session whose id is empty")]
+    EmptySessionId,
+    /// The session was closed or deleted on this side.
+    #[error("use a session that is closed")]
+    SessionClosed,
+    /// The agent offers no such login to its clients; nothing was sent.
+    #[error("log in by {method}: the agent offers no such method")]
+    UnknownLogin {
+        /// What was asked for.
+        method: AuthMethodId,
+        /// What the agent offers.
+        offered: Vec<AuthMethodId>,
     },
     /// A prompt without content; at least one agent never answers those.
     #[error("send a prompt without content")]
@@ -106,6 +120,22 @@ pub enum ClientError {
         /// The last lines of its standard error.
         stderr_tail: String,
     },
+    /// The agent did not load a session in time.
+    #[error("load a session within {} s", .after.as_secs())]
+    LoadTimeout {
+        /// The session.
+        session: SessionId,
+        /// How long was waited.
+        after: Duration,
+        /// The last lines of the agent's standard error.
+        stderr_tail: String,
+    },
+    /// The agent's list of sessions goes round, or does not end.
+    #[error("list the sessions: the list goes round after {pages} pages")]
+    EndlessList {
+        /// How many pages it gave.
+        pages: usize,
+    },
     /// The agent answered with something that is no answer.
     #[error("{}: the answer makes no sense", Doing(.method))]
     BadAnswer {
@@ -135,7 +165,9 @@ impl ClientError {
     pub fn stderr_tail(&self) -> Option<&str> {
         let tail = match self {
             Self::Died(death) => death.stderr_tail(),
-            Self::TimedOut { stderr_tail, .. } => stderr_tail,
+            Self::TimedOut { stderr_tail, .. } | Self::LoadTimeout { stderr_tail, .. } => {
+                stderr_tail
+            }
             _ => return None,
         };
         (!tail.is_empty()).then_some(tail)
@@ -207,7 +239,13 @@ impl fmt::Display for Doing<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
             "initialize" => "introduce ourselves to the agent",
+            "authenticate" => "log in",
+            "logout" => "log out",
             "session/new" => "open a session",
+            "session/load" => "load a session",
+            "session/resume" => "resume a session",
+            "session/list" => "list the sessions",
+            "session/delete" => "delete the session",
             "session/prompt" => "run a turn",
             "session/set_mode" => "set the mode",
             "session/set_config_option" => "set an option",

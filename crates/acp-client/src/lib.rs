@@ -34,6 +34,7 @@
 //! ```
 
 mod asks;
+mod capability;
 mod client;
 mod connection;
 mod control;
@@ -43,17 +44,22 @@ mod error;
 mod files;
 mod folders;
 pub mod limits;
+mod loading;
+mod opening;
 mod options;
 pub mod permission;
 mod prompt;
 mod reader;
 mod registry;
+mod requests;
 mod serve;
 mod serve_error;
 mod served;
 mod session;
+mod session_list;
 mod session_state;
 mod settings;
+mod setup;
 mod slot;
 mod terminal;
 mod turn;
@@ -66,6 +72,7 @@ pub use control::SessionControl;
 pub use error::{AgentDeath, ClientError};
 pub use files::{OpenFiles, ReadFiles, WriteFiles};
 pub use folders::SessionFolders;
+pub use loading::{Loaded, Loading};
 pub use options::ClientOptions;
 pub use permission::{
     Allow, AnswerPermissions, Ask, Decided, DecidedBy, Decision, DecisionLog, PendingPermission,
@@ -73,7 +80,9 @@ pub use permission::{
 };
 pub use prompt::Prompt;
 pub use serve_error::ServeError;
-pub use session::{NewSession, Session};
+pub use session::Session;
+pub use session_list::{SessionList, SessionPage};
+pub use setup::SessionSetup;
 pub use terminal::{OpenTerminals, ServeTerminals};
 pub use turn::{PromptResult, Turn, TurnEvent};
 pub use updates::Updates;

@@ -38,6 +38,25 @@ pub const INITIALIZE_PATIENCE: Duration = Duration::from_secs(120);
 /// How long `session/new` may take: agents start their MCP servers in it.
 pub const NEW_SESSION_TIMEOUT: Duration = Duration::from_secs(120);
 
+/// How long `session/load` may take, not counting the time its caller takes to read
+/// the history.
+pub const LOAD_TIMEOUT: Duration = Duration::from_secs(90);
+
+/// How long `authenticate` may take: its user may have to find a browser and a
+/// password.
+pub const AUTHENTICATE_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// Bytes of history, as it came over the wire, that are collected in one piece. The
+/// longest that was seen has a tenth of it.
+pub const COLLECTED_BYTES: usize = 256 << 20;
+
+/// Pages of a list of sessions. An agent that gives more goes round.
+pub const MAX_LIST_PAGES: usize = 1000;
+
+/// Sessions that are loaded or resumed by a call that was given up, and that are
+/// closed if it succeeds all the same.
+pub const MAX_UNDO: usize = 64;
+
 /// How long short requests (modes, options, close) may take.
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 

@@ -12,7 +12,8 @@ use acp_protocol::v1::{
 
 use crate::files::{DynOpenFiles, DynReadFiles, DynWriteFiles, OpenFiles, ReadFiles, WriteFiles};
 use crate::limits::{
-    CANCEL_GRACE, INITIALIZE_PATIENCE, INITIALIZE_TIMEOUT, NEW_SESSION_TIMEOUT, REQUEST_TIMEOUT,
+    AUTHENTICATE_TIMEOUT, CANCEL_GRACE, INITIALIZE_PATIENCE, INITIALIZE_TIMEOUT, LOAD_TIMEOUT,
+    NEW_SESSION_TIMEOUT, REQUEST_TIMEOUT,
 };
 use crate::permission::{AnswerPermissions, DecisionLog, DynAnswerPermissions};
 use crate::terminal::{DynOpenTerminals, OpenTerminals};
@@ -60,6 +61,8 @@ pub(crate) struct Timeouts {
     pub(crate) initialize: Duration,
     pub(crate) initialize_patience: Duration,
     pub(crate) new_session: Duration,
+    pub(crate) load: Duration,
+    pub(crate) authenticate: Duration,
     pub(crate) request: Duration,
     pub(crate) cancel_grace: Duration,
 }
@@ -81,6 +84,8 @@ impl ClientOptions {
                 initialize: INITIALIZE_TIMEOUT,
                 initialize_patience: INITIALIZE_PATIENCE,
                 new_session: NEW_SESSION_TIMEOUT,
+                load: LOAD_TIMEOUT,
+                authenticate: AUTHENTICATE_TIMEOUT,
                 request: REQUEST_TIMEOUT,
                 cancel_grace: CANCEL_GRACE,
             },
@@ -185,10 +190,26 @@ impl ClientOptions {
         self
     }
 
-    /// Sets how long the agent may take to open a session. Default 120 seconds.
+    /// Sets how long the agent may take to open or resume a session. Default 120
+    /// seconds.
     #[must_use]
     pub fn with_new_session_timeout(mut self, timeout: Duration) -> Self {
         self.timeouts.new_session = timeout;
+        self
+    }
+
+    /// Sets how long the agent may take to load a session, not counting the time that
+    /// is taken to read its history. Default 90 seconds.
+    #[must_use]
+    pub fn with_load_timeout(mut self, timeout: Duration) -> Self {
+        self.timeouts.load = timeout;
+        self
+    }
+
+    /// Sets how long a login may take. Default 10 minutes.
+    #[must_use]
+    pub fn with_authenticate_timeout(mut self, timeout: Duration) -> Self {
+        self.timeouts.authenticate = timeout;
         self
     }
 

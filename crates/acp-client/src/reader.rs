@@ -1,8 +1,8 @@
 //! Reads a session: its updates and what is asked among them, in wire order.
 
-use acp_protocol::rpc::{CallError, CallFacts, CallId, Reading, ReceiveSeq};
-use acp_protocol::v1::{PromptRequest, PromptResponse};
-use acp_transport_stdio::{Item, Mailbox, MailboxControl};
+use acp_protocol::rpc::{CallError, CallId, OnDrop, Reading, ReceiveSeq};
+use acp_protocol::v1::{LoadSessionRequest, PromptRequest};
+use acp_transport_stdio::{Item, Mailbox, MailboxControl, StreamEnd};
 
 use crate::TurnEvent;
 use crate::session_state::SessionState;
@@ -22,8 +22,8 @@ pub(crate) struct Reader {
 pub(crate) enum Happening {
     /// Something for the consumer.
     Event(TurnEvent),
-    /// The answer to the prompt, behind everything that came before it.
-    Answer(CallFacts, Result<PromptResponse, CallError>),
+    /// The answer to the prompt or the loading, behind everything that came before it.
+    End(StreamEnd),
     /// The connection ended, and everything is read.
     Closed,
 }
@@ -50,6 +50,26 @@ impl Reader {
         let call = self.mailbox.start_streamed(request)?;
         self.turn_after = received;
         Ok(call)
+    }
+
+    /// Loads the session; the history comes out of this reader, and then the answer.
+    pub(crate) fn start_loading(
+        &mut self,
+        request: &LoadSessionRequest,
+    ) -> Result<CallId, CallError> {
+        self.mailbox.start_streamed(request)
+    }
+
+    /// Gives a call up. Gives its answer if that came already.
+    pub(crate) fn abandon(&mut self, call: CallId, on_drop: OnDrop) -> Option<StreamEnd> {
+        self.mailbox.abandon(call, on_drop);
+        let mut item = self.stash.take().or_else(|| self.mailbox.next_now());
+        loop {
+            match item? {
+                Item::End(end) => return Some(end),
+                _ => item = self.mailbox.next_now(),
+            }
+        }
     }
 
     /// Starts reading what comes between turns.
@@ -130,7 +150,7 @@ impl Reader {
             Item::Gap { dropped } => TurnEvent::Gap { dropped },
             Item::End(end) => {
                 self.pause();
-                return Some(Happening::Answer(end.facts, end.result::<PromptRequest>()));
+                return Some(Happening::End(end));
             }
             _ => return None,
         }))

@@ -1,10 +1,12 @@
 //! The sessions that are open on one connection.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use acp_protocol::rpc::CallId;
 use acp_protocol::v1::SessionId;
 
+use crate::limits::MAX_UNDO;
 use crate::session_state::SessionState;
 
 /// Finds the session a request of the agent is about.
@@ -13,6 +15,8 @@ use crate::session_state::SessionState;
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
     sessions: Mutex<HashMap<SessionId, Weak<SessionState>>>,
+    /// Calls that were given up while they opened a session.
+    undo: Mutex<VecDeque<(CallId, SessionId)>>,
 }
 
 impl Registry {
@@ -38,6 +42,23 @@ impl Registry {
         {
             sessions.remove(id);
         }
+    }
+
+    /// Notes that `session` is to be closed when `call`, which was given up, turns out
+    /// to have opened it.
+    pub(crate) fn undo_when_answered(&self, call: CallId, session: SessionId) {
+        let mut undo = self.undo.lock().unwrap_or_else(PoisonError::into_inner);
+        if undo.len() >= MAX_UNDO {
+            undo.pop_front();
+        }
+        undo.push_back((call, session));
+    }
+
+    /// Takes the session that `call` opened and nobody waits for.
+    pub(crate) fn take_undo(&self, call: CallId) -> Option<SessionId> {
+        let mut undo = self.undo.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = undo.iter().position(|(known, _)| *known == call)?;
+        undo.remove(at).map(|(_, session)| session)
     }
 
     pub(crate) fn find(&self, id: &SessionId) -> Option<Arc<SessionState>> {

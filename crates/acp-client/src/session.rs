@@ -1,103 +1,15 @@
 //! One session of an agent.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use acp_protocol::v1::{
-    McpServer, NewSessionRequest, PromptRequest, SessionConfigOption, SessionId, SessionModeState,
-    methods,
-};
+use acp_protocol::v1::{PromptRequest, SessionConfigOption, SessionId, SessionModeState, methods};
 use tokio::time::{Instant, sleep_until};
 
-use crate::connection::{Connection, Lease};
-use crate::reader::Reader;
-use crate::served::Served;
+use crate::connection::Lease;
 use crate::session_state::SessionState;
-use crate::settings::Settings;
 use crate::slot::Busy;
-use crate::{ClientError, Prompt, SessionControl, SessionFolders, Turn, Updates};
-
-/// Describes a session to open.
-///
-/// A path does it; servers and further folders can be added.
-#[derive(Debug, Clone)]
-pub struct NewSession {
-    cwd: PathBuf,
-    mcp_servers: Vec<McpServer>,
-    additional_directories: Vec<PathBuf>,
-}
-
-impl NewSession {
-    /// Describes a session that works in `cwd`, an absolute path.
-    #[must_use]
-    pub fn new(cwd: impl Into<PathBuf>) -> Self {
-        Self {
-            cwd: cwd.into(),
-            mcp_servers: Vec::new(),
-            additional_directories: Vec::new(),
-        }
-    }
-
-    /// Gives the agent MCP servers to connect to.
-    #[must_use]
-    pub fn with_mcp_servers(mut self, servers: impl IntoIterator<Item = McpServer>) -> Self {
-        self.mcp_servers.extend(servers);
-        self
-    }
-
-    /// Adds folders the session may use besides, absolute paths.
-    #[must_use]
-    pub fn with_additional_directories<P: Into<PathBuf>>(
-        mut self,
-        folders: impl IntoIterator<Item = P>,
-    ) -> Self {
-        self.additional_directories
-            .extend(folders.into_iter().map(Into::into));
-        self
-    }
-
-    fn folders(&self) -> SessionFolders {
-        SessionFolders::new(&self.cwd).with_additional(&self.additional_directories)
-    }
-
-    fn into_request(self, connection: &Connection) -> Result<NewSessionRequest, ClientError> {
-        let agent = connection.agent().ok_or(ClientError::NotDialed)?;
-        let offered = &agent.agent_capabilities;
-        for server in &self.mcp_servers {
-            let missing = match server {
-                McpServer::Http(_) if !offered.mcp_capabilities.http => "mcpCapabilities.http",
-                McpServer::Sse(_) if !offered.mcp_capabilities.sse => "mcpCapabilities.sse",
-                _ => continue,
-            };
-            return Err(ClientError::Unsupported {
-                capability: missing,
-            });
-        }
-        let mut request = NewSessionRequest::new(text(self.cwd)?, self.mcp_servers);
-        if !self.additional_directories.is_empty() {
-            if offered
-                .session_capabilities
-                .additional_directories
-                .is_none()
-            {
-                return Err(ClientError::Unsupported {
-                    capability: "sessionCapabilities.additionalDirectories",
-                });
-            }
-            let folders: Result<Vec<_>, _> =
-                self.additional_directories.into_iter().map(text).collect();
-            request = request.with_additional_directories(folders?);
-        }
-        Ok(request)
-    }
-}
-
-impl<P: Into<PathBuf>> From<P> for NewSession {
-    fn from(cwd: P) -> Self {
-        Self::new(cwd)
-    }
-}
+use crate::{ClientError, Prompt, SessionControl, Turn, Updates};
 
 /// One session of an agent.
 ///
@@ -113,35 +25,8 @@ pub struct Session {
 }
 
 impl Session {
-    pub(crate) async fn open(lease: Arc<Lease>, new: NewSession) -> Result<Self, ClientError> {
-        let connection = lease.connection();
-        let folders = new.folders();
-        let request = new.into_request(connection)?;
-        let served = Served::open(connection.options(), &folders).await;
-        let hold = connection.peer().hold_updates();
-        let (facts, answer) = connection
-            .call(&request, connection.options().timeouts.new_session)
-            .await?;
-        let duplicate = || ClientError::DuplicateSession {
-            session: answer.session_id.clone(),
-        };
-        let mailbox = connection
-            .peer()
-            .open_mailbox(&answer.session_id)
-            .map_err(|_| duplicate())?;
-        drop(hold);
-        let state = SessionState::new(
-            answer.session_id.clone(),
-            Arc::clone(connection),
-            Reader::new(mailbox),
-            Settings::new(answer.modes, answer.config_options, facts.response_seq),
-            served,
-        );
-        if !connection.registry().insert(&state) {
-            return Err(duplicate());
-        }
-        tracing::debug!(session.id = %state.id(), "a session was opened");
-        Ok(Self { state, lease })
+    pub(crate) fn new(state: Arc<SessionState>, lease: Arc<Lease>) -> Self {
+        Self { state, lease }
     }
 
     /// Returns the agent's name for the session.
@@ -247,6 +132,7 @@ impl Session {
     }
 
     async fn start(&self, prompt: Prompt) -> Result<Turn, ClientError> {
+        self.state.check_open()?;
         let connection = self.lease.connection();
         if let Some(agent) = connection.agent() {
             prompt.check(&agent.agent_capabilities)?;
@@ -275,14 +161,4 @@ impl Session {
     fn cancel_grace(&self) -> Duration {
         self.lease.connection().options().timeouts.cancel_grace
     }
-}
-
-/// Turns a path into what the protocol takes.
-fn text(path: PathBuf) -> Result<String, ClientError> {
-    if !path.is_absolute() {
-        return Err(ClientError::UnusablePath { path });
-    }
-    path.into_os_string()
-        .into_string()
-        .map_err(|path| ClientError::UnusablePath { path: path.into() })
 }

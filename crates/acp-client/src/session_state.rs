@@ -1,9 +1,10 @@
 //! What everything that belongs to one session shares.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use acp_protocol::rpc::ReceiveSeq;
+use acp_protocol::rpc::{CallError, ReceiveSeq};
 use acp_protocol::v1::{
     CancelNotification, CloseSessionRequest, SessionId, SessionUpdate, ToolCallUpdate,
 };
@@ -12,8 +13,8 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::asks::AskQueue;
+use crate::capability::Capability;
 use crate::connection::Connection;
-use crate::dispatch::closes_sessions;
 use crate::limits::{ANNOUNCEMENT_WAIT, CANCEL_REPEATS};
 use crate::permission::{KnownTools, ToolFacts};
 use crate::reader::Reader;
@@ -35,6 +36,8 @@ pub(crate) struct SessionState {
     tools: Mutex<KnownTools>,
     settings: Mutex<Settings>,
     served: Served,
+    /// It was closed or deleted on this side.
+    ended: AtomicBool,
 }
 
 impl SessionState {
@@ -55,6 +58,7 @@ impl SessionState {
             tools: Mutex::default(),
             settings: Mutex::new(settings),
             served,
+            ended: AtomicBool::new(false),
         })
     }
 
@@ -119,27 +123,52 @@ impl SessionState {
         let _ = timeout(ANNOUNCEMENT_WAIT, self.mailbox.consumed_through(seq)).await;
     }
 
-    /// Tells the agent to close the session.
+    /// Tells the agent to close the session, and forgets it.
     pub(crate) async fn close(&self) -> Result<(), ClientError> {
-        let offered = self
-            .connection
-            .agent()
-            .is_some_and(|agent| closes_sessions(agent));
+        let _forget = Forget(self);
+        self.ended.store(true, Ordering::Relaxed);
         self.connection.registry().remove(&self.id, self);
         // What the agent asked meanwhile is answered `cancelled`.
         self.slot
             .send_modify(|slot| _ = slot.cancel(Instant::now()));
         self.served.end();
-        if !offered {
-            return Err(ClientError::Unsupported {
-                capability: "sessionCapabilities.close",
-            });
-        }
+        Capability::Close.require_in(self.connection.offers()?)?;
+        self.mailbox.set_cancelled();
         let request = CloseSessionRequest::new(self.id.clone());
         self.connection
             .call(&request, self.connection.options().timeouts.request)
             .await?;
         Ok(())
+    }
+
+    /// Ends the session on this side: its id may be used again, what the agent asked
+    /// is answered `cancelled`, and whoever reads comes to the end.
+    pub(crate) fn forget(&self) {
+        self.ended.store(true, Ordering::Relaxed);
+        self.connection.registry().remove(&self.id, self);
+        self.slot
+            .send_modify(|slot| _ = slot.cancel(Instant::now()));
+        self.served.end();
+        self.mailbox.retire();
+    }
+
+    /// Checks that the session was not closed or deleted on this side.
+    pub(crate) fn check_open(&self) -> Result<(), ClientError> {
+        if self.ended.load(Ordering::Relaxed) {
+            return Err(ClientError::SessionClosed);
+        }
+        Ok(())
+    }
+
+    /// Says why there is nothing more to read.
+    pub(crate) async fn why_closed(&self, method: &'static str) -> ClientError {
+        match self.connection.peer().close_cause() {
+            Some(cause) => {
+                let error = CallError::Closed(cause);
+                self.connection.explain(method, error).await
+            }
+            None => ClientError::SessionClosed,
+        }
     }
 
     /// Cancels: tells the agent, answers what it asks, and sees to it that the agent
@@ -188,6 +217,15 @@ impl SessionState {
 
     fn tools(&self) -> MutexGuard<'_, KnownTools> {
         self.tools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Forgets a session when it is dropped.
+struct Forget<'a>(&'a SessionState);
+
+impl Drop for Forget<'_> {
+    fn drop(&mut self) {
+        self.0.forget();
     }
 }
 

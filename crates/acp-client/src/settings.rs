@@ -68,6 +68,21 @@ impl Settings {
         }
     }
 
+    /// Takes what loading or resuming the session told, if it told anything.
+    pub(crate) fn opened(
+        &mut self,
+        modes: Option<SessionModeState>,
+        options: Option<Vec<SessionConfigOption>>,
+        at: ReceiveSeq,
+    ) {
+        if let (Some(told), Some(known)) = (modes, self.modes.at(at)) {
+            *known = Some(told);
+        }
+        if let Some(options) = options {
+            self.set_options(options, at);
+        }
+    }
+
     /// Learns from an update of the session; most say nothing about settings.
     pub(crate) fn learn(&mut self, update: &SessionUpdate, at: ReceiveSeq) {
         match update {

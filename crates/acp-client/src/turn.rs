@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use acp_protocol::Meta;
-use acp_protocol::rpc::{CallError, CallFacts, CloseCause};
-use acp_protocol::v1::{PromptResponse, SessionId, StopReason, methods};
+use acp_protocol::rpc::{CallError, CallFacts};
+use acp_protocol::v1::{PromptRequest, PromptResponse, SessionId, StopReason, methods};
 use tokio::sync::OwnedMutexGuard;
 
 use crate::connection::Lease;
@@ -73,8 +73,8 @@ pub struct Turn {
 
 enum Stage {
     Running(OwnedMutexGuard<Reader>),
-    /// The answer is there and not yet put into words.
-    Ending(CallFacts, Result<PromptResponse, CallError>),
+    /// The answer is there and not yet put into words; `None` when there will be none.
+    Ending(CallFacts, Option<Result<PromptResponse, CallError>>),
     Ended(CallFacts, Result<PromptResult, ClientError>),
     /// Handed out.
     Over,
@@ -107,12 +107,8 @@ impl Turn {
         if let Stage::Running(reader) = &mut self.stage {
             let (facts, answer) = match reader.next(&self.session).await {
                 Happening::Event(event) => return Some(event),
-                Happening::Answer(facts, answer) => (facts, answer),
-                Happening::Closed => {
-                    let cause = self.session.connection().peer().close_cause();
-                    let cause = cause.unwrap_or(CloseCause::Local);
-                    (CallFacts::default(), Err(CallError::Closed(cause)))
-                }
+                Happening::End(end) => (end.facts, Some(end.result::<PromptRequest>())),
+                Happening::Closed => (CallFacts::default(), None),
             };
             // From here on the session can take the next turn.
             self.stage = Stage::Ending(facts, answer);
@@ -123,13 +119,14 @@ impl Turn {
         if let Stage::Ending(facts, answer) = &self.stage {
             let facts = *facts;
             let end = match answer {
-                Ok(answer) => Ok(PromptResult::new(answer.clone(), facts)),
-                Err(error) => {
+                Some(Ok(answer)) => Ok(PromptResult::new(answer.clone(), facts)),
+                Some(Err(error)) => {
                     let connection = self.session.connection();
                     Err(connection
                         .explain(methods::SESSION_PROMPT, error.clone())
                         .await)
                 }
+                None => Err(self.session.why_closed(methods::SESSION_PROMPT).await),
             };
             tracing::debug!(
                 session.id = %self.session.id(),

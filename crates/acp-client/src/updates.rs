@@ -42,7 +42,7 @@ impl<'a> Updates<'a> {
             match reader.next(state).await {
                 Happening::Event(event) => return Some(event),
                 // No turn runs, so it is nobody's.
-                Happening::Answer(..) => {}
+                Happening::End(_) => {}
                 Happening::Closed => return None,
             }
         }

@@ -6,9 +6,7 @@ mod support;
 
 use acp_client::{Allow, Client, ClientOptions, Policy, Session, TurnEvent};
 use acp_mockpeer::{Outcome, Play, Recording, Scenario, Style};
-use acp_protocol::rpc::{Limits, Role};
-use acp_protocol::v1::{InitializeRequest, ListSessionsRequest, LoadSessionRequest, StopReason};
-use acp_transport_stdio::{Item, NoHandler, connect};
+use acp_protocol::v1::StopReason;
 use support::{all, brief};
 use tokio::io::{DuplexStream, duplex, split};
 use tokio::task::JoinHandle;
@@ -134,32 +132,47 @@ async fn a_turn_that_is_cancelled_while_it_asks() {
     close(client, agent).await;
 }
 
-/// The connection alone: it lists and loads as well.
 #[tokio::test(start_paused = true)]
 async fn a_session_that_is_listed_and_loaded() {
     let (pipe, agent) = recorded("list_load");
     let (reader, writer) = split(pipe);
-    let peer = connect(Role::Client, reader, writer, NoHandler, Limits::default());
-    let hello = InitializeRequest::new(1);
-    let hello = peer.call::<InitializeRequest>(&hello).await.unwrap();
-    assert!(hello.agent_capabilities.load_session);
-    let list = ListSessionsRequest::new().with_cwd(CWD.to_owned());
-    let list = peer.call::<ListSessionsRequest>(&list).await.unwrap();
-    assert_eq!(list.sessions.len(), 2);
-    let session = list.sessions[0].session_id.clone();
-    let mut mailbox = peer.open_mailbox(&session).unwrap();
-    let load = LoadSessionRequest::new([], CWD, session);
-    mailbox.start_streamed::<LoadSessionRequest>(&load).unwrap();
-    let mut replayed = 0;
-    loop {
-        match mailbox.next().await.unwrap() {
-            Item::Update(_) => replayed += 1,
-            Item::End { .. } => break,
-            other => panic!("{other:?}"),
-        }
+    let client = Client::over(reader, writer, ClientOptions::new());
+    client.dial().await.unwrap();
+    let sessions = client.list_sessions().with_cwd(CWD).all().await.unwrap();
+    let titles: Vec<_> = sessions.iter().map(|session| &session.title).collect();
+    assert_eq!(
+        titles,
+        [&Some("Title 1".to_owned()), &Some("Title 2".to_owned())]
+    );
+    let id = sessions[0].session_id.clone();
+    let mut loading = client.load_session(id.clone(), CWD).await.unwrap();
+    let mut replayed = Vec::new();
+    while let Some(event) = loading.next().await {
+        replayed.push(brief(&event));
     }
     // The whole conversation comes before the answer, tags last as this agent writes them.
-    assert_eq!(replayed, 16);
-    peer.close();
-    agent.await.unwrap().assert_passed();
+    assert_eq!(
+        replayed,
+        [
+            "user_message_chunk",
+            "there, ",
+            "this ",
+            "is ",
+            "a ",
+            "user_message_chunk",
+            "answer.",
+            "And ",
+            "tool_call",
+            "tool_call_update",
+            "one ",
+            "more ",
+            "line.",
+            "Hello ",
+            "session_info_update",
+            "available_commands_update",
+        ]
+    );
+    let session = loading.end().await.unwrap();
+    assert_eq!(*session.id(), id);
+    close(client, agent).await;
 }

@@ -4,7 +4,7 @@ mod support;
 
 use std::time::Duration;
 
-use acp_client::{ClientError, ClientOptions, NewSession, ReadFiles, ServeError, WriteFiles};
+use acp_client::{ClientError, ClientOptions, ReadFiles, ServeError, SessionSetup, WriteFiles};
 use acp_protocol::v1::{
     AuthMethod, McpServer, McpServerHttp, ReadTextFileRequest, ReadTextFileResponse,
     WriteTextFileRequest, WriteTextFileResponse,
@@ -147,18 +147,18 @@ async fn opening_a_session_takes_a_while_but_not_for_ever() {
 #[tokio::test(start_paused = true)]
 async fn what_the_agent_does_not_offer_is_not_asked_for() {
     let (client, mut agent) = dialed(ClientOptions::new(), json!({})).await;
-    let refused = async |new: NewSession| client.new_session(new).await.unwrap_err().to_string();
+    let refused = async |new: SessionSetup| client.new_session(new).await.unwrap_err().to_string();
     let http = McpServer::from(McpServerHttp::new("x", "http://127.0.0.1:1", Vec::new()));
     assert_eq!(
-        refused(NewSession::new("/work").with_mcp_servers([http])).await,
+        refused(SessionSetup::new("/work").with_mcp_servers([http])).await,
         "use `mcpCapabilities.http`, which the agent does not offer"
     );
     assert_eq!(
-        refused(NewSession::new("/work").with_additional_directories(["/more"])).await,
+        refused(SessionSetup::new("/work").with_additional_directories(["/more"])).await,
         "use `sessionCapabilities.additionalDirectories`, which the agent does not offer"
     );
     assert_eq!(
-        refused(NewSession::new("work")).await,
+        refused(SessionSetup::new("work")).await,
         "work in work: the path must be absolute, and UTF-8"
     );
     let session = open(&client, &mut agent, json!({})).await;

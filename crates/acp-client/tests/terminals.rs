@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use acp_client::{
-    ClientOptions, NewSession, OpenTerminals, ServeError, ServeTerminals, SessionFolders,
+    ClientOptions, OpenTerminals, ServeError, ServeTerminals, SessionFolders, SessionSetup,
 };
 use acp_protocol::v1::{
     CreateTerminalRequest, CreateTerminalResponse, KillTerminalRequest, KillTerminalResponse,
@@ -215,7 +215,7 @@ async fn all_folders_of_a_session_are_told() {
     let (options, notes) = options();
     let offered = json!({"sessionCapabilities": {"additionalDirectories": {}}});
     let (client, mut agent) = dialed(options, offered).await;
-    let new = NewSession::new("/work").with_additional_directories(["/lib", "/docs"]);
+    let new = SessionSetup::new("/work").with_additional_directories(["/lib", "/docs"]);
     let serve = async {
         let request = agent.request("session/new").await;
         let told = ["open [\"/work\", \"/lib\", \"/docs\"]"];

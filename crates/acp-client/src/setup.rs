@@ -1,0 +1,112 @@
+//! What a session works with, whether it is opened, loaded or resumed.
+
+use std::path::PathBuf;
+
+use acp_protocol::v1::{AgentCapabilities, McpServer};
+
+use crate::{ClientError, SessionFolders};
+
+/// Describes what a session works with; a path is enough.
+///
+/// ```
+/// use acp_client::SessionSetup;
+///
+/// let short: SessionSetup = "/home/ada/project".into();
+/// let more = SessionSetup::new("/home/ada/project")
+///     .with_additional_directories(["/home/ada/notes"]);
+/// # drop((short, more));
+/// ```
+#[derive(Debug, Clone)]
+pub struct SessionSetup {
+    cwd: PathBuf,
+    mcp_servers: Vec<McpServer>,
+    additional_directories: Vec<PathBuf>,
+}
+
+/// A setup that the agent can take, in the words of the protocol.
+#[derive(Debug)]
+pub(crate) struct CheckedSetup {
+    pub(crate) cwd: String,
+    pub(crate) mcp_servers: Vec<McpServer>,
+    pub(crate) additional_directories: Vec<String>,
+}
+
+impl SessionSetup {
+    /// Describes a session that works in `cwd`, an absolute path.
+    #[must_use]
+    pub fn new(cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            cwd: cwd.into(),
+            mcp_servers: Vec::new(),
+            additional_directories: Vec::new(),
+        }
+    }
+
+    /// Gives the agent MCP servers to connect to.
+    #[must_use]
+    pub fn with_mcp_servers(mut self, servers: impl IntoIterator<Item = McpServer>) -> Self {
+        self.mcp_servers.extend(servers);
+        self
+    }
+
+    /// Adds folders the session may use besides, absolute paths.
+    #[must_use]
+    pub fn with_additional_directories<P: Into<PathBuf>>(
+        mut self,
+        folders: impl IntoIterator<Item = P>,
+    ) -> Self {
+        self.additional_directories
+            .extend(folders.into_iter().map(Into::into));
+        self
+    }
+
+    /// The folders the session may use.
+    pub(crate) fn folders(&self) -> SessionFolders {
+        SessionFolders::new(&self.cwd).with_additional(&self.additional_directories)
+    }
+
+    /// Checks it against what the agent offers, before anything is sent.
+    pub(crate) fn check(self, offered: &AgentCapabilities) -> Result<CheckedSetup, ClientError> {
+        for server in &self.mcp_servers {
+            let missing = match server {
+                McpServer::Http(_) if !offered.mcp_capabilities.http => "mcpCapabilities.http",
+                McpServer::Sse(_) if !offered.mcp_capabilities.sse => "mcpCapabilities.sse",
+                _ => continue,
+            };
+            return Err(ClientError::Unsupported {
+                capability: missing,
+            });
+        }
+        let folders = &offered.session_capabilities.additional_directories;
+        if !self.additional_directories.is_empty() && folders.is_none() {
+            return Err(ClientError::Unsupported {
+                capability: "sessionCapabilities.additionalDirectories",
+            });
+        }
+        Ok(CheckedSetup {
+            cwd: path_text(self.cwd)?,
+            mcp_servers: self.mcp_servers,
+            additional_directories: self
+                .additional_directories
+                .into_iter()
+                .map(path_text)
+                .collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl<P: Into<PathBuf>> From<P> for SessionSetup {
+    fn from(cwd: P) -> Self {
+        Self::new(cwd)
+    }
+}
+
+/// Turns a path into what the protocol takes (R076).
+pub(crate) fn path_text(path: PathBuf) -> Result<String, ClientError> {
+    if !path.is_absolute() {
+        return Err(ClientError::UnusablePath { path });
+    }
+    path.into_os_string()
+        .into_string()
+        .map_err(|path| ClientError::UnusablePath { path: path.into() })
+}
