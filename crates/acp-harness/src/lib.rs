@@ -7,6 +7,7 @@
 //! * [`version`] asks a program for its version, and judges what it says;
 //! * [`launch`] builds an agent's environment, and gives each user and agent a home;
 //! * [`model`] chooses model, effort and mode among what an agent offers;
+//! * [`record`] remembers which session a conversation goes on in, for one turn at a time;
 //! * [`text`] makes words of agents fit to be shown to people and models.
 //!
 //! What an agent does that others do not is data in its row of the registry; nothing is
@@ -30,6 +31,7 @@ mod readme {}
 pub mod launch;
 pub mod limits;
 pub mod model;
+pub mod record;
 pub mod registry;
 mod secret;
 pub mod text;

@@ -43,3 +43,14 @@ pub const MAX_AGENTS: usize = 1024;
 /// Search paths whose programs are remembered. A process has one, and each user's
 /// environment perhaps another.
 pub const MAX_SEARCH_PATHS: usize = 8;
+
+/// Bytes of the record of a session. Ids have some tens of bytes, and a path has at most
+/// 4 KiB.
+pub const MAX_RECORD: u64 = 64 << 10;
+
+/// Records of one folder that are listed or swept at a time: those of a very busy user.
+pub const MAX_RECORDS: usize = 10_000;
+
+/// How often who waits for a conversation looks whether it has come free. A turn takes
+/// seconds at least, so nobody notices; and looking costs a few microseconds.
+pub const CLAIM_POLL: Duration = Duration::from_millis(50);
