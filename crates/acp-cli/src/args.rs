@@ -7,6 +7,7 @@ use std::time::Duration;
 use acp_client::Allow;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::demo::DemoArgs;
 use crate::exit;
 
 /// One command for every agent of the Agent Client Protocol.
@@ -32,7 +33,7 @@ pub(crate) enum Command {
     /// everything it started.
     Run(RunArgs),
     /// Be a small agent on standard input and output, to try clients with
-    DemoAgent,
+    DemoAgent(DemoArgs),
     /// Play a scripted agent or client, or work on scenarios and recordings
     Mock {
         #[command(subcommand)]
@@ -160,6 +161,9 @@ mod tests {
         expect_test::expect_file!["help/run.txt"].assert_eq(&run.render_help().to_string());
         expect_test::expect_file!["help/run-long.txt"]
             .assert_eq(&run.render_long_help().to_string());
+        let demo = acp.find_subcommand_mut("demo-agent");
+        let demo = demo.expect("`acp demo-agent` is there");
+        expect_test::expect_file!["help/demo-agent.txt"].assert_eq(&demo.render_help().to_string());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The acp program: one command for every agent of the Agent Client Protocol.
 
 mod args;
+mod demo;
 mod exit;
 mod human;
 mod interrupts;
@@ -14,7 +15,6 @@ mod tool_lines;
 
 use std::process::ExitCode;
 
-use acp_agent::demo::DemoAgent;
 use clap::Parser;
 use tokio::runtime::Runtime;
 
@@ -35,9 +35,9 @@ fn main() -> ExitCode {
             runtime.block_on(run::run(args))
         }),
         // On a worker, where its connection is.
-        Command::DemoAgent => on_runtime(|runtime| {
+        Command::DemoAgent(args) => on_runtime(|runtime| {
             runtime
-                .block_on(async { tokio::spawn(serve_demo()).await })
+                .block_on(async { tokio::spawn(demo::serve(args)).await })
                 .unwrap_or(Exit::StartFailed)
         }),
     }
@@ -55,15 +55,4 @@ fn on_runtime(work: impl FnOnce(&Runtime) -> Exit) -> ExitCode {
     // What still blocks a thread is left to the end of the process.
     runtime.shutdown_background();
     exit.into()
-}
-
-/// Serves the demo agent until its client hangs up.
-async fn serve_demo() -> Exit {
-    let Ok(agent) = DemoAgent::default().into_agent() else {
-        return Exit::StartFailed;
-    };
-    match agent.serve_stdio().await {
-        Ok(_) => Exit::EndOfTurn,
-        Err(_) => Exit::StartFailed,
-    }
 }

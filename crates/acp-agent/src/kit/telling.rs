@@ -1,6 +1,6 @@
 //! What a turn tells its client.
 
-use acp_host::{Block, ContextUse, Delta, EventBody, Media, Notice, PlanEntry, ToolCall};
+use acp_host::{Block, Command, ContextUse, Delta, EventBody, Media, Notice, PlanEntry, ToolCall};
 
 use super::{Earlier, ToolDraft, Turn, TurnError};
 
@@ -100,6 +100,22 @@ impl Turn {
     pub async fn title(&self, title: impl Into<String>) -> Result<(), TurnError> {
         let info = self.session().set_title(title.into()).await?;
         self.tell_of_session(EventBody::InfoChanged(info)).await
+    }
+
+    /// Offers commands in the session, in place of those offered before. A
+    /// prompt that uses one begins with `/name`, and comes to the handler as it
+    /// is.
+    ///
+    /// # Errors
+    ///
+    /// [`TurnError`] if nobody waits for the turn any more.
+    pub async fn commands(
+        &self,
+        commands: impl IntoIterator<Item = Command>,
+    ) -> Result<(), TurnError> {
+        let commands = commands.into_iter().collect();
+        self.tell_of_session(EventBody::CommandsChanged(commands))
+            .await
     }
 
     /// Tells the user something that is no part of the conversation, if the

@@ -34,6 +34,12 @@ impl<'t> ToolDraft<'t> {
         self
     }
 
+    /// Names a place in a file that it touches.
+    pub fn at(mut self, location: ToolLocation) -> Self {
+        self.call = self.call.with_location(location);
+        self
+    }
+
     /// Adds its arguments.
     ///
     /// # Errors
@@ -151,6 +157,26 @@ impl RunningTool<'_> {
     pub async fn complete(self, content: Vec<ToolContent>) -> Result<(), TurnError> {
         self.end(ToolEnd::completed(self.call.id.clone()), content)
             .await
+    }
+
+    /// Ends it well, as [`complete`](Self::complete) does, and adds what it
+    /// returned, as it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`complete`](Self::complete), and if it cannot be written as JSON.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`complete`](Self::complete).
+    pub async fn complete_with(
+        self,
+        content: Vec<ToolContent>,
+        output: &impl Serialize,
+    ) -> Result<(), TurnError> {
+        let end = ToolEnd::completed(self.call.id.clone());
+        let end = end.with_output(Json::from_value(output)?);
+        self.end(end, content).await
     }
 
     /// Ends it badly: it failed, or was not allowed.

@@ -1,0 +1,123 @@
+//! What the demo agent has its client do: files and commands.
+
+use std::path::PathBuf;
+
+use acp_host::{ClientError, CreateTerminal, Diff, ToolContent, ToolKind};
+use serde_json::json;
+
+use super::{DemoAgent, work::NOTE};
+use crate::kit::{Turn, TurnError};
+
+/// How much of a file it says.
+const SAID: usize = 200;
+
+impl DemoAgent {
+    /// Reads a file of the client.
+    pub(super) async fn read_file(&self, turn: &Turn, path: &str) -> Result<(), TurnError> {
+        let path = path_in(turn, path);
+        let tool = turn
+            .tool("read_file", format!("Read {}", path.display()))
+            .kind(ToolKind::Read)
+            .location(&path)
+            .start()
+            .await?;
+        let text = match turn.read_text_file(&path).await {
+            Ok(text) => text,
+            Err(error) => {
+                tool.fail(said(&error)?).await?;
+                return self.say(turn, "I could not read it.\n").await;
+            }
+        };
+        let beginning: String = text.chars().take(SAID).collect();
+        tool.complete(vec![ToolContent::text(beginning)]).await?;
+        let lines = text.lines().count();
+        self.say(turn, &format!("The file has {lines} lines.\n"))
+            .await
+    }
+
+    /// Writes a file of the client, if it may.
+    pub(super) async fn write_file(&self, turn: &Turn, path: &str) -> Result<(), TurnError> {
+        let path = path_in(turn, path);
+        let tool = turn
+            .tool("write_file", format!("Write {}", path.display()))
+            .kind(ToolKind::Edit)
+            .location(&path)
+            .diff(Diff::new(&path, NOTE))
+            .announce()
+            .await?;
+        if !self.may(turn, turn, &tool).await? {
+            tool.fail("not allowed").await?;
+            return self.say(turn, "Then I leave it.\n").await;
+        }
+        tool.start().await?;
+        if let Err(error) = turn.write_text_file(&path, NOTE).await {
+            tool.fail(said(&error)?).await?;
+            return self.say(turn, "I could not write it.\n").await;
+        }
+        tool.complete(vec![ToolContent::Diff(Diff::new(&path, NOTE))])
+            .await?;
+        self.say(turn, "The file is written.\n").await
+    }
+
+    /// Runs a command in a terminal of the client, if it may.
+    pub(super) async fn run_command(&self, turn: &Turn, command: &str) -> Result<(), TurnError> {
+        let command = if command.is_empty() {
+            "echo Hello from the terminal"
+        } else {
+            command
+        };
+        let tool = turn
+            .tool("run", format!("Run {command}"))
+            .kind(ToolKind::Execute)
+            .input(&json!({ "command": command }))?
+            .announce()
+            .await?;
+        if !self.may(turn, turn, &tool).await? {
+            tool.fail("not allowed").await?;
+            return self.say(turn, "Then I do not run it.\n").await;
+        }
+        tool.start().await?;
+        let mut words = command.split_whitespace();
+        let program = words.next().unwrap_or_default();
+        let request = CreateTerminal::new(program)
+            .with_args(words)
+            .with_cwd(&turn.setup().cwd)
+            .with_output_byte_limit(64 << 10);
+        let running = match turn.terminal(request).await {
+            Ok(running) => running,
+            Err(error) => {
+                tool.fail(said(&error)?).await?;
+                return self.say(turn, "You ran nothing.\n").await;
+            }
+        };
+        tool.show(vec![running.to_content()]).await?;
+        let exit = running.wait().await?;
+        let output = running.output().await?;
+        tool.complete(vec![running.to_content()]).await?;
+        // What a tool shows, the client keeps when the terminal is released.
+        running.release().await?;
+        let how = match (exit.code, exit.signal) {
+            (Some(code), _) => format!("It ended with {code}"),
+            (None, Some(signal)) => format!("It was ended by {signal}"),
+            (None, None) => "It ended".to_owned(),
+        };
+        let text = format!("{how} and wrote {} bytes.\n", output.text.len());
+        self.say(turn, &text).await
+    }
+}
+
+/// A path that was asked for, or that of the note.
+fn path_in(turn: &Turn, path: &str) -> PathBuf {
+    let path = if path.is_empty() { "notes.md" } else { path };
+    turn.setup().cwd.join(path)
+}
+
+/// What to say of a question that the client did not answer well. That nobody
+/// waits any more ends the turn.
+fn said(error: &ClientError) -> Result<String, TurnError> {
+    match error {
+        ClientError::Cancelled => Err(TurnError::cancelled()),
+        ClientError::Unsupported => Ok("the client cannot do that".to_owned()),
+        other => Ok(other.to_string()),
+    }
+}

@@ -1,0 +1,53 @@
+//! `acp demo-agent`: the demo agent on standard input and output.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use acp_agent::AgentBuilder;
+use acp_agent::demo::{DemoAgent, WORDS};
+use acp_agent::kit::MemoryHistory;
+use clap::Args;
+
+use crate::exit::Exit;
+
+/// What `acp demo-agent` is told.
+#[derive(Debug, Args)]
+#[command(after_help = HELP.as_str())]
+pub(crate) struct DemoArgs {
+    /// How long it rests behind each word, in milliseconds; with 0 it rests nowhere
+    #[arg(long, value_name = "MS", default_value_t = 20)]
+    pace: u64,
+
+    /// Have the client log in before there are sessions
+    #[arg(long)]
+    login: bool,
+}
+
+static HELP: LazyLock<String> = LazyLock::new(|| {
+    let width = WORDS.iter().map(|(word, _)| word.len()).max();
+    let width = width.unwrap_or_default();
+    let words = WORDS
+        .iter()
+        .map(|(word, about)| format!("  {word:width$}  {about}\n"));
+    let words: String = words.collect();
+    format!("Words a prompt may begin with; any other prompt shows a bit of everything:\n{words}")
+});
+
+/// Serves the demo agent until its client hangs up.
+pub(crate) async fn serve(args: DemoArgs) -> Exit {
+    let Ok(agent) = builder(&args).build() else {
+        return Exit::StartFailed;
+    };
+    match agent.serve_stdio().await {
+        Ok(_) => Exit::EndOfTurn,
+        Err(_) => Exit::StartFailed,
+    }
+}
+
+fn builder(args: &DemoArgs) -> AgentBuilder {
+    let mut demo = DemoAgent::default().with_pace(Duration::from_millis(args.pace));
+    if args.login {
+        demo = demo.with_login();
+    }
+    demo.into_builder_with_history(MemoryHistory::new())
+}
