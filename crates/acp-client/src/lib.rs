@@ -70,7 +70,7 @@ pub use acp_transport_stdio::{RawLine, Update};
 pub use client::{Client, ClientEnd};
 pub use control::SessionControl;
 pub use error::{AgentDeath, ClientError};
-pub use files::{OpenFiles, ReadFiles, WriteFiles};
+pub use files::{FolderFiles, MissingFiles, OpenFiles, ReadFiles, WorkspaceFiles, WriteFiles};
 pub use folders::SessionFolders;
 pub use loading::{Loaded, Loading};
 pub use options::ClientOptions;

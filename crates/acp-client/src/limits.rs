@@ -23,6 +23,18 @@ pub const MAX_DECISIONS: usize = 256;
 /// Bytes kept of the title of a decided tool call; agents put whole commands there.
 pub const MAX_DECISION_TITLE: usize = 256;
 
+/// Bytes of one file that are read or written at once: the text of a program is
+/// shorter, and an answer with all of it still fits into a message.
+pub const MAX_FILE_BYTES: u64 = 10 << 20;
+
+/// Bytes that are looked at to find a line far down in a file. Reading that much
+/// takes a second or two; who wants lines from behind it has other tools.
+pub const MAX_FILE_SEEN: u64 = 1 << 30;
+
+/// Files of all sessions that are read or written at the same time, each on a thread
+/// and with a buffer of its own. More of them do not make a disk faster.
+pub const MAX_FILE_JOBS: usize = 8;
+
 /// Terminals of one session that an agent may hold, whoever serves them: a memory of
 /// ids that has no other end. Agents run one command at a time, or a few.
 pub const MAX_KNOWN_TERMINALS: usize = 1024;

@@ -127,7 +127,8 @@ impl ClientOptions {
         self
     }
 
-    /// Serves files in both directions, for each session its own.
+    /// Serves files in both directions, for each session its own:
+    /// [`WorkspaceFiles`](crate::WorkspaceFiles) for one.
     #[must_use]
     pub fn with_files(mut self, files: impl OpenFiles) -> Self {
         self.files = Some(Arc::new(files));

@@ -111,7 +111,7 @@ impl From<ServeError> for Fault {
             ServeError::NotAFile { .. } => Self::invalid_params("the path is no regular file"),
             ServeError::NotText { .. } => Self::invalid_params("the file is no UTF-8 text"),
             ServeError::TooLarge { limit, .. } => {
-                Self::invalid_params(format!("more than {limit} bytes: ask for fewer lines"))
+                Self::invalid_params(format!("more than {limit} bytes at once"))
             }
             ServeError::TooFar { limit, .. } => {
                 Self::invalid_params(format!("the lines lie behind the first {limit} bytes"))

@@ -1,5 +1,10 @@
 //! Files an agent reads and writes through its client.
 
+mod read;
+mod window;
+mod workspace;
+mod write;
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -7,6 +12,8 @@ use std::sync::Arc;
 use acp_protocol::v1::{
     ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse,
 };
+
+pub use workspace::{FolderFiles, MissingFiles, WorkspaceFiles};
 
 use crate::{ServeError, SessionFolders};
 

@@ -1,6 +1,11 @@
 //! The folders a session works in.
 
+mod links;
+mod roots;
+
 use std::path::{Path, PathBuf};
+
+pub(crate) use roots::{Place, Roots, SharedRoots, explain, leads_astray};
 
 /// The folders a session works in: its working directory, and others if it was
 /// given any.

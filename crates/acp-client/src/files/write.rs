@@ -1,0 +1,208 @@
+//! Writes a file of a session. Blocks.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use cap_std::fs::{Dir, File, Metadata, OpenOptions, Permissions};
+
+use crate::ServeError;
+use crate::folders::{Place, Roots, explain, leads_astray};
+
+/// How often a path is followed anew when it changes while it is used.
+const ROUNDS: usize = 16;
+/// How many names are tried for the new file before it takes its place.
+const NAMES: usize = 8;
+
+/// Writes a text file: a new file that takes the place of the old one in one step.
+///
+/// Whoever reads meanwhile gets the old text or the new one. Another name of the
+/// old file (a hard link, which may lie anywhere) keeps the old text.
+pub(super) fn write(
+    roots: &Roots,
+    path: &Path,
+    content: &[u8],
+    stopped: impl Fn() -> bool,
+) -> Result<(), ServeError> {
+    for _ in 0..ROUNDS {
+        if stopped() {
+            return Err(ServeError::Io(io::ErrorKind::Interrupted.into()));
+        }
+        // All links are followed here, so none is expected below.
+        let place = roots.resolve(path)?.place;
+        match replace(&place, content, &stopped) {
+            Ok(Outcome::Written) => return Ok(()),
+            Ok(Outcome::NotAFile) => {
+                return Err(ServeError::NotAFile {
+                    path: path.to_path_buf(),
+                });
+            }
+            Ok(Outcome::Moved) => {}
+            Err(error) if leads_astray(&error) => {}
+            Err(error) => return Err(explain(path, error)),
+        }
+    }
+    Err(ServeError::Io(io::Error::other(
+        "the path changes all the time",
+    )))
+}
+
+enum Outcome {
+    Written,
+    /// Something else than a regular file is there.
+    NotAFile,
+    /// A link has come into the way.
+    Moved,
+}
+
+fn replace(place: &Place<'_>, content: &[u8], stopped: &impl Fn() -> bool) -> io::Result<Outcome> {
+    let Some(name) = place.below.file_name().map(Path::new) else {
+        return Ok(Outcome::NotAFile);
+    };
+    let above = place.below.parent().unwrap_or(Path::new(""));
+    let parent = open_parent(place.dir, above)?;
+    let old = match parent.symlink_metadata(name) {
+        Ok(old) if old.is_symlink() => return Ok(Outcome::Moved),
+        Ok(old) if !old.is_file() => return Ok(Outcome::NotAFile),
+        Ok(old) => {
+            // A file that may not be written is not replaced either.
+            check_writable(&parent, name, &old)?;
+            Some(old)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    let mut new = NewFile::create(&parent, old.as_ref())?;
+    new.file.write_all(content)?;
+    if let Some(old) = &old {
+        keep_owner_and_mode(&new.file, old)?;
+    }
+    if stopped() {
+        return Err(io::ErrorKind::Interrupted.into());
+    }
+    new.rename(name)?;
+    Ok(Outcome::Written)
+}
+
+/// Opens the folder of a file, and makes what is missing of it.
+fn open_parent(root: &Dir, above: &Path) -> io::Result<Dir> {
+    let above = match above.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => above,
+    };
+    match root.open_dir(above) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            root.create_dir_all(above)?;
+            root.open_dir(above)
+        }
+        opened => opened,
+    }
+}
+
+/// The new text, under a name of its own; removed again unless it is renamed.
+struct NewFile<'a> {
+    parent: &'a Dir,
+    name: String,
+    file: File,
+    renamed: bool,
+}
+
+impl<'a> NewFile<'a> {
+    fn create(parent: &'a Dir, old: Option<&Metadata>) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        if old.is_some() {
+            only_for_owner(&mut options);
+        }
+        let mut tried = 0;
+        loop {
+            let name = format!(".acp-{:016x}.tmp", random()?);
+            match parent.open_with(&name, &options) {
+                Ok(file) => {
+                    return Ok(Self {
+                        parent,
+                        name,
+                        file,
+                        renamed: false,
+                    });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tried < NAMES => {
+                    tried += 1;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Puts it in the place of what has this name, which is never followed.
+    fn rename(mut self, name: &Path) -> io::Result<()> {
+        self.parent.rename(&self.name, self.parent, name)?;
+        self.renamed = true;
+        Ok(())
+    }
+}
+
+impl Drop for NewFile<'_> {
+    fn drop(&mut self) {
+        if !self.renamed
+            && let Err(error) = self.parent.remove_file(&self.name)
+        {
+            tracing::debug!(
+                error = &error as &dyn std::error::Error,
+                "a file that was not finished stays behind"
+            );
+        }
+    }
+}
+
+fn random() -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(u64::from_ne_bytes(bytes))
+}
+
+#[cfg(unix)]
+fn check_writable(parent: &Dir, name: &Path, _: &Metadata) -> io::Result<()> {
+    use rustix::fs::{Access, AtFlags, accessat};
+
+    Ok(accessat(parent, name, Access::WRITE_OK, AtFlags::EACCESS)?)
+}
+
+#[cfg(not(unix))]
+fn check_writable(_: &Dir, _: &Path, old: &Metadata) -> io::Result<()> {
+    match old.permissions().readonly() {
+        true => Err(io::ErrorKind::PermissionDenied.into()),
+        false => Ok(()),
+    }
+}
+
+/// The text of a file that others may not read is at no moment theirs to read.
+#[cfg(unix)]
+fn only_for_owner(options: &mut OpenOptions) {
+    use cap_std::fs::OpenOptionsExt as _;
+
+    options.mode(0o600);
+}
+
+#[cfg(not(unix))]
+fn only_for_owner(_: &mut OpenOptions) {}
+
+/// Gives the new file the owner, where the system lets us, and the mode of the old.
+#[cfg(unix)]
+fn keep_owner_and_mode(new: &File, old: &Metadata) -> io::Result<()> {
+    use cap_std::fs::{MetadataExt as _, PermissionsExt as _};
+    use rustix::fs::{Gid, Uid, fchown};
+
+    let now = new.metadata()?;
+    if (now.uid(), now.gid()) != (old.uid(), old.gid()) {
+        let (owner, group) = (Uid::from_raw(old.uid()), Gid::from_raw(old.gid()));
+        // Only a privileged process gives files away; it is ours then.
+        let _ = fchown(new, Some(owner), Some(group));
+    }
+    // The bits that lend a program rights fall away, as with any write.
+    new.set_permissions(Permissions::from_mode(old.mode() & 0o777))
+}
+
+#[cfg(not(unix))]
+fn keep_owner_and_mode(new: &File, old: &Metadata) -> io::Result<()> {
+    new.set_permissions(old.permissions())
+}
