@@ -28,6 +28,7 @@ mod news;
 mod parallel;
 mod permission;
 mod prompt;
+mod registry;
 mod secrets;
 mod settings;
 mod updates;
