@@ -42,6 +42,7 @@ pub struct AgentBuilder {
     deleter: Option<Box<dyn DynSessionDeleter>>,
     config: Config,
     login: Option<Login>,
+    strict_login: bool,
     logout: Option<Box<dyn DynLogoutHandler>>,
     compact_command: bool,
     info: Implementation,
@@ -65,6 +66,9 @@ pub enum BuildError {
     /// An authenticator came without a way to log in.
     #[error("build an agent: it asks for a login, and names no way to log in")]
     NoAuthMethods,
+    /// Everything is to wait for a login, and nobody can log in.
+    #[error("build an agent: it is strict about logins, and has no authenticator")]
+    NoAuthenticator,
     /// Two ways to log in have one id, or an id is empty.
     #[error("build an agent: the ids of its ways to log in are not unique")]
     AuthMethodIds,
@@ -84,6 +88,7 @@ impl AgentBuilder {
             deleter: None,
             config: Config::Nothing,
             login: None,
+            strict_login: false,
             logout: None,
             compact_command: false,
             info: Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
@@ -167,7 +172,19 @@ impl AgentBuilder {
         self.login = Some(Login {
             authenticator: Box::new(authenticator),
             methods: methods.into_iter().collect(),
+            is_strict: false,
         });
+        self
+    }
+
+    /// Has prompts, lists and deletions wait for a login too, not only the
+    /// beginning, resuming and loading of sessions. After a logout, live
+    /// sessions can be cancelled and closed, and do nothing else that is new.
+    ///
+    /// The protocol has no capability for it: the client reads -32000.
+    #[must_use]
+    pub fn strict_login(mut self) -> Self {
+        self.strict_login = true;
         self
     }
 
@@ -237,15 +254,20 @@ impl AgentBuilder {
     /// # Errors
     ///
     /// [`BuildError`] says what does not go together.
-    pub fn build(self) -> Result<Agent, BuildError> {
+    pub fn build(mut self) -> Result<Agent, BuildError> {
         if self.limits.live_sessions == 0 {
             return Err(BuildError::NoSessions);
         }
         if self.info.name.is_empty() || self.info.version.is_empty() {
             return Err(BuildError::NoName);
         }
-        if let Some(login) = &self.login {
-            check_methods(&login.methods)?;
+        match &mut self.login {
+            Some(login) => {
+                check_methods(&login.methods)?;
+                login.is_strict = self.strict_login;
+            }
+            None if self.strict_login => return Err(BuildError::NoAuthenticator),
+            None => {}
         }
         let catalog = match self.catalog {
             Some(sessions) => {

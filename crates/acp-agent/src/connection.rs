@@ -12,7 +12,7 @@ use acp_protocol::{
     v1::{
         AuthenticateRequest, CancelNotification, CloseSessionRequest, DeleteSessionRequest,
         InitializeRequest, ListSessionsRequest, LoadSessionRequest, LogoutRequest,
-        NewSessionRequest, PromptRequest, ResumeSessionRequest, SessionId,
+        NewSessionRequest, PromptRequest, PromptResponse, ResumeSessionRequest, SessionId,
         SetSessionConfigOptionRequest, SetSessionModeRequest, methods::AgentMethod,
     },
 };
@@ -188,18 +188,17 @@ impl Connection {
     }
 
     fn prompt(&self, request: IncomingRequest) -> Option<BoxFuture> {
-        let accepted = self
-            .0
-            .initialized(PromptRequest::METHOD)
-            .and_then(|_| request.decode::<PromptRequest>())
-            .and_then(|params| {
-                let session = self.0.live(PromptRequest::METHOD, &params.session_id)?;
-                let command = CommandId::from(Uuid::now_v7().to_string());
-                Ok((Accepted::begin(session, command)?, params.prompt))
-            });
+        if let Err(fault) = self.0.initialized(PromptRequest::METHOD) {
+            return refuse(request, fault);
+        }
+        let accepted = request.decode::<PromptRequest>().and_then(|params| {
+            let session = self.0.live(PromptRequest::METHOD, &params.session_id)?;
+            let command = CommandId::from(Uuid::now_v7().to_string());
+            Ok((Accepted::begin(session, command)?, params.prompt))
+        });
         let (accepted, prompt) = match accepted {
             Ok(accepted) => accepted,
-            Err(fault) => return refuse(request, fault),
+            Err(fault) => return self.refuse_prompt(request, fault),
         };
         let accepts = self.0.parts.prompt;
         let compacts = self.0.parts.compact_command && content::is_compact_command(&prompt);
@@ -209,19 +208,26 @@ impl Connection {
             rpc.id = ?request.id(),
             stop_reason = field::Empty,
         );
+        let state = Arc::clone(&self.0);
         let (responder, context) = request.into_parts();
         let work = async move {
-            let task = match compacts {
-                true => Ok(Task::Compact),
-                false => content::from_wire(prompt, accepts).map(Task::Prompt),
-            };
-            let answer = match task {
-                Ok(task) => accepted.answer(task, &context).await,
-                Err(fault) => {
-                    // Lets go of the slot before the answer leaves.
-                    drop(accepted);
-                    Err(fault)
+            let authorize = state.authorize_strictly(PromptRequest::METHOD);
+            let answer = match accepted.authorized(authorize, &context).await {
+                Ok(accepted) => {
+                    let task = match compacts {
+                        true => Ok(Task::Compact),
+                        false => content::from_wire(prompt, accepts).map(Task::Prompt),
+                    };
+                    match task {
+                        Ok(task) => accepted.answer(task, &context).await,
+                        Err(fault) => {
+                            // Lets go of the slot before the answer leaves.
+                            drop(accepted);
+                            Err(fault)
+                        }
+                    }
                 }
+                Err(answer) => answer,
             };
             if let Ok(response) = &answer {
                 Span::current().record("stop_reason", response.stop_reason.as_str());
@@ -229,6 +235,19 @@ impl Connection {
             responder.answer(answer);
         };
         Some(Box::pin(work.instrument(span)))
+    }
+
+    /// Refuses a prompt; who has to log in first learns nothing but that.
+    fn refuse_prompt(&self, request: IncomingRequest, fault: Fault) -> Option<BoxFuture> {
+        if self.0.parts.strict_login().is_none() {
+            return refuse(request, fault);
+        }
+        let state = Arc::clone(&self.0);
+        let (responder, context) = request.into_parts();
+        Some(Box::pin(async move {
+            let admitted = state.admit(PromptRequest::METHOD, &context).await;
+            responder.answer::<PromptResponse>(admitted.and(Err(fault)));
+        }))
     }
 
     /// R118. What cannot be read or is not known is ignored: nobody waits for

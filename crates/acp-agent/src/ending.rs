@@ -53,6 +53,7 @@ impl State {
         context: Context,
     ) -> Served<DeleteSessionResponse> {
         let method = DeleteSessionRequest::METHOD;
+        self.admit(method, &context).await?;
         let params = params?;
         let id = host_id(method, &params.session_id)?;
         // Nobody takes it up meanwhile. It does not count as live.

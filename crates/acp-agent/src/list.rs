@@ -32,6 +32,7 @@ impl State {
         context: Context,
     ) -> Served<ListSessionsResponse> {
         let method = ListSessionsRequest::METHOD;
+        self.admit(method, &context).await?;
         let params = params?;
         let Some(catalog) = &self.parts.catalog else {
             return Err(Fault::method_not_found(method));

@@ -17,6 +17,27 @@ use crate::{
 };
 
 impl State {
+    /// Whether prompts, lists and deletions may be served: if the agent is strict
+    /// about logins, somebody has to be logged in.
+    ///
+    /// # Errors
+    ///
+    /// As [`authorize`](Self::authorize).
+    pub(crate) async fn authorize_strictly(&self, method: &str) -> Result<(), Fault> {
+        match self.parts.strict_login() {
+            Some(_) => self.authorize(method).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The same, until the request is cancelled.
+    pub(crate) async fn admit(&self, method: &str, context: &Context) -> Result<(), Fault> {
+        let authorized = context
+            .run_until_cancelled(self.authorize_strictly(method))
+            .await;
+        authorized.unwrap_or_else(|| Err(Fault::cancelled()))
+    }
+
     /// Whether sessions may be begun, resumed and loaded: nobody has to log in,
     /// or somebody has.
     ///

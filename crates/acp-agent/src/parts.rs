@@ -53,6 +53,8 @@ pub(crate) enum Config {
 pub(crate) struct Login {
     pub(crate) authenticator: Box<dyn DynAuthenticator>,
     pub(crate) methods: Vec<AuthMethod>,
+    /// Prompts, lists and deletions wait for it too.
+    pub(crate) is_strict: bool,
 }
 
 impl Config {
@@ -67,6 +69,11 @@ impl Config {
 }
 
 impl Parts {
+    /// The login for which also prompts, lists and deletions wait.
+    pub(crate) fn strict_login(&self) -> Option<&Login> {
+        self.login.as_ref().filter(|login| login.is_strict)
+    }
+
     /// Whether a method is served: what is not registered does not exist.
     pub(crate) fn serves(&self, method: AgentMethod) -> bool {
         match method {

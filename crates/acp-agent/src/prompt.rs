@@ -79,6 +79,52 @@ impl Accepted {
         &self.session.core.id
     }
 
+    /// Goes on once the user is known to be logged in.
+    ///
+    /// # Errors
+    ///
+    /// The answer to a prompt that may not run, or that nobody wants any more;
+    /// the slot is free then.
+    pub(crate) async fn authorized(
+        mut self,
+        authorize: impl Future<Output = Result<(), Fault>>,
+        request: &Context,
+    ) -> Result<Self, Result<PromptResponse, Fault>> {
+        let mut authorize = pin!(authorize);
+        let mut request_cancelled = pin!(request.cancelled());
+        let answer = poll_fn(|cx| {
+            let mut progress = Progress::default();
+            let end = self
+                .session
+                .core
+                .slot()
+                .poll_end(&self.command, cx.waker(), &mut progress);
+            if let Poll::Ready((end, stop)) = end {
+                self.is_answered = true;
+                return Poll::Ready(Some(stop.map_or_else(|| end.answer(), Stop::answer)));
+            }
+            if progress.stopped {
+                return Poll::Ready(Some(self.abandon(true)));
+            }
+            if request_cancelled.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Some(Err(Fault::cancelled())));
+            }
+            authorize
+                .as_mut()
+                .poll(cx)
+                .map(|authorized| authorized.err().map(Err))
+        })
+        .await;
+        match answer {
+            None => Ok(self),
+            Some(answer) => {
+                // Lets go of the slot before the answer leaves.
+                drop(self);
+                Err(answer)
+            }
+        }
+    }
+
     /// Lets the host do what is asked, and waits for its end.
     pub(crate) async fn answer(
         mut self,
@@ -262,18 +308,20 @@ impl Wait<'_> {
     fn give_up(&mut self, prompt: &mut Accepted) -> Result<PromptResponse, Fault> {
         let runs_in_place = self.submit.take().is_some();
         self.interrupt = None;
-        prompt.is_answered = true;
-        let (stop, after) = prompt
-            .session
-            .core
-            .slot()
-            .abandon(&prompt.command, runs_in_place);
-        after.run();
-        stop.unwrap_or(Stop::Cancelled).answer()
+        prompt.abandon(runs_in_place)
     }
 }
 
 impl Accepted {
+    /// Stops waiting for the end; the slot is free now if `is_over`, else when
+    /// the end comes.
+    fn abandon(&mut self, is_over: bool) -> Result<PromptResponse, Fault> {
+        self.is_answered = true;
+        let (stop, after) = self.session.core.slot().abandon(&self.command, is_over);
+        after.run();
+        stop.unwrap_or(Stop::Cancelled).answer()
+    }
+
     fn stop(&self, stop: Stop) {
         let after = self.session.core.slot().stop(Some(&self.command), stop);
         after.run();

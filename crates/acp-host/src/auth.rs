@@ -5,7 +5,8 @@ use crate::{HostError, Secret};
 /// Lets users log in; `authenticate`.
 ///
 /// Registered with its [methods](AuthMethod), it locks the making, loading and
-/// resuming of sessions until somebody is logged in.
+/// resuming of sessions until somebody is logged in; a strict agent locks
+/// prompts, lists and deletions as well.
 pub trait Authenticator: Send + Sync + 'static {
     /// Logs in by a method that was advertised and that runs in the agent.
     ///

@@ -83,6 +83,8 @@ pub(crate) struct Script {
     pub(crate) config: Mutex<Vec<ConfigOption>>,
     pub(crate) changes: Mutex<Vec<ConfigChange>>,
     pub(crate) is_logged_in: AtomicBool,
+    /// What asking for that does.
+    pub(crate) ask_logged_in: Mutex<VecDeque<Does>>,
     /// Ids for sessions, in place of those that are counted.
     pub(crate) ids: Mutex<VecDeque<String>>,
 }
@@ -280,6 +282,7 @@ impl Authenticator for Host {
     }
 
     async fn is_logged_in(&self) -> bool {
+        let _ = next(&self.script.ask_logged_in).act().await;
         self.script.is_logged_in.load(Ordering::Relaxed)
     }
 }

@@ -9,7 +9,7 @@ use acp_agent::{
 use serde_json::{Value, json};
 
 use crate::{
-    client::Client,
+    client::{Client, prompt},
     host::{Does, Strings, auth_methods, host},
 };
 
@@ -150,6 +150,8 @@ fn ways_to_log_in_make_sense() {
             .build()
     };
     assert!(matches!(build(vec![]), Err(BuildError::NoAuthMethods)));
+    let strict = AgentBuilder::new(host().0).strict_login().build();
+    assert!(matches!(strict, Err(BuildError::NoAuthenticator)));
     let one = || AuthMethod::new("a", "A");
     assert!(build(vec![one()]).is_ok());
     for twice in [vec![one(), one()], vec![AuthMethod::new("", "A")]] {
@@ -180,4 +182,108 @@ async fn who_waits_for_a_login_can_be_cancelled() {
     client.answer(second).await;
     let answer = client.call("session/new", params()).await;
     assert_eq!(answer["error"]["code"], -32000, "{answer}");
+}
+
+/// A client of an agent that is strict, and a session of theirs.
+async fn strict_scene() -> (Strings, Client, String) {
+    let (host, strings) = host();
+    let agent = AgentBuilder::new(host.clone())
+        .catalog(host.clone())
+        .deleter(host.clone())
+        .strict_login()
+        .authenticator(host.clone(), auth_methods())
+        .logout(host)
+        .build()
+        .unwrap();
+    let mut client = Client::ready(&agent).await;
+    client
+        .call("authenticate", json!({"methodId": "key"}))
+        .await;
+    let id = client.new_session().await;
+    (strings, client, id)
+}
+
+#[tokio::test(start_paused = true)]
+async fn strict_agents_do_nothing_before_a_login() {
+    let (mut strings, mut client, id) = strict_scene().await;
+    let session = strings.session().await;
+    client.call("logout", json!({})).await;
+    let methods = ["session/prompt", "session/list", "session/delete"];
+    for method in methods {
+        // Who is not logged in learns nothing, neither what exists nor what is
+        // wrong with the parameters.
+        for params in [prompt(&id, "hi"), prompt("nobody", "hi"), json!([7])] {
+            let answer = client.call(method, params).await;
+            assert_eq!(answer["error"]["code"], -32000, "{method}: {answer}");
+        }
+    }
+    assert!(session.try_submission().await.is_none());
+    assert!(strings.script.queries.lock().unwrap().is_empty());
+    assert!(strings.script.deleted.lock().unwrap().is_empty());
+
+    // It is the host that knows who is logged in.
+    strings.script.is_logged_in.store(true, Ordering::Relaxed);
+    for (method, params, code) in [
+        ("session/prompt", prompt("nobody", "hi"), -32002),
+        ("session/prompt", json!([7]), -32602),
+        ("session/list", json!({"cwd": "."}), -32602),
+        ("session/delete", json!({"sessionId": id}), -32600),
+    ] {
+        let answer = client.call(method, params).await;
+        assert_eq!(answer["error"]["code"], code, "{method}: {answer}");
+    }
+    let request = client.prompt(&id, "hi").await;
+    session.start().await.done().await;
+    assert_eq!(client.stop_reason(request).await, "end_turn");
+    let answer = client.call("session/list", json!({})).await;
+    assert!(answer["result"].is_object(), "{answer}");
+
+    // What was begun can be ended.
+    let request = client.prompt(&id, "hi").await;
+    let turn = session.start().await;
+    strings.script.is_logged_in.store(false, Ordering::Relaxed);
+    client.cancel(&id).await;
+    client.pause().await;
+    turn.interrupted().await;
+    assert_eq!(client.stop_reason(request).await, "cancelled");
+    let answer = client.call("session/close", json!({"sessionId": id})).await;
+    assert_eq!(answer["result"], json!({}), "{answer}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_to_be_admitted_can_be_cancelled() {
+    let (mut strings, mut client, id) = strict_scene().await;
+    let session = strings.session().await;
+    client.call("logout", json!({})).await;
+    let hang = || {
+        let calls = &strings.script.ask_logged_in;
+        calls.lock().unwrap().push_back(Does::Hang);
+    };
+    hang();
+    let request = client.prompt(&id, "hi").await;
+    client.cancel(&id).await;
+    assert_eq!(client.stop_reason(request).await, "cancelled");
+    for (method, params) in [
+        ("session/prompt", prompt(&id, "hi")),
+        ("session/prompt", prompt("nobody", "hi")),
+        ("session/list", json!({})),
+        ("session/delete", json!({"sessionId": "s"})),
+    ] {
+        hang();
+        let request = client.start_call(method, params).await;
+        client.assert_quiet().await;
+        client
+            .notify("$/cancel_request", json!({"requestId": request}))
+            .await;
+        let answer = client.answer(request).await;
+        assert_eq!(answer["error"]["code"], -32800, "{method}: {answer}");
+    }
+    hang();
+    let request = client.prompt(&id, "hi").await;
+    let close = client
+        .start_call("session/close", json!({"sessionId": id}))
+        .await;
+    assert_eq!(client.stop_reason(request).await, "cancelled");
+    client.answer(close).await;
+    assert!(session.try_submission().await.is_none());
 }
