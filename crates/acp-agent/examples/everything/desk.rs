@@ -9,13 +9,17 @@ use std::{
 };
 
 use acp_agent::host::{
-    Block, Cancel, ClientLink, Command, CommandId, ContextUse, Event, EventBody, Gate, GateAnswer,
-    GateId, GateResponse, HostError, LiveSession, Origin, PermissionAction, SessionId, SessionInfo,
-    Submission, ToolCall, ToolEnd, ToolKind,
+    Block, Cancel, ClientLink, Command, CommandId, CompactRejectReason, Compaction,
+    CompactionStatus, ContextUse, Event, EventBody, Gate, GateAnswer, GateId, GateResponse,
+    HostError, LiveSession, Origin, PermissionAction, SessionId, SessionInfo, Submission, ToolCall,
+    ToolEnd, ToolKind,
 };
 use tokio::sync::oneshot;
 
-use super::library::{Library, Line, written};
+use super::{
+    errands,
+    library::{Library, Line, written},
+};
 
 /// How many lines fit into a book.
 const BOOK_LINES: u64 = 100;
@@ -23,7 +27,7 @@ const BOOK_LINES: u64 = 100;
 /// A desk at which one book is written.
 pub(crate) struct Desk {
     id: SessionId,
-    library: Library,
+    pub(crate) library: Library,
     link: OnceLock<ClientLink>,
     /// The number of the next event of the session as a whole.
     next: AtomicU64,
@@ -40,7 +44,7 @@ struct Busy {
 }
 
 /// How a turn ended.
-enum End {
+pub(crate) enum End {
     Done,
     Interrupted,
 }
@@ -60,7 +64,8 @@ impl Desk {
         self.busy.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn link(&self) -> Result<&ClientLink, HostError> {
+    /// The way to the client.
+    pub(crate) fn link(&self) -> Result<&ClientLink, HostError> {
         let not_yet = || HostError::public("the session is not attached");
         self.link.get().ok_or_else(not_yet)
     }
@@ -72,21 +77,35 @@ impl Desk {
         told.map_err(HostError::internal)
     }
 
+    /// Opens a gate and waits for its answer.
+    pub(crate) async fn ask(
+        &self,
+        turn: &Turn<'_>,
+        question: Gate,
+    ) -> Result<GateAnswer, HostError> {
+        let (answer, decided) = oneshot::channel();
+        self.busy().gates.insert(question.id.clone(), answer);
+        turn.tell(EventBody::GateOpened(Box::new(question))).await?;
+        decided.await.map_err(HostError::internal)
+    }
+
+    /// Reads the whole book out.
+    pub(crate) fn read(&self) -> Result<String, HostError> {
+        self.library.book(&self.id, |book| book.read())
+    }
+
     /// Writes a line, if it may.
     async fn write(&self, turn: &Turn<'_>, line: Line) -> Result<End, HostError> {
         let tool = ToolCall::new(format!("{}-tool", line.turn), "write", "Write a line")
             .with_kind(ToolKind::Edit);
         if self.library.book(&self.id, |book| book.asks_first())? {
             let gate = GateId::from(format!("{}-gate", line.turn));
-            let (answer, decided) = oneshot::channel();
-            self.busy().gates.insert(gate.clone(), answer);
             let question = Gate::permission(gate, tool.clone()).with_body(line.text.as_str());
-            turn.tell(EventBody::GateOpened(Box::new(question))).await?;
-            let decided = turn.cancel.run_until_cancelled(decided).await;
-            let Some(answer) = decided else {
+            let answer = self.ask(turn, question);
+            let Some(answer) = turn.cancel.run_until_cancelled(answer).await else {
                 return Ok(End::Interrupted);
             };
-            match answer.map_err(HostError::internal)? {
+            match answer? {
                 GateAnswer::Permission(PermissionAction::Approve) => {}
                 // From now on this book is written without asking.
                 GateAnswer::Permission(PermissionAction::ApproveAlways) => {
@@ -96,8 +115,7 @@ impl Desk {
                 _ => {
                     let end = ToolEnd::failed(tool.id);
                     turn.tell(EventBody::ToolCompleted(Box::new(end))).await?;
-                    let said = vec![Block::text("Then I do not write it.")];
-                    turn.tell(EventBody::StepDone(said)).await?;
+                    turn.say("Then I do not write it.").await?;
                     return Ok(End::Done);
                 }
             }
@@ -111,8 +129,7 @@ impl Desk {
         })?;
         let end = ToolEnd::completed(tool.id);
         turn.tell(EventBody::ToolCompleted(Box::new(end))).await?;
-        turn.tell(EventBody::StepDone(vec![Block::text(said)]))
-            .await?;
+        turn.say(said).await?;
         let used = ContextUse::new(lines as u64, BOOK_LINES);
         turn.tell(EventBody::ContextMeasured(used)).await?;
         let mut info = SessionInfo::new();
@@ -130,7 +147,13 @@ impl LiveSession for Desk {
     async fn attach(&self, link: ClientLink) -> Result<(), HostError> {
         let twice = |_| HostError::public("attached twice");
         self.link.set(link).map_err(twice)?;
-        let commands = vec![Command::new("read", "Reads the book out")];
+        let commands = errands::COMMANDS
+            .iter()
+            .map(|(name, does, hint)| match hint {
+                Some(hint) => Command::new(*name, *does).with_hint(*hint),
+                None => Command::new(*name, *does),
+            })
+            .collect();
         self.tell(EventBody::CommandsChanged(commands)).await
     }
 
@@ -157,23 +180,16 @@ impl LiveSession for Desk {
         };
         self.busy().turn = Some(cancel);
         turn.tell(started).await?;
-        let done = if text == "/read" {
-            let lines = self.library.book(&self.id, |book| book.lines.clone())?;
-            let lines: Vec<_> = lines.into_iter().map(|line| line.text).collect();
-            let said = vec![Block::text(lines.join("\n"))];
-            turn.tell(EventBody::StepDone(said))
-                .await
-                .map(|()| End::Done)
-        } else {
-            let turn_id = command.to_string();
-            self.write(
-                &turn,
-                Line {
+        let done = match errands::run(self, &turn, &text).await {
+            Some(done) => done,
+            None => {
+                let turn_id = command.to_string();
+                let line = Line {
                     turn: turn_id,
                     text,
-                },
-            )
-            .await
+                };
+                self.write(&turn, line).await
+            }
         };
         *self.busy() = Busy::default();
         turn.tell(match done {
@@ -198,27 +214,54 @@ impl LiveSession for Desk {
 
     /// A book is shortened to its first and its last line.
     async fn compact(&self, command: CommandId, _cancel: Cancel) -> Result<(), HostError> {
-        self.library.book(&self.id, |book| {
-            let (len, mut at) = (book.lines.len(), 0);
-            book.lines.retain(|_| {
-                at += 1;
-                at == 1 || at == len
-            });
-        })?;
+        let lines = self.library.book(&self.id, |book| book.lines.len())?;
+        let tell = async |status| {
+            let compaction = Compaction::new(command.as_str(), status);
+            self.tell(EventBody::Compacting(Box::new(compaction))).await
+        };
+        tell(CompactionStatus::InProgress).await?;
+        if lines < 3 {
+            let nothing = "there is nothing between the first and the last line";
+            tell(CompactionStatus::Failed(Some(nothing.to_owned()))).await?;
+            let reason = CompactRejectReason::RetainedTailTooLarge;
+            let rejected = EventBody::CompactRejected { command, reason };
+            return self.tell(rejected).await;
+        }
+        self.library
+            .book(&self.id, |book| drop(book.lines.drain(1..lines - 1)))?;
+        tell(CompactionStatus::Summary(Block::text(self.read()?))).await?;
+        tell(CompactionStatus::Completed(Vec::new())).await?;
         self.tell(EventBody::CompactDone { command }).await
     }
 }
 
 /// A turn that runs, and numbers its events.
-struct Turn<'a> {
+pub(crate) struct Turn<'a> {
     link: &'a ClientLink,
-    origin: Arc<Origin>,
+    pub(crate) origin: Arc<Origin>,
     next: AtomicU64,
-    cancel: Cancel,
+    pub(crate) cancel: Cancel,
 }
 
 impl Turn<'_> {
-    async fn tell(&self, body: EventBody) -> Result<(), HostError> {
+    /// The turn of a sub-agent that works for this one.
+    pub(crate) fn child(&self, name: &str) -> Turn<'_> {
+        let origin = Origin::new(name, format!("{}-{name}", self.origin.turn));
+        Turn {
+            link: self.link,
+            origin: Arc::new(origin.with_parent(Arc::clone(&self.origin))),
+            next: AtomicU64::new(0),
+            cancel: self.cancel.clone(),
+        }
+    }
+
+    /// Says something to the reader.
+    pub(crate) async fn say(&self, text: impl Into<String>) -> Result<(), HostError> {
+        let said = vec![Block::text(text.into())];
+        self.tell(EventBody::StepDone(said)).await
+    }
+
+    pub(crate) async fn tell(&self, body: EventBody) -> Result<(), HostError> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let event = Event::new(Arc::clone(&self.origin), number, body);
         self.link.emit(event).await.map_err(HostError::internal)

@@ -22,9 +22,29 @@ use acp_agent::{
 
 use super::desk::Desk;
 
-/// Makes an agent of a library: each thing that it can do is registered, and by
-/// that advertised.
+/// All that an agent of a library can do.
+pub(crate) trait Serves:
+    SessionHost
+    + SessionResumer
+    + SessionLoader
+    + SessionCatalog
+    + SessionDeleter
+    + ConfigController
+    + Authenticator
+    + LogoutHandler
+    + Clone
+{
+}
+
+impl Serves for Library {}
+
+/// Makes an agent of a library.
 pub(crate) fn agent(library: &Library) -> Result<Agent, BuildError> {
+    builder(library).build()
+}
+
+/// Registers each thing that a library can do, and by that advertises it.
+pub(crate) fn builder(library: &impl Serves) -> AgentBuilder {
     let key = AuthMethod::new("card", "Library card").with_description("Everybody has one.");
     AgentBuilder::new(library.clone())
         .info("library", env!("CARGO_PKG_VERSION"))
@@ -39,7 +59,6 @@ pub(crate) fn agent(library: &Library) -> Result<Agent, BuildError> {
         .mcp(McpAcceptance::default().with_http())
         .additional_directories()
         .compact_command()
-        .build()
 }
 
 /// All books; cheap to clone.
@@ -60,6 +79,7 @@ pub(crate) struct Book {
     touched: SystemTime,
     pub(crate) lines: Vec<Line>,
     mode: ConfigOption,
+    numbers: ConfigOption,
 }
 
 /// One line, and the turn that wrote it.
@@ -80,7 +100,27 @@ impl Book {
             touched: SystemTime::now(),
             lines: Vec::new(),
             mode: ConfigOption::mode("ask", choices),
+            numbers: ConfigOption::switch("numbers", "Numbers", false)
+                .with_description("Numbers the lines when the book is read."),
         }
+    }
+
+    /// What can be set.
+    fn options(&self) -> Vec<ConfigOption> {
+        vec![self.mode.clone(), self.numbers.clone()]
+    }
+
+    /// The whole text.
+    pub(crate) fn read(&self) -> String {
+        let is_numbered = self.numbers.value() == ConfigValue::Switch(true);
+        let lines = self.lines.iter().zip(1..).map(|(line, number)| {
+            if is_numbered {
+                format!("{number} {}", line.text)
+            } else {
+                line.text.clone()
+            }
+        });
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     pub(crate) fn write(&mut self, line: Line) {
@@ -141,7 +181,7 @@ impl Library {
     ) -> Result<Vec<ConfigOption>, HostError> {
         self.book(id, |book| {
             book.mode.set(ConfigValue::Choice("write".into()));
-            vec![book.mode.clone()]
+            book.options()
         })
     }
 
@@ -203,7 +243,7 @@ impl SessionDeleter for Library {
 
 impl ConfigCatalog for Library {
     async fn options(&self, session: &SessionId) -> Result<Vec<ConfigOption>, HostError> {
-        self.book(session, |book| vec![book.mode.clone()])
+        self.book(session, |book| book.options())
     }
 }
 
@@ -215,8 +255,14 @@ impl ConfigController for Library {
     ) -> Result<Vec<ConfigOption>, HostError> {
         self.book(session, |book| {
             // The facade has checked that the option can be set to this.
-            book.mode.set(change.value);
-            vec![book.mode.clone()]
+            let options = [&mut book.mode, &mut book.numbers];
+            for option in options
+                .into_iter()
+                .filter(|known| known.id == change.option)
+            {
+                option.set(change.value.clone());
+            }
+            book.options()
         })
     }
 }

@@ -2,6 +2,8 @@
 
 #[path = "../../examples/everything/desk.rs"]
 mod desk;
+#[path = "../../examples/everything/errands.rs"]
+mod errands;
 #[path = "../../examples/everything/library.rs"]
 mod library;
 
@@ -53,7 +55,7 @@ async fn a_book_is_written_read_listed_and_loaded() {
     let id = client.new_session().await;
     let commands = client.update().await;
     let names = commands["availableCommands"].as_array().unwrap();
-    assert_eq!(names.len(), 2, "{commands}");
+    assert_eq!(names.len(), 1 + errands::COMMANDS.len(), "{commands}");
 
     let write = |text: &str| ("session/prompt", prompt(&id, text));
     let (method, params) = write("secret");
