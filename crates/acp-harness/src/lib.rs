@@ -35,6 +35,7 @@ pub mod record;
 pub mod registry;
 mod secret;
 pub mod text;
+pub mod transcript;
 pub mod version;
 
 pub use registry::{AgentEntry, Registry, detect_installed, validate_agent};

@@ -54,3 +54,13 @@ pub const MAX_RECORDS: usize = 10_000;
 /// How often who waits for a conversation looks whether it has come free. A turn takes
 /// seconds at least, so nobody notices; and looking costs a few microseconds.
 pub const CLAIM_POLL: Duration = Duration::from_millis(50);
+
+/// Bytes of the history that a new session is handed: some eight thousand tokens, which
+/// every model has room for.
+pub const TRANSCRIPT_BYTES: usize = 32 << 10;
+
+/// Messages of that history: twenty questions and answers.
+pub const TRANSCRIPT_MESSAGES: usize = 40;
+
+/// Bytes of one message of it, so that a long answer does not drive out all others.
+pub const TRANSCRIPT_MESSAGE_BYTES: usize = 4 << 10;
