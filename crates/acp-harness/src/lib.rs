@@ -7,6 +7,10 @@
 //! * [`version`] asks a program for its version, and judges what it says;
 //! * [`launch`] builds an agent's environment, and gives each user and agent a home;
 //! * [`model`] chooses model, effort and mode among what an agent offers;
+//! * [`reader`] reads the updates of a turn into few kinds of events, and keeps what is known
+//!   of it in the end;
+//! * [`report`] finds what a turn came to: its last message;
+//! * [`transcript`] hands a conversation on to a session that does not know it;
 //! * [`record`] remembers which session a conversation goes on in, for one turn at a time;
 //! * [`text`] makes words of agents fit to be shown to people and models.
 //!
@@ -31,8 +35,10 @@ mod readme {}
 pub mod launch;
 pub mod limits;
 pub mod model;
+pub mod reader;
 pub mod record;
 pub mod registry;
+pub mod report;
 mod secret;
 pub mod text;
 pub mod transcript;

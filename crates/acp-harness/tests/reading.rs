@@ -1,0 +1,651 @@
+//! Reading a turn, against the same rules said otherwise.
+
+use acp_harness::reader::{ReaderBounds, ReaderEvent, TokenUsage, TurnReducer};
+use acp_harness::report::TurnReport;
+use acp_protocol::RawJson;
+use acp_protocol::v1::{
+    ContentBlock, ContentChunk, PromptResponse, SessionUpdate, StopReason, ToolCall,
+    ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolKind,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// What events say, a line for each.
+fn lines(events: &[ReaderEvent]) -> Vec<String> {
+    let line = |event: &ReaderEvent| match event {
+        ReaderEvent::Text(text) => format!("text {text:?}"),
+        ReaderEvent::Reasoning(text) => format!("thought {text:?}"),
+        ReaderEvent::Call(call) => {
+            let args = call.args.as_ref().map_or("", RawJson::as_str);
+            let how = if call.synthesised { "made up" } else { "call" };
+            format!("{how} {} {}({args})", call.id.as_str(), call.name)
+        }
+        ReaderEvent::Result(result) => {
+            let how = if result.failed { "failed" } else { "done" };
+            format!("{how} {} {:?}", result.id.as_str(), result.text)
+        }
+        other => format!("{other:?}"),
+    };
+    events.iter().map(line).collect()
+}
+
+fn read(updates: &[SessionUpdate]) -> Vec<String> {
+    let mut reducer = TurnReducer::new();
+    let events: Vec<_> = updates
+        .iter()
+        .flat_map(|update| reducer.read(update))
+        .collect();
+    lines(&events)
+}
+
+fn parsed(updates: &[Value]) -> Vec<SessionUpdate> {
+    updates
+        .iter()
+        .map(|update| serde_json::from_value(update.clone()).unwrap())
+        .collect()
+}
+
+#[track_caller]
+fn check(updates: &[Value], expected: &[&str]) {
+    assert_eq!(read(&parsed(updates)), expected);
+}
+
+fn update(id: &str, rest: Value) -> Value {
+    let mut update = rest;
+    update["sessionUpdate"] = "tool_call_update".into();
+    update["toolCallId"] = id.into();
+    update
+}
+
+fn call(id: &str, rest: Value) -> Value {
+    let mut call = rest;
+    call["sessionUpdate"] = "tool_call".into();
+    call["toolCallId"] = id.into();
+    call
+}
+
+fn text(text: &str) -> Value {
+    json!({"type": "content", "content": {"type": "text", "text": text}})
+}
+
+#[test]
+fn the_usual_way() {
+    check(
+        &[
+            json!({"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": "hm"}}),
+            json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Let me "}}),
+            json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": ""}}),
+            call(
+                "t",
+                json!({"title": "Read a.md", "kind": "read", "status": "pending", "rawInput": {"path": "a.md"}}),
+            ),
+            update(
+                "t",
+                json!({"status": "in_progress", "content": [text("so far")]}),
+            ),
+            update(
+                "t",
+                json!({"status": "completed", "content": [text("all"), text("of it")]}),
+            ),
+        ],
+        &[
+            "thought \"hm\"",
+            "text \"Let me \"",
+            "call t read({\"path\":\"a.md\"})",
+            "done t \"all\\nof it\"",
+        ],
+    );
+}
+
+#[test]
+fn every_way_of_announcing() {
+    // Announced when it was over already.
+    check(
+        &[call(
+            "t",
+            json!({"title": "bash", "status": "failed", "rawOutput": "no"}),
+        )],
+        &["call t bash()", "failed t \"no\""],
+    );
+    // Never announced, and told of by its end; what was told before is not lost.
+    check(
+        &[
+            update(
+                "t",
+                json!({"title": "Search", "kind": "search", "status": "in_progress"}),
+            ),
+            update("t", json!({"rawInput": {"q": 1}})),
+            update("t", json!({"status": "completed"})),
+        ],
+        &["made up t Search({\"q\":1})", "done t \"\""],
+    );
+    // Announced after its first update, and ended twice.
+    check(
+        &[
+            update(
+                "t",
+                json!({"title": "run: ls", "kind": "execute", "status": "pending"}),
+            ),
+            call(
+                "t",
+                json!({"title": "run: ls", "status": "pending", "rawInput": ["ls"]}),
+            ),
+            update(
+                "t",
+                json!({"status": "completed", "rawOutput": [{"result": "x"}]}),
+            ),
+            update(
+                "t",
+                json!({"status": "completed", "content": [text("again")]}),
+            ),
+            call("t", json!({"title": "run: ls", "status": "failed"})),
+        ],
+        &[
+            "call t execute([\"ls\"])",
+            "done t \"[{\\\"result\\\":\\\"x\\\"}]\"",
+        ],
+    );
+}
+
+#[test]
+fn results_are_content_or_else_output() {
+    let end = |rest: Value| {
+        let mut end = rest;
+        end["status"] = "completed".into();
+        [call("t", json!({"title": "t"})), update("t", end)]
+    };
+    check(
+        &end(json!({"content": [], "rawOutput": "out"})),
+        &["call t t()", "done t \"out\""],
+    );
+    check(
+        &end(json!({"content": [text("")], "rawOutput": "out"})),
+        &["call t t()", "done t \"out\""],
+    );
+    check(
+        &end(json!({"content": [{"type": "terminal", "terminalId": "x"}], "rawOutput": "out"})),
+        &["call t t()", "done t \"out\""],
+    );
+    check(
+        &end(json!({"content": [
+            {"type": "diff", "path": "/p/a", "oldText": "1", "newText": "1\n2"}, text("ok")],
+            "rawOutput": "out"})),
+        &["call t t()", "done t \"patch /p/a: 1 to 2 lines\\nok\""],
+    );
+}
+
+#[test]
+fn everything_else_is_nothing() {
+    check(
+        &[
+            json!({"sessionUpdate": "plan", "entries": []}),
+            json!({"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": "me"}}),
+            json!({"sessionUpdate": "usage_update", "used": 1, "size": 2}),
+            json!({"sessionUpdate": "available_commands_update", "availableCommands": []}),
+            json!({"sessionUpdate": "current_mode_update", "currentModeId": "m"}),
+            json!({"sessionUpdate": "_weather", "sky": "clear"}),
+            json!({"sessionUpdate": "state_update", "state": "idle"}),
+            json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "image", "data": "AA", "mimeType": "image/png"}}),
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn facts_are_the_newest() {
+    let updates = parsed(&[
+        json!({"sessionUpdate": "plan", "entries": [{"content": "a", "priority": "high", "status": "pending"}]}),
+        json!({"sessionUpdate": "plan", "entries": [{"content": "b", "priority": "low", "status": "completed", "_meta": {"x": 1}}]}),
+        json!({"sessionUpdate": "usage_update", "used": 1, "size": 9, "cost": {"amount": 0.5, "currency": "USD"}}),
+        json!({"sessionUpdate": "usage_update", "used": 2, "size": 9, "_meta": {"x": 1}}),
+        json!({"sessionUpdate": "available_commands_update", "availableCommands": [{"name": "help", "description": "d"}]}),
+        json!({"sessionUpdate": "current_mode_update", "currentModeId": "ask"}),
+        json!({"sessionUpdate": "session_info_update", "title": "T"}),
+        json!({"sessionUpdate": "notice", "severity": "warning", "title": "careful"}),
+        json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": ""},
+            "_meta": {"usage": {"inputTokens": 100, "outputTokens": 20}}}),
+        json!({"sessionUpdate": "_weather"}),
+        call(
+            "t",
+            json!({"title": "edit", "content": [{"type": "diff", "path": "/p", "newText": "1\n2"}]}),
+        ),
+        call("u", json!({"title": "x", "status": "failed"})),
+    ]);
+    let mut reducer = TurnReducer::new();
+    for update in &updates {
+        reducer.read(update);
+    }
+    assert!(!reducer.facts().is_empty(), "it has not ended");
+    reducer.end(&PromptResponse::new(StopReason::EndTurn));
+    let facts = reducer.into_facts();
+    assert_eq!(
+        serde_json::to_value(&facts.plan).unwrap()["entries"][0]["content"],
+        "b"
+    );
+    assert_eq!(facts.plan.as_ref().unwrap().entries.len(), 1);
+    let usage = facts.usage.as_ref().unwrap();
+    assert_eq!((usage.used, usage.size, usage.meta.is_none()), (2, 9, true));
+    assert_eq!(facts.commands, ["help"]);
+    assert_eq!(facts.mode.as_ref().unwrap(), &"ask");
+    assert_eq!(facts.title.as_deref(), Some("T"));
+    assert_eq!(facts.notices[0].title, "careful");
+    let tokens = facts.tokens.unwrap();
+    assert_eq!(
+        (tokens.input, tokens.output, tokens.total),
+        (Some(100), Some(20), None)
+    );
+    assert_eq!(facts.stop_reason, Some(StopReason::EndTurn));
+    assert_eq!((facts.updates, facts.unheard_of), (12, 1));
+    assert_eq!((facts.calls, facts.failed_tools), (2, 1));
+    assert!(!facts.is_empty(), "tools ran");
+    let [edit, failed] = &facts.tools[..] else {
+        panic!("{:?}", facts.tools);
+    };
+    assert_eq!(facts.open_tools().collect::<Vec<_>>(), [edit]);
+    assert!(failed.has_failed() && failed.has_ended());
+    let [diff] = &edit.diffs[..] else {
+        panic!("{:?}", edit.diffs);
+    };
+    assert_eq!(
+        (&*diff.path, diff.old_lines, diff.new_lines),
+        ("/p", None, 2)
+    );
+    assert_eq!(diff.texts.as_ref().unwrap().new_text, "1\n2");
+}
+
+#[test]
+fn an_empty_turn_is_flagged() {
+    let ended = |updates: &[SessionUpdate]| {
+        let mut reducer = TurnReducer::new();
+        for update in updates {
+            reducer.read(update);
+        }
+        reducer.end(&PromptResponse::new(StopReason::EndTurn));
+        reducer.facts().is_empty()
+    };
+    assert!(ended(&[]));
+    assert!(ended(&[SessionUpdate::agent_text(" \n")]));
+    assert!(ended(&[SessionUpdate::agent_thought("hm")]));
+    assert!(!ended(&[SessionUpdate::agent_text("a")]));
+    assert!(!ended(&[ToolCall::new("t", "x").into()]));
+}
+
+#[test]
+fn tokens_are_read_as_far_as_they_are_told() {
+    let mut reducer = TurnReducer::new();
+    let mut response = PromptResponse::new(StopReason::EndTurn);
+    let meta =
+        json!({"usage": {"totalTokens": 7, "thoughtTokens": "many", "cachedReadTokens": -1}});
+    response.meta = Some(Box::new(meta.as_object().unwrap().clone()));
+    reducer.end(&response);
+    let tokens = reducer.facts().tokens.unwrap();
+    assert_eq!(
+        (tokens.total, tokens.thought, tokens.cached_read),
+        (Some(7), None, None)
+    );
+    for nothing in [
+        json!(null),
+        json!({}),
+        json!([]),
+        json!({"totalTokens": null}),
+    ] {
+        assert_eq!(TokenUsage::read(&nothing), None);
+    }
+}
+
+#[test]
+fn a_whole_output_again_and_again_is_kept_once() {
+    let mut reducer = TurnReducer::within(ReaderBounds::default());
+    let mut output = String::new();
+    reducer.read(&ToolCall::new("t", "build").into());
+    for n in 0..1000 {
+        output.push_str(&format!("line {n}\n").repeat(40));
+        let content = vec![ToolCallContent::text(&*output)];
+        let update = ToolCallUpdate::new("t").with_content(content);
+        assert_eq!(reducer.read(&update.into()), []);
+    }
+    let kept: usize = reducer.tools().map(|tool| tool.text().len()).sum();
+    assert_eq!(kept, 256 << 10);
+    let end = ToolCallUpdate::status("t", ToolCallStatus::Completed);
+    let [ReaderEvent::Result(result)] = &reducer.read(&end.into())[..] else {
+        panic!("one result");
+    };
+    assert!(result.cut && output.starts_with(&result.text));
+}
+
+fn id() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec!["a", "b", "c"])
+}
+
+fn status() -> impl Strategy<Value = Option<ToolCallStatus>> {
+    prop::option::of(prop_oneof![
+        Just(ToolCallStatus::Pending),
+        Just(ToolCallStatus::InProgress),
+        Just(ToolCallStatus::Completed),
+        Just(ToolCallStatus::Failed),
+        Just(ToolCallStatus::Unrecognized("paused".into())),
+    ])
+}
+
+fn kind() -> impl Strategy<Value = Option<ToolKind>> {
+    prop::option::of(prop_oneof![Just(ToolKind::Read), Just(ToolKind::Execute)])
+}
+
+fn content() -> impl Strategy<Value = Vec<ToolCallContent>> {
+    let part = prop_oneof![
+        "[ab\n]{0,4}".prop_map(ToolCallContent::text),
+        "[ab\n]{0,6}".prop_map(|new| ToolCallContent::diff("/p/f", new)),
+        Just(ToolCallContent::terminal("t-9")),
+        Just(ContentBlock::image("AA", "image/png").into()),
+    ];
+    prop::collection::vec(part, 0..4)
+}
+
+fn raw() -> impl Strategy<Value = Option<RawJson>> {
+    let value = prop_oneof![
+        "[ab\"]{0,4}".prop_map(Value::from),
+        Just(json!({"k": [1, null]})),
+        Just(json!(7)),
+    ];
+    prop::option::of(value.prop_map(RawJson::from))
+}
+
+fn any_update() -> impl Strategy<Value = SessionUpdate> {
+    let title = prop::sample::select(vec!["", "read_file", "Read it", "x.y-z", "9", "ä"]);
+    let name = prop::option::of(prop::sample::select(vec!["grep", "two words"]));
+    let call = (
+        id(),
+        title.clone(),
+        name.clone(),
+        kind(),
+        status(),
+        content(),
+        raw(),
+        raw(),
+    )
+        .prop_map(|(id, title, name, kind, status, content, input, output)| {
+            let mut call = ToolCall::new(id, title);
+            call.name = name.map(str::to_owned);
+            (call.kind, call.status, call.content) = (kind, status, content);
+            (call.raw_input, call.raw_output) = (input, output);
+            SessionUpdate::from(call)
+        });
+    let update = (
+        id(),
+        prop::option::of(title),
+        name,
+        kind(),
+        status(),
+        prop::option::of(content()),
+        raw(),
+        raw(),
+    )
+        .prop_map(|(id, title, name, kind, status, content, input, output)| {
+            let mut update = ToolCallUpdate::new(id);
+            update.title = title.map(str::to_owned);
+            update.name = name.map(str::to_owned);
+            (update.kind, update.status, update.content) = (kind, status, content);
+            (update.raw_input, update.raw_output) = (input, output);
+            SessionUpdate::from(update)
+        });
+    let message = prop::option::of(prop::sample::select(vec!["m1", "m2"]));
+    let chunk = ("[ a\n]{0,3}", message).prop_map(|(text, message)| {
+        let mut chunk = ContentChunk::text(text);
+        chunk.message_id = message.map(Into::into);
+        SessionUpdate::AgentMessageChunk(chunk)
+    });
+    prop_oneof![
+        3 => call,
+        4 => update,
+        4 => chunk,
+        1 => "[ a]{0,3}".prop_map(SessionUpdate::agent_thought),
+        1 => Just(SessionUpdate::user_text("me")),
+        1 => Just(serde_json::from_value(json!({"sessionUpdate": "_x"})).unwrap()),
+    ]
+}
+
+/// The same, said with the whole past at hand: each update is looked at with all that came
+/// before it, and the call is put together anew by the protocol's own rules.
+fn expected(updates: &[SessionUpdate]) -> Vec<String> {
+    let as_update = |update: &SessionUpdate| match update {
+        SessionUpdate::ToolCall(call) => Some(ToolCallUpdate::from((**call).clone())),
+        SessionUpdate::ToolCallUpdate(update) => Some((**update).clone()),
+        _ => None,
+    };
+    let ends =
+        |update: &ToolCallUpdate| update.status.as_ref().is_some_and(ToolCallStatus::is_final);
+    let mut lines = Vec::new();
+    for (at, update) in updates.iter().enumerate() {
+        match update {
+            SessionUpdate::AgentMessageChunk(chunk) if chunk.as_text() != Some("") => {
+                lines.push(format!("text {:?}", chunk.as_text().unwrap()));
+            }
+            SessionUpdate::AgentThoughtChunk(chunk) if chunk.as_text() != Some("") => {
+                lines.push(format!("thought {:?}", chunk.as_text().unwrap()));
+            }
+            _ => {}
+        }
+        let Some(now) = as_update(update) else {
+            continue;
+        };
+        let id = now.tool_call_id.clone();
+        let past: Vec<_> = updates[..at]
+            .iter()
+            .filter(|update| as_update(update).is_some_and(|update| update.tool_call_id == id))
+            .collect();
+        let announces = |update: &SessionUpdate| matches!(update, SessionUpdate::ToolCall(_));
+        let was_over = past.iter().any(|update| ends(&as_update(update).unwrap()));
+        let was_called = was_over || past.iter().any(|update| announces(update));
+        let mut whole = ToolCall::new(id.clone(), "");
+        for update in past.into_iter().chain([update]) {
+            as_update(update).unwrap().apply_to(&mut whole);
+        }
+        if !was_called && (announces(update) || ends(&now)) {
+            let how = if announces(update) { "call" } else { "made up" };
+            let args = whole.raw_input.as_ref().map_or("", RawJson::as_str);
+            lines.push(format!(
+                "{how} {} {}({args})",
+                id.as_str(),
+                tool_name(&whole)
+            ));
+        }
+        if !was_over && ends(&now) {
+            let how = if whole.status == Some(ToolCallStatus::Failed) {
+                "failed"
+            } else {
+                "done"
+            };
+            lines.push(format!("{how} {} {:?}", id.as_str(), tool_text(&whole)));
+        }
+    }
+    lines
+}
+
+fn tool_name(call: &ToolCall) -> String {
+    let candidates = [call.name.as_deref(), Some(&*call.title)];
+    let is_name = |text: &&str| ["grep", "read_file", "x.y-z"].contains(text);
+    let kind = match call.kind {
+        Some(ToolKind::Read) => "read",
+        Some(ToolKind::Execute) => "execute",
+        _ => "other",
+    };
+    candidates
+        .into_iter()
+        .flatten()
+        .find(is_name)
+        .unwrap_or(kind)
+        .to_owned()
+}
+
+fn tool_text(call: &ToolCall) -> String {
+    let mut text = String::new();
+    for part in &call.content {
+        let part = match part {
+            ToolCallContent::Content(content) => match &content.content {
+                ContentBlock::Text(text) => text.text.clone(),
+                _ => "[image image/png]".to_owned(),
+            },
+            ToolCallContent::Diff(diff) => {
+                format!("patch /p/f: new, {} lines", diff.new_text.lines().count())
+            }
+            _ => String::new(),
+        };
+        if !part.is_empty() {
+            let apart = if text.is_empty() || text.ends_with('\n') {
+                ""
+            } else {
+                "\n"
+            };
+            text = format!("{text}{apart}{part}");
+        }
+    }
+    match &call.raw_output {
+        Some(output) if text.is_empty() => match output.to_value() {
+            Value::String(text) => text,
+            other => other.to_string(),
+        },
+        _ => text,
+    }
+}
+
+/// The messages of a turn, cut apart first and looked at then.
+fn expected_report(updates: &[SessionUpdate]) -> String {
+    let mut messages = vec![String::new()];
+    for (at, update) in updates.iter().enumerate() {
+        let past = &updates[..at];
+        let seen = |id: &str| {
+            past.iter().any(|update| match update {
+                SessionUpdate::ToolCall(call) => call.tool_call_id == *id,
+                SessionUpdate::ToolCallUpdate(update) => update.tool_call_id == *id,
+                _ => false,
+            })
+        };
+        let id_of = |update: &SessionUpdate| match update {
+            SessionUpdate::AgentMessageChunk(chunk) => chunk.message_id.clone(),
+            _ => None,
+        };
+        match update {
+            SessionUpdate::ToolCall(call) if !seen(call.tool_call_id.as_str()) => {
+                messages.push(String::new());
+            }
+            SessionUpdate::ToolCallUpdate(update) if !seen(update.tool_call_id.as_str()) => {
+                messages.push(String::new());
+            }
+            SessionUpdate::AgentMessageChunk(chunk) => {
+                let before = past.iter().rev().find_map(id_of);
+                if let (Some(before), Some(now)) = (before, id_of(update))
+                    && before != now
+                {
+                    messages.push(String::new());
+                }
+                messages
+                    .last_mut()
+                    .unwrap()
+                    .push_str(chunk.as_text().unwrap());
+            }
+            _ => {}
+        }
+    }
+    let last = messages
+        .into_iter()
+        .rfind(|message| !message.trim().is_empty());
+    last.unwrap_or_default()
+}
+
+fn report(updates: &[SessionUpdate]) -> TurnReport {
+    let mut report = TurnReport::new();
+    for update in updates {
+        report.read(update);
+    }
+    report
+}
+
+proptest! {
+    #[test]
+    fn a_turn_is_read_as_by_the_whole_past(updates in prop::collection::vec(any_update(), 0..24)) {
+        prop_assert_eq!(read(&updates), expected(&updates));
+    }
+
+    #[test]
+    fn a_call_comes_before_its_one_result(updates in prop::collection::vec(any_update(), 0..40)) {
+        let lines = read(&updates);
+        for id in ["a", "b", "c"] {
+            let of: Vec<_> = lines.iter().filter_map(|line| {
+                let mut words = line.trim_start_matches("made ").split(' ');
+                let what = words.next()?;
+                (words.next() == Some(id)).then_some(what)
+            }).collect();
+            prop_assert!(
+                matches!(of[..], [] | ["call" | "up"] | ["call" | "up", "done" | "failed"]),
+                "{:?}", of
+            );
+        }
+    }
+
+    #[test]
+    fn facts_count_what_was_read(updates in prop::collection::vec(any_update(), 0..40)) {
+        let mut reducer = TurnReducer::new();
+        for update in &updates {
+            reducer.read(update);
+        }
+        let lines = read(&updates);
+        let count = |beginning: &str| lines.iter().filter(|line| line.starts_with(beginning)).count() as u64;
+        let facts = reducer.into_facts();
+        prop_assert_eq!(facts.calls, count("call") + count("made up"));
+        prop_assert_eq!(facts.failed_tools, count("failed"));
+        prop_assert_eq!(facts.updates, updates.len() as u64);
+        prop_assert_eq!(
+            facts.open_tools().count() as u64,
+            facts.calls - count("done") - count("failed")
+        );
+    }
+
+    #[test]
+    fn the_report_is_the_last_message(updates in prop::collection::vec(any_update(), 0..24)) {
+        let report = report(&updates);
+        let expected = expected_report(&updates);
+        prop_assert_eq!(report.text(), &*expected);
+        prop_assert_eq!(report.into_text(), expected);
+    }
+
+    /// What is kept of a message is its beginning, and nothing behind a gap.
+    #[test]
+    fn a_report_is_bounded(chunks in prop::collection::vec("[a日]{0,6}", 0..12), max in 3_usize..20) {
+        let mut report = TurnReport::within(max);
+        for chunk in &chunks {
+            report.read(&SessionUpdate::agent_text(chunk));
+        }
+        let whole = chunks.concat();
+        prop_assert!(report.text().len() <= max && whole.starts_with(report.text()));
+        prop_assert_eq!(report.is_cut(), report.text().len() < whole.len());
+        prop_assert!(report.text().len() + 3 > max.min(whole.len()));
+    }
+}
+
+#[test]
+fn reports_of_note() {
+    let text = SessionUpdate::agent_text;
+    let tool = |id: &str| SessionUpdate::from(ToolCall::new(id, "t"));
+    let told =
+        |id: &str| SessionUpdate::from(ToolCallUpdate::status(id, ToolCallStatus::Completed));
+    let of = |updates: &[SessionUpdate]| report(updates).into_text();
+    assert_eq!(of(&[]), "");
+    assert_eq!(of(&[text("a"), text("b")]), "ab");
+    assert_eq!(of(&[text("a"), tool("t"), told("t"), text("b")]), "b");
+    // Nothing was said in the end, or blanks alone.
+    assert_eq!(of(&[text("a"), tool("t")]), "a");
+    assert_eq!(of(&[text("a"), tool("t"), text(" \n")]), "a");
+    assert_eq!(
+        of(&[text("a"), tool("t"), text(" "), tool("u"), text("")]),
+        "a"
+    );
+    assert_eq!(of(&[text(" "), tool("t"), text(" ")]), "");
+    // News of a tool that is known, and thoughts, end no message.
+    assert_eq!(of(&[tool("t"), text("a"), told("t"), text("b")]), "ab");
+    let thought = SessionUpdate::agent_thought("hm");
+    assert_eq!(of(&[text("a"), thought, text("b")]), "ab");
+    // A tool that was never announced ends one when it is first heard of.
+    assert_eq!(of(&[text("a"), told("t"), text("b")]), "b");
+    // What is said keeps the blanks that it has.
+    assert_eq!(of(&[text(" a\n")]), " a\n");
+}
