@@ -141,7 +141,7 @@ impl Failure {
 }
 
 /// Puts an error and its causes into one line.
-fn in_words(error: &dyn Error) -> String {
+pub(crate) fn in_words(error: &dyn Error) -> String {
     let mut words = format!("failed to {}", shown(&error.to_string()));
     let mut cause = error.source();
     while let Some(error) = cause {
