@@ -1,19 +1,64 @@
-//! Permission requests that wait for whoever reads the session.
+//! What waits for whoever reads the session, beside the updates.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
+use std::mem::discriminant;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
 use acp_protocol::rpc::ReceiveSeq;
+use acp_protocol::v1::ElicitationId;
 
+use crate::TurnEvent;
+use crate::elicitation::PendingQuestion;
 use crate::limits::MAX_OPEN_ASKS;
 use crate::permission::PendingPermission;
+use crate::session_state::SessionState;
 
-/// The requests of one session, in wire order.
+/// One of the things that wait.
+pub(crate) enum Ask {
+    Permission(PendingPermission),
+    Question(PendingQuestion),
+    LinkCompleted { link: ElicitationId, at: ReceiveSeq },
+}
+
+impl Ask {
+    /// Tells whether it still matters: what was settled meanwhile does not.
+    fn is_open(&self) -> bool {
+        match self {
+            Self::Permission(pending) => pending.is_open(),
+            Self::Question(pending) => pending.is_open(),
+            Self::LinkCompleted { .. } => true,
+        }
+    }
+
+    /// Returns after what it came.
+    fn after(&self) -> ReceiveSeq {
+        match self {
+            Self::Permission(pending) => pending.ask().after(),
+            Self::Question(pending) => pending.question().after(),
+            Self::LinkCompleted { at, .. } => *at,
+        }
+    }
+
+    /// Makes what the reader gets, with everything that is known by now.
+    pub(crate) fn into_event(self, session: &SessionState) -> TurnEvent {
+        match self {
+            Self::Permission(mut pending) => {
+                let tool = session.complete_tool(&pending.ask().request().tool_call);
+                pending.set_tool(tool);
+                TurnEvent::Permission(pending)
+            }
+            Self::Question(pending) => TurnEvent::Question(pending),
+            Self::LinkCompleted { link, .. } => TurnEvent::LinkCompleted { link },
+        }
+    }
+}
+
+/// What waits in one session, in wire order.
 ///
-/// Those that were settled meanwhile (by a cancel) are skipped.
+/// What was settled meanwhile (by a cancel) is skipped.
 #[derive(Default)]
 pub(crate) struct AskQueue {
     /// Whether there may be one: the reader looks here for each update.
@@ -23,20 +68,21 @@ pub(crate) struct AskQueue {
 
 #[derive(Default)]
 struct Inner {
-    queue: VecDeque<PendingPermission>,
+    queue: VecDeque<Ask>,
     waker: Option<Waker>,
 }
 
 impl AskQueue {
-    /// Adds a request. False when too many wait already; it is refused then.
-    pub(crate) fn push(&self, pending: PendingPermission) -> bool {
+    /// Adds one. False when too many of its kind wait already; then it is dropped.
+    pub(crate) fn push(&self, ask: Ask) -> bool {
         let waker = {
             let mut inner = self.lock();
-            inner.queue.retain(PendingPermission::is_open);
-            if inner.queue.len() >= MAX_OPEN_ASKS {
+            inner.queue.retain(Ask::is_open);
+            let alike = |other: &&Ask| discriminant(*other) == discriminant(&ask);
+            if inner.queue.iter().filter(alike).count() >= MAX_OPEN_ASKS {
                 return false;
             }
-            inner.queue.push_back(pending);
+            inner.queue.push_back(ask);
             self.any.store(true, Ordering::Release);
             inner.waker.take()
         };
@@ -46,19 +92,19 @@ impl AskQueue {
         true
     }
 
-    /// Tells after which update the first of them was asked.
+    /// Tells after which update the first of them came.
     pub(crate) fn first_after(&self) -> Option<ReceiveSeq> {
         if !self.any.load(Ordering::Acquire) {
             return None;
         }
         let mut inner = self.lock();
-        inner.queue.retain(PendingPermission::is_open);
+        inner.queue.retain(Ask::is_open);
         self.any.store(!inner.queue.is_empty(), Ordering::Release);
-        inner.queue.front().map(|pending| pending.ask().after())
+        inner.queue.front().map(Ask::after)
     }
 
     /// Takes the first.
-    pub(crate) fn pop(&self) -> Option<PendingPermission> {
+    pub(crate) fn pop(&self) -> Option<Ask> {
         self.lock().queue.pop_front()
     }
 

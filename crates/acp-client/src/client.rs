@@ -11,6 +11,7 @@ use tokio::sync::watch;
 
 use crate::connection::{Connection, Lease};
 use crate::dial;
+use crate::elicitation::LinkStats;
 use crate::error::{AgentDeath, ClientError};
 use crate::loading::Loading;
 use crate::opening;
@@ -159,6 +160,16 @@ impl Client {
     #[must_use]
     pub fn decisions(&self) -> DecisionLog {
         self.inner.options.decisions.clone()
+    }
+
+    /// Returns what became of the links the agent asked about, while it is connected.
+    ///
+    /// # Errors
+    ///
+    /// As [`agent`](Self::agent).
+    pub fn link_stats(&self) -> Result<LinkStats, ClientError> {
+        let lease = self.lease()?;
+        Ok(lease.connection().elicitations().link_stats())
     }
 
     /// Opens a session; a path is enough to describe what it works with.

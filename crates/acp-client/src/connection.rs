@@ -15,6 +15,7 @@ use tokio::sync::{OnceCell, watch};
 use tokio::time::timeout;
 
 use crate::dispatch::Dispatch;
+use crate::elicitation::Elicitations;
 use crate::error::{AgentDeath, ClientError};
 use crate::limits::{CLOSE_SESSIONS_TIMEOUT, DEATH_GRACE};
 use crate::options::ClientOptions;
@@ -29,6 +30,7 @@ pub(crate) struct Connection {
     child: Option<ChildHandle>,
     agent: AgentCell,
     registry: Arc<Registry>,
+    elicitations: Arc<Elicitations>,
     options: Arc<ClientOptions>,
     death: watch::Receiver<Option<Arc<AgentDeath>>>,
     sessions_closed: OnceCell<()>,
@@ -49,10 +51,12 @@ impl Connection {
     {
         let registry = Arc::new(Registry::default());
         let agent = AgentCell::default();
+        let elicitations = Arc::new(Elicitations::default());
         let dispatch = Dispatch::new(
             Arc::clone(&registry),
             Arc::clone(&options),
             Arc::clone(&agent),
+            Arc::clone(&elicitations),
         );
         let peer = connect(
             Role::Client,
@@ -69,6 +73,7 @@ impl Connection {
             child,
             agent,
             registry,
+            elicitations,
             options,
             death,
             sessions_closed: OnceCell::new(),
@@ -86,6 +91,10 @@ impl Connection {
 
     pub(crate) fn registry(&self) -> &Arc<Registry> {
         &self.registry
+    }
+
+    pub(crate) fn elicitations(&self) -> &Elicitations {
+        &self.elicitations
     }
 
     pub(crate) fn options(&self) -> &ClientOptions {

@@ -5,13 +5,16 @@ use std::sync::Arc;
 
 use acp_protocol::rpc::{Answer, CallId, Fault};
 use acp_protocol::v1::{
-    CloseSessionRequest, NewSessionResponse, RequestPermissionRequest, RequestPermissionResponse,
-    SessionId, methods,
+    CloseSessionRequest, CreateElicitationRequest, NewSessionResponse, RequestPermissionRequest,
+    RequestPermissionResponse, SessionId, methods,
 };
-use acp_transport_stdio::{BoxFuture, Context, Handler, IncomingRequest, Peer};
+use acp_transport_stdio::{
+    BoxFuture, Context, Handler, IncomingNotification, IncomingRequest, Peer,
+};
 
 use crate::capability::Capability;
 use crate::connection::AgentCell;
+use crate::elicitation::Elicitations;
 use crate::options::ClientOptions;
 use crate::permission::permit;
 use crate::registry::Registry;
@@ -23,6 +26,7 @@ pub(crate) struct Dispatch {
     registry: Arc<Registry>,
     options: Arc<ClientOptions>,
     agent: AgentCell,
+    elicitations: Arc<Elicitations>,
 }
 
 impl Dispatch {
@@ -30,11 +34,13 @@ impl Dispatch {
         registry: Arc<Registry>,
         options: Arc<ClientOptions>,
         agent: AgentCell,
+        elicitations: Arc<Elicitations>,
     ) -> Self {
         Self {
             registry,
             options,
             agent,
+            elicitations,
         }
     }
 
@@ -52,17 +58,41 @@ impl Dispatch {
             }
         })
     }
+
+    fn question(&self, request: IncomingRequest) -> Option<BoxFuture> {
+        let Some(options) = &self.options.elicitation else {
+            request.refuse(Fault::invalid_params("elicitation is not offered"));
+            return None;
+        };
+        let peer = request.peer().clone();
+        let after = request.received_after();
+        request.serve(move |asked: CreateElicitationRequest, context| {
+            let asked = self
+                .elicitations
+                .admit(options, &peer, &self.registry, asked, after);
+            async move { unless_cancelled(&context, asked?.answer()).await }
+        })
+    }
 }
 
 impl Handler for Dispatch {
     fn request(&self, request: IncomingRequest) -> Option<BoxFuture> {
         match request.method() {
             methods::SESSION_REQUEST_PERMISSION => self.permission(request),
+            methods::ELICITATION_CREATE => self.question(request),
             method if self.options.serves(method) => serve(&self.registry, request),
             _ => {
                 request.unknown_method();
                 None
             }
+        }
+    }
+
+    fn notification(&self, notification: IncomingNotification<'_>) {
+        if notification.method() == methods::ELICITATION_COMPLETE
+            && let Ok(end) = notification.decode()
+        {
+            self.elicitations.complete(&end, notification.receive_seq());
         }
     }
 

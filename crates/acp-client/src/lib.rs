@@ -5,7 +5,8 @@
 //!   wire order, and then its end.
 //! * Every wait has a bound, and every call ends: answered, refused, timed out or with
 //!   the agent's death, told with its exit status.
-//! * Nothing is allowed that nobody allowed: see [`permission`].
+//! * Nothing is allowed that nobody allowed: see [`permission`]. What an agent wants to
+//!   know goes to the user, and back only as far as it fits: see [`elicitation`].
 //!
 //! # Examples
 //!
@@ -33,6 +34,10 @@
 //! # }
 //! ```
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 mod asks;
 mod capability;
 mod client;
@@ -40,6 +45,7 @@ mod connection;
 mod control;
 mod dial;
 mod dispatch;
+pub mod elicitation;
 mod error;
 mod files;
 mod folders;
@@ -69,6 +75,9 @@ pub use acp_transport_stdio::process::{Exit, ExitStatus, Launch};
 pub use acp_transport_stdio::{RawLine, Update};
 pub use client::{Client, ClientEnd};
 pub use control::SessionControl;
+pub use elicitation::{
+    Answer, AnswerQuestions, Asking, ElicitationModes, Headless, PendingQuestion, Question,
+};
 pub use error::{AgentDeath, ClientError};
 pub use files::{FolderFiles, MissingFiles, OpenFiles, ReadFiles, WorkspaceFiles, WriteFiles};
 pub use folders::SessionFolders;

@@ -11,9 +11,9 @@ pub const MAX_TOOL_PATHS: usize = 256;
 /// calls has been seen.
 pub const MAX_KNOWN_TOOLS: usize = 1024;
 
-/// Permission requests of one session that may wait for an answer. Agents ask one
-/// at a time, or one for each parallel tool; more than this is a runaway, and gets
-/// `cancelled`.
+/// Permission requests of one session that may wait for an answer, and as many
+/// questions. Agents ask one at a time, or one for each parallel tool; more than this
+/// is a runaway, and gets `cancelled`.
 pub const MAX_OPEN_ASKS: usize = 64;
 
 /// Decisions about permissions that are kept, the oldest forgotten first. Enough to
@@ -38,6 +38,18 @@ pub const MAX_FILE_JOBS: usize = 8;
 /// Terminals of one session that an agent may hold, whoever serves them: a memory of
 /// ids that has no other end. Agents run one command at a time, or a few.
 pub const MAX_KNOWN_TERMINALS: usize = 1024;
+
+/// Links the user agreed to whose end the agent may still tell, over a connection. The
+/// end is a courtesy that many agents forget; then the oldest are forgotten here.
+pub const MAX_OPEN_LINKS: usize = 64;
+
+/// Bytes of a pattern that the text of a form must match; longer ones are left to the
+/// agent. Patterns for versions, keys and addresses have a few dozen.
+pub const MAX_PATTERN: usize = 1024;
+
+/// Memory such a pattern may take once it is read, in bytes; one that wants more is left
+/// to the agent.
+pub const MAX_PATTERN_SIZE: usize = 1 << 20;
 
 /// How long an agent may take to answer `initialize` while it says nothing.
 pub const INITIALIZE_TIMEOUT: Duration = Duration::from_secs(30);

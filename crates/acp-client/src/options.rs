@@ -10,6 +10,7 @@ use acp_protocol::v1::{
     NoticeCapabilities, methods,
 };
 
+use crate::elicitation::{AnswerQuestions, Elicitation, ElicitationModes};
 use crate::files::{DynOpenFiles, DynReadFiles, DynWriteFiles, OpenFiles, ReadFiles, WriteFiles};
 use crate::limits::{
     AUTHENTICATE_TIMEOUT, CANCEL_GRACE, INITIALIZE_PATIENCE, INITIALIZE_TIMEOUT, LOAD_TIMEOUT,
@@ -21,12 +22,14 @@ use crate::terminal::{DynOpenTerminals, OpenTerminals};
 /// What a client serves, and how long it waits.
 ///
 /// What is configured is advertised, nothing else is; methods that are not
-/// configured answer "method not found".
+/// configured answer "method not found", and questions "invalid params", as the
+/// protocol wants it (R209).
 #[derive(Clone)]
 pub struct ClientOptions {
     pub(crate) info: Option<Implementation>,
     pub(crate) permissions: PermissionsBy,
     pub(crate) decisions: DecisionLog,
+    pub(crate) elicitation: Option<Elicitation>,
     pub(crate) read_files: Option<FilesBy<dyn DynReadFiles>>,
     pub(crate) write_files: Option<FilesBy<dyn DynWriteFiles>>,
     pub(crate) files: Option<Arc<dyn DynOpenFiles>>,
@@ -75,6 +78,7 @@ impl ClientOptions {
             info: None,
             permissions: PermissionsBy::Refusal,
             decisions: DecisionLog::new(),
+            elicitation: None,
             read_files: None,
             write_files: None,
             files: None,
@@ -124,6 +128,36 @@ impl ClientOptions {
     #[must_use]
     pub fn with_decision_log(mut self, log: DecisionLog) -> Self {
         self.decisions = log;
+        self
+    }
+
+    /// Lets the agent ask the user, in these ways, and `handler` answer as the questions
+    /// come. See [`elicitation`](crate::elicitation).
+    ///
+    /// Without it, or in another way, questions are refused (R209).
+    #[must_use]
+    pub fn with_elicitation(
+        mut self,
+        modes: ElicitationModes,
+        handler: impl AnswerQuestions,
+    ) -> Self {
+        self.elicitation = Some(Elicitation::by_handler(modes, handler));
+        self
+    }
+
+    /// Lets the agent ask the user, in these ways, and puts the questions into the
+    /// streams of the sessions, in their place among the updates.
+    ///
+    /// Questions that belong to no session, as one that is asked during a login, go to
+    /// `outside`; [`Headless`](crate::Headless) is one. Whoever reads a session must go
+    /// on reading it, or its agent waits.
+    #[must_use]
+    pub fn with_elicitation_in_stream(
+        mut self,
+        modes: ElicitationModes,
+        outside: impl AnswerQuestions,
+    ) -> Self {
+        self.elicitation = Some(Elicitation::by_reader(modes, outside));
         self
     }
 
@@ -246,6 +280,9 @@ impl ClientOptions {
         let mut capabilities = ClientCapabilities::new()
             .with_fs(files)
             .with_terminal(self.terminals.is_some());
+        if let Some(elicitation) = &self.elicitation {
+            capabilities = capabilities.with_elicitation(elicitation.capabilities());
+        }
         if self.notices {
             capabilities = capabilities.with_session(
                 ClientSessionCapabilities::new().with_notices(NoticeCapabilities::new()),

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use acp_protocol::rpc::CallId;
+use acp_protocol::rpc::{CallId, MailboxId};
 use acp_protocol::v1::SessionId;
 
 use crate::limits::MAX_UNDO;
@@ -63,6 +63,12 @@ impl Registry {
 
     pub(crate) fn find(&self, id: &SessionId) -> Option<Arc<SessionState>> {
         self.lock().get(id)?.upgrade()
+    }
+
+    /// Finds the session whose updates go into a mailbox.
+    pub(crate) fn reading(&self, mailbox: MailboxId) -> Option<Arc<SessionState>> {
+        let mut sessions = self.all().into_iter();
+        sessions.find(|session| session.mailbox_id() == mailbox)
     }
 
     pub(crate) fn all(&self) -> Vec<Arc<SessionState>> {

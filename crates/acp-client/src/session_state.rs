@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use acp_protocol::rpc::{CallError, ReceiveSeq};
+use acp_protocol::rpc::{CallError, MailboxId, ReceiveSeq};
 use acp_protocol::v1::{
     CancelNotification, CloseSessionRequest, SessionId, SessionUpdate, ToolCallUpdate,
 };
@@ -78,6 +78,10 @@ impl SessionState {
         &self.reader
     }
 
+    pub(crate) fn mailbox_id(&self) -> MailboxId {
+        self.mailbox.id()
+    }
+
     pub(crate) fn asks(&self) -> &AskQueue {
         &self.asks
     }
@@ -111,10 +115,7 @@ impl SessionState {
 
     /// Takes the first question, with everything that is known by now of its tool.
     pub(crate) fn take_ask(&self) -> Option<TurnEvent> {
-        let mut pending = self.asks.pop()?;
-        let tool = self.complete_tool(&pending.ask().request().tool_call);
-        pending.set_tool(tool);
-        Some(TurnEvent::Permission(pending))
+        Some(self.asks.pop()?.into_event(self))
     }
 
     /// Waits until everything that came before `seq` was read, but not for long.

@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use acp_protocol::Meta;
 use acp_protocol::rpc::{CallError, CallFacts};
-use acp_protocol::v1::{PromptRequest, PromptResponse, SessionId, StopReason, methods};
+use acp_protocol::v1::{
+    ElicitationId, PromptRequest, PromptResponse, SessionId, StopReason, methods,
+};
 use tokio::sync::OwnedMutexGuard;
 
 use crate::connection::Lease;
+use crate::elicitation::PendingQuestion;
 use crate::permission::PendingPermission;
 use crate::reader::{Happening, Reader};
 use crate::session_state::SessionState;
@@ -39,6 +42,15 @@ pub enum TurnEvent {
     /// The agent asks for permission and waits. Only with
     /// [`ClientOptions::with_permissions_in_stream`](crate::ClientOptions::with_permissions_in_stream).
     Permission(PendingPermission),
+    /// The agent wants to know something of the user and waits. Only with
+    /// [`ClientOptions::with_elicitation_in_stream`](crate::ClientOptions::with_elicitation_in_stream).
+    Question(PendingQuestion),
+    /// What the user agreed to do at an address is done, says the agent. Once for each
+    /// link at most.
+    LinkCompleted {
+        /// The agent's name for it; see [`Link::id`](crate::elicitation::Link::id).
+        link: ElicitationId,
+    },
 }
 
 /// How a turn ended.
@@ -140,7 +152,8 @@ impl Turn {
 
     /// Waits for the end of the turn and tells how it ended.
     ///
-    /// What happens until then is dropped; permission requests among it are refused.
+    /// What happens until then is dropped; permission requests and questions among it
+    /// are refused.
     ///
     /// # Errors
     ///
@@ -183,7 +196,7 @@ impl Turn {
 
     /// Cancels the turn at the agent; go on reading until it ended.
     ///
-    /// Permission requests that are open are answered `cancelled`.
+    /// Permission requests that are open are answered `cancelled`, and so are questions.
     pub fn cancel(&self) {
         self.session.cancel();
     }

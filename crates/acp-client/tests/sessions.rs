@@ -279,14 +279,9 @@ async fn unknown_requests_are_refused_at_once() {
     let (_client, mut session, mut agent) = opened(ClientOptions::new()).await;
     let _turn = session.prompt("one").await.unwrap();
     agent.request("session/prompt").await;
-    for (id, method) in [
-        "craft/drain",
-        "fs/read_text_file",
-        "terminal/create",
-        "elicitation/create",
-    ]
-    .into_iter()
-    .enumerate()
+    for (id, method) in ["craft/drain", "fs/read_text_file", "terminal/create"]
+        .into_iter()
+        .enumerate()
     {
         let id = i64::try_from(id).unwrap();
         agent.ask(id, method, json!({"sessionId": SESSION})).await;

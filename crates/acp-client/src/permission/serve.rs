@@ -7,6 +7,7 @@ use acp_protocol::v1::{RequestPermissionOutcome, RequestPermissionRequest, ToolK
 
 use super::journal::Entry;
 use super::{DecidedBy, DecisionLog, PendingPermission, PermissionAsk};
+use crate::asks::Ask;
 use crate::options::PermissionsBy;
 use crate::session_state::SessionState;
 
@@ -76,7 +77,7 @@ impl Asked {
                 let Self { session, mut ask } = self;
                 let (pending, verdict) = PendingPermission::new(ask.clone());
                 match session.upgrade() {
-                    Some(session) if session.asks().push(pending) => {}
+                    Some(session) if session.asks().push(Ask::Permission(pending)) => {}
                     Some(_) => return (RequestPermissionOutcome::Cancelled, DecidedBy::Overload),
                     None => return (RequestPermissionOutcome::Cancelled, DecidedBy::Cancel),
                 }

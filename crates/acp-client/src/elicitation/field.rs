@@ -1,0 +1,221 @@
+//! One field of a form, and what may stand in it.
+
+use std::fmt;
+
+use acp_protocol::v1::{
+    ElicitationContentValue, ElicitationPropertySchema, MultiSelectItems,
+    MultiSelectPropertySchema, StringFormat, StringPropertySchema,
+};
+use regex::RegexBuilder;
+
+use super::format;
+use crate::limits::{MAX_PATTERN, MAX_PATTERN_SIZE};
+
+/// What is wrong with a field; prints as a clause about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Misfit {
+    /// It must be filled in.
+    Missing,
+    /// The form has no such field.
+    NoSuchField,
+    /// The agent asks in a way that nobody knows.
+    UnknownKind,
+    /// It is something else than what is asked for.
+    WrongType {
+        /// What is asked for, in the words of the protocol.
+        expected: &'static str,
+    },
+    /// It is none of the choices.
+    NoSuchChoice,
+    /// It has too few characters, or choices.
+    TooShort {
+        /// How many there must be.
+        least: u64,
+    },
+    /// It has too many characters, or choices.
+    TooLong {
+        /// How many there may be.
+        most: u64,
+    },
+    /// It is below the least number.
+    TooSmall,
+    /// It is above the greatest number.
+    TooGreat,
+    /// It does not match the pattern.
+    PatternMismatch,
+    /// It is not written as it must be.
+    FormatMismatch(StringFormat),
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => f.write_str("must be filled in"),
+            Self::NoSuchField => f.write_str("is no field of the form"),
+            Self::UnknownKind => f.write_str("is asked in a way that nobody knows"),
+            Self::WrongType { expected } => write!(f, "must be of the type {expected}"),
+            Self::NoSuchChoice => f.write_str("is none of the choices"),
+            Self::TooShort { least } => write!(f, "must have at least {least}"),
+            Self::TooLong { most } => write!(f, "may have at most {most}"),
+            Self::TooSmall => f.write_str("is too small"),
+            Self::TooGreat => f.write_str("is too great"),
+            Self::PatternMismatch => f.write_str("does not match its pattern"),
+            Self::FormatMismatch(format) => write!(f, "is no {}", format.as_str()),
+        }
+    }
+}
+
+/// Tells whether the kind of a field is known.
+pub(super) fn is_known(property: &ElicitationPropertySchema) -> bool {
+    use ElicitationPropertySchema as Property;
+    match property {
+        Property::String(_) | Property::Number(_) | Property::Integer(_) | Property::Boolean(_) => {
+            true
+        }
+        Property::Array(schema) => choices(&schema.items).is_some(),
+        _ => false,
+    }
+}
+
+/// Returns what the agent proposes for a field.
+pub(super) fn default(property: &ElicitationPropertySchema) -> Option<ElicitationContentValue> {
+    use ElicitationPropertySchema as Property;
+    match property {
+        Property::String(schema) => schema.default.clone().map(Into::into),
+        Property::Number(schema) => schema.default.map(Into::into),
+        Property::Integer(schema) => schema.default.map(Into::into),
+        Property::Boolean(schema) => schema.default.map(Into::into),
+        Property::Array(schema) => schema.default.clone().map(Into::into),
+        _ => None,
+    }
+}
+
+/// Checks what stands in a field.
+pub(super) fn check(
+    property: &ElicitationPropertySchema,
+    value: &ElicitationContentValue,
+) -> Result<(), Misfit> {
+    use ElicitationContentValue as Value;
+    use ElicitationPropertySchema as Property;
+    match (property, value) {
+        (Property::String(schema), Value::String(text)) => check_text(schema, text),
+        (Property::Number(schema), Value::Number(number)) if number.is_finite() => {
+            check_range(*number, schema.minimum, schema.maximum)
+        }
+        (Property::Number(schema), Value::Integer(number)) => {
+            check_whole(*number, schema.minimum, schema.maximum)
+        }
+        (Property::Integer(schema), Value::Integer(number)) => {
+            check_range(*number, schema.minimum, schema.maximum)
+        }
+        (Property::Boolean(_), Value::Boolean(_)) => Ok(()),
+        (Property::Array(schema), Value::StringArray(chosen)) => check_choices(schema, chosen),
+        (Property::Unrecognized(_), _) => Err(Misfit::UnknownKind),
+        (property, _) => Err(Misfit::WrongType {
+            expected: match property {
+                Property::String(_) => "string",
+                Property::Number(_) => "number",
+                Property::Integer(_) => "integer",
+                Property::Boolean(_) => "boolean",
+                _ => "array",
+            },
+        }),
+    }
+}
+
+fn check_text(schema: &StringPropertySchema, text: &str) -> Result<(), Misfit> {
+    if schema
+        .values
+        .iter()
+        .any(|values| !values.iter().any(|value| value == text))
+        || schema
+            .one_of
+            .iter()
+            .any(|options| !options.iter().any(|option| option.value == text))
+    {
+        return Err(Misfit::NoSuchChoice);
+    }
+    let length = text.chars().count() as u64;
+    check_length(
+        length,
+        schema.min_length.map(u64::from),
+        schema.max_length.map(u64::from),
+    )?;
+    if let Some(pattern) = &schema.pattern
+        && matches(pattern, text) == Some(false)
+    {
+        return Err(Misfit::PatternMismatch);
+    }
+    match &schema.format {
+        Some(format) if !format::fits(format, text) => Err(Misfit::FormatMismatch(format.clone())),
+        _ => Ok(()),
+    }
+}
+
+fn check_choices(schema: &MultiSelectPropertySchema, chosen: &[String]) -> Result<(), Misfit> {
+    let Some(choices) = choices(&schema.items) else {
+        return Err(Misfit::UnknownKind);
+    };
+    if chosen
+        .iter()
+        .any(|choice| !choices.contains(&choice.as_str()))
+    {
+        return Err(Misfit::NoSuchChoice);
+    }
+    check_length(chosen.len() as u64, schema.min_items, schema.max_items)
+}
+
+/// Returns what there is to choose from.
+fn choices(items: &MultiSelectItems) -> Option<Vec<&str>> {
+    match items {
+        MultiSelectItems::String(items) => Some(items.values.iter().map(String::as_str).collect()),
+        MultiSelectItems::Titled(items) => Some(
+            items
+                .any_of
+                .iter()
+                .map(|option| option.value.as_str())
+                .collect(),
+        ),
+        _ => None,
+    }
+}
+
+fn check_length(length: u64, least: Option<u64>, most: Option<u64>) -> Result<(), Misfit> {
+    match (least, most) {
+        (Some(least), _) if length < least => Err(Misfit::TooShort { least }),
+        (_, Some(most)) if length > most => Err(Misfit::TooLong { most }),
+        _ => Ok(()),
+    }
+}
+
+fn check_range<T: PartialOrd>(value: T, least: Option<T>, most: Option<T>) -> Result<(), Misfit> {
+    if least.is_some_and(|least| value < least) {
+        return Err(Misfit::TooSmall);
+    }
+    if most.is_some_and(|most| value > most) {
+        return Err(Misfit::TooGreat);
+    }
+    Ok(())
+}
+
+/// Compares a whole number with bounds that need not be whole. Beyond 2^53 it is
+/// rounded first, as the agent does when it reads it as a number.
+fn check_whole(value: i64, least: Option<f64>, most: Option<f64>) -> Result<(), Misfit> {
+    #[expect(clippy::cast_precision_loss, reason = "see above")]
+    check_range(value as f64, least, most)
+}
+
+/// Tells whether a text matches a pattern; `None` for a pattern that this side cannot
+/// read. Patterns come from the agent: matching takes linear time, and one that would
+/// need much memory is not read.
+fn matches(pattern: &str, text: &str) -> Option<bool> {
+    if pattern.len() > MAX_PATTERN {
+        return None;
+    }
+    let pattern = RegexBuilder::new(pattern)
+        .size_limit(MAX_PATTERN_SIZE)
+        .dfa_size_limit(MAX_PATTERN_SIZE)
+        .build();
+    Some(pattern.ok()?.is_match(text))
+}

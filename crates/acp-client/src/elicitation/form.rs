@@ -1,0 +1,155 @@
+//! A form, and whether an answer fits it.
+
+use std::fmt;
+
+use acp_protocol::v1::{ElicitationPropertySchema, ElicitationSchema, ElicitationSchemaType};
+
+use super::field;
+use super::{Answer, Misfit};
+
+/// The fields an agent asks for.
+///
+/// A form is what the protocol allows: an object of text, numbers, yes and no, and
+/// choices. Everything an agent asks beyond that is refused rather than guessed at.
+#[derive(Debug, Clone, Copy)]
+pub struct Form<'a> {
+    schema: &'a ElicitationSchema,
+}
+
+/// A field that does not fit; prints without the value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FormFault {
+    /// The field, by the agent's name.
+    pub field: String,
+    /// What is wrong with it.
+    pub misfit: Misfit,
+}
+
+impl FormFault {
+    pub(super) fn new(field: impl Into<String>, misfit: Misfit) -> Self {
+        Self {
+            field: field.into(),
+            misfit,
+        }
+    }
+}
+
+impl fmt::Display for FormFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} {}", self.field, self.misfit)
+    }
+}
+
+impl<'a> Form<'a> {
+    /// Reads a form.
+    #[must_use]
+    pub fn new(schema: &'a ElicitationSchema) -> Self {
+        Self { schema }
+    }
+
+    /// Returns the schema: title, description, and the fields in the agent's order.
+    #[must_use]
+    pub fn schema(self) -> &'a ElicitationSchema {
+        self.schema
+    }
+
+    /// Returns the fields that can be shown, in the agent's order: those of a kind that
+    /// nobody knows must not be rendered as another (R222).
+    pub fn fields(self) -> impl Iterator<Item = (&'a str, &'a ElicitationPropertySchema)> {
+        self.schema
+            .properties
+            .iter()
+            .filter(|(_, property)| field::is_known(property))
+            .map(|(name, property)| (name.as_str(), property))
+    }
+
+    /// Tells whether a field must be filled in.
+    #[must_use]
+    pub fn is_required(self, field: &str) -> bool {
+        self.required().any(|required| required == field)
+    }
+
+    /// Tells whether the form can be filled in at all: it is a form, and no field that
+    /// must be filled in is of a kind that nobody knows (R222).
+    #[must_use]
+    pub fn is_answerable(self) -> bool {
+        self.schema.kind == ElicitationSchemaType::Object
+            && self.required().all(|field| {
+                let property = self.schema.properties.get(field);
+                property.is_some_and(field::is_known)
+            })
+    }
+
+    /// Fills in what the agent proposes (R196); fields without a proposal stay empty.
+    ///
+    /// It need not fit the form: something may be missing, and an agent may propose
+    /// what it does not take.
+    #[must_use]
+    pub fn defaults(self) -> Answer {
+        let proposals = self
+            .schema
+            .properties
+            .iter()
+            .filter_map(|(name, property)| Some((name, field::default(property)?)));
+        proposals.fold(Answer::accept(), |answer, (name, value)| {
+            answer.with(name, value)
+        })
+    }
+
+    /// Checks one field, as for a message beside it while it is filled in.
+    ///
+    /// # Errors
+    ///
+    /// What does not fit.
+    pub fn check_field(self, answer: &Answer, name: &str) -> Result<(), Misfit> {
+        let Some(property) = self.schema.properties.get(name) else {
+            return Err(Misfit::NoSuchField);
+        };
+        match answer.field(name) {
+            Some(value) => field::check(property, value),
+            None if self.is_required(name) => Err(Misfit::Missing),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks an answer: what must be filled in is, and everything that is fits its
+    /// field. A pattern or a format that is not known here is left to the agent, which
+    /// checks again (R195). Answers that do not accept always fit.
+    ///
+    /// # Errors
+    ///
+    /// What does not fit, field by field.
+    pub fn check(self, answer: &Answer) -> Result<(), Vec<FormFault>> {
+        if !answer.is_accepted() {
+            return Ok(());
+        }
+        let mut faults = Vec::new();
+        if self.schema.kind != ElicitationSchemaType::Object {
+            faults.push(FormFault::new("", Misfit::UnknownKind));
+        }
+        for name in self.required() {
+            if answer.field(name).is_none() {
+                faults.push(FormFault::new(name, Misfit::Missing));
+            }
+        }
+        for (name, _) in answer.fields() {
+            if let Err(misfit) = self.check_field(answer, name) {
+                faults.push(FormFault::new(name, misfit));
+            }
+        }
+        if faults.is_empty() {
+            Ok(())
+        } else {
+            Err(faults)
+        }
+    }
+
+    fn required(self) -> impl Iterator<Item = &'a str> {
+        self.schema
+            .required
+            .iter()
+            .flatten()
+            .map(std::string::String::as_str)
+    }
+}

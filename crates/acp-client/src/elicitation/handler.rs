@@ -1,0 +1,76 @@
+//! Who answers questions as they come.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use acp_protocol::v1::ElicitationId;
+
+use super::{Answer, Question};
+
+/// Answers the questions of an agent.
+///
+/// Closures of the same shape answer too:
+///
+/// ```
+/// use acp_client::{Answer, ClientOptions, ElicitationModes, Question};
+///
+/// let options = ClientOptions::new().with_elicitation(
+///     ElicitationModes::FORM,
+///     async |question: Question| {
+///         println!("the agent asks: {}", question.message());
+///         match question.form() {
+///             // As the agent proposes; a person should see it before it is sent.
+///             Some(form) => form.defaults(),
+///             None => Answer::cancel(),
+///         }
+///     },
+/// );
+/// # drop(options);
+/// ```
+pub trait AnswerQuestions: Send + Sync + 'static {
+    /// Answers one question.
+    ///
+    /// An answer that does not fit the form becomes `cancel`; see [`Question::check`].
+    /// The future is dropped when the turn is cancelled, the agent takes its question
+    /// back, or what it belongs to has ended.
+    fn answer(&self, question: Question) -> impl Future<Output = Answer> + Send;
+
+    /// Hears that what the user was to do at an address is done; called once for each
+    /// link at most, in wire order, where messages are read: it must not block.
+    fn completed(&self, link: &ElicitationId) {
+        let _ = link;
+    }
+}
+
+impl<F, Fut> AnswerQuestions for F
+where
+    F: Fn(Question) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Answer> + Send,
+{
+    fn answer(&self, question: Question) -> impl Future<Output = Answer> + Send {
+        self(question)
+    }
+}
+
+/// [`AnswerQuestions`] behind a pointer.
+pub(crate) trait DynAnswerQuestions: Send + Sync + 'static {
+    fn answer_boxed<'a>(
+        &'a self,
+        question: Question,
+    ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
+
+    fn link_completed(&self, link: &ElicitationId);
+}
+
+impl<T: AnswerQuestions> DynAnswerQuestions for T {
+    fn answer_boxed<'a>(
+        &'a self,
+        question: Question,
+    ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
+        Box::pin(self.answer(question))
+    }
+
+    fn link_completed(&self, link: &ElicitationId) {
+        self.completed(link);
+    }
+}

@@ -1,0 +1,235 @@
+//! An address the user is asked to go to.
+
+use std::fmt;
+
+use acp_protocol::v1::ElicitationId;
+
+use super::{Answer, FormFault, Misfit};
+
+/// An address, and what there is to say about it.
+///
+/// Its `Debug` tells the host alone: the rest may hold secrets.
+#[derive(Clone, Copy)]
+pub struct Link<'a> {
+    id: &'a ElicitationId,
+    url: &'a str,
+}
+
+/// What a user should know before they go to an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Caution {
+    /// It is not encrypted: no `https` (R212).
+    NotHttps,
+    /// It opens something else than a page of the web, as a program.
+    NotWeb,
+    /// The name of the host holds letters outside of ASCII in disguise (R217).
+    Punycode,
+    /// It carries a name or a password, which can pass for the host.
+    Credentials,
+    /// Its host cannot be told for sure: programs read such addresses differently.
+    Unclear,
+}
+
+impl<'a> Link<'a> {
+    pub(super) fn new(id: &'a ElicitationId, url: &'a str) -> Self {
+        Self { id, url }
+    }
+
+    /// Returns the agent's name for it, which says nothing (R206).
+    #[must_use]
+    pub fn id(self) -> &'a ElicitationId {
+        self.id
+    }
+
+    /// Returns the whole address. Show all of it (R215), and do not open it before the
+    /// user agreed (R214).
+    #[must_use]
+    pub fn url(self) -> &'a str {
+        self.url
+    }
+
+    /// Returns the host where the user would go, lower-case, if that is beyond doubt:
+    /// `None` for an address that programs may read differently.
+    #[must_use]
+    pub fn host(self) -> Option<String> {
+        host(self.url).map(|host| host.to_ascii_lowercase())
+    }
+
+    /// Returns what is odd about the address; nothing for a plain one.
+    #[must_use]
+    pub fn cautions(self) -> Vec<Caution> {
+        let mut cautions = Vec::new();
+        let scheme = self.url.split_once(':').map_or("", |(scheme, _)| scheme);
+        if !scheme.eq_ignore_ascii_case("https") {
+            cautions.push(if scheme.eq_ignore_ascii_case("http") {
+                Caution::NotHttps
+            } else {
+                Caution::NotWeb
+            });
+        }
+        let host = self.host();
+        if authority(self.url).is_some_and(|authority| authority.contains('@')) {
+            cautions.push(Caution::Credentials);
+        }
+        match host {
+            None => cautions.push(Caution::Unclear),
+            Some(host) => {
+                if host.split('.').any(|label| label.starts_with("xn--")) {
+                    cautions.push(Caution::Punycode);
+                }
+            }
+        }
+        cautions
+    }
+
+    pub(super) fn check(self, answer: &Answer) -> Result<(), Vec<FormFault>> {
+        let faults: Vec<_> = answer
+            .fields()
+            .map(|(name, _)| FormFault::new(name, Misfit::NoSuchField))
+            .collect();
+        if faults.is_empty() {
+            Ok(())
+        } else {
+            Err(faults)
+        }
+    }
+}
+
+impl fmt::Debug for Link<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Link")
+            .field("id", &self.id)
+            .field("host", &self.host())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns what stands between `//` and the path.
+fn authority(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    rest.split(['/', '?', '#', '\\']).next()
+}
+
+/// Returns the host of an address of the web that everybody reads the same way: no
+/// user, no backslash, and nothing that is no visible character of ASCII.
+fn host(url: &str) -> Option<&str> {
+    let (scheme, _) = url.split_once("://")?;
+    let web = scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http");
+    let odd = |c: char| !c.is_ascii_graphic() || c == '\\';
+    if !web || url.contains(odd) {
+        return None;
+    }
+    let authority = authority(url)?;
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, port),
+        _ => (authority, ""),
+    };
+    let plain = match host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'))
+    {
+        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => is_name(host),
+    };
+    (plain && port.bytes().all(|digit| digit.is_ascii_digit())).then_some(host)
+}
+
+/// Tells whether `host` is a name or an address of four numbers. A last label of digits
+/// that is no such address (`0x7f.1`, `127.1`) is read as one by some programs.
+fn is_name(host: &str) -> bool {
+    let label = |label: &str| {
+        !label.is_empty()
+            && label
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+    };
+    let numeric = |label: &str| {
+        label.starts_with(|first: char| first.is_ascii_digit())
+            && (label.bytes().all(|byte| byte.is_ascii_digit())
+                || label.starts_with("0x")
+                || label.starts_with("0X"))
+    };
+    let host = host.strip_suffix('.').unwrap_or(host);
+    let last = host.rsplit('.').next().unwrap_or_default();
+    host.split('.').all(label) && (!numeric(last) || host.parse::<std::net::Ipv4Addr>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(url: &str, host: Option<&str>, cautions: &[Caution]) {
+        let id = ElicitationId::from("e");
+        let link = Link::new(&id, url);
+        assert_eq!(link.host().as_deref(), host, "{url}");
+        assert_eq!(link.cautions(), cautions, "{url}");
+    }
+
+    #[test]
+    fn plain_addresses_tell_their_host() {
+        check(
+            "https://Login.Example.com/a?b=c#d",
+            Some("login.example.com"),
+            &[],
+        );
+        check(
+            "https://example.com:8443?next=//evil.com",
+            Some("example.com"),
+            &[],
+        );
+        check("https://example.com./", Some("example.com."), &[]);
+        check(
+            "https://example.com/@evil.com:80/",
+            Some("example.com"),
+            &[],
+        );
+        check("HTTPS://127.0.0.1:1/", Some("127.0.0.1"), &[]);
+        check("https://[::1]:1/", Some("[::1]"), &[]);
+        check("https://[::1]", Some("[::1]"), &[]);
+        check("http://localhost/", Some("localhost"), &[Caution::NotHttps]);
+        check(
+            "https://xn--exmple-cua.com",
+            Some("xn--exmple-cua.com"),
+            &[Caution::Punycode],
+        );
+    }
+
+    #[test]
+    fn what_programs_read_differently_tells_no_host() {
+        use Caution::{Credentials, NotWeb, Unclear};
+        check("https://good.com@evil.com/", None, &[Credentials, Unclear]);
+        check(
+            "https://good.com:pass@evil.com/",
+            None,
+            &[Credentials, Unclear],
+        );
+        check("https://good.com\\@evil.com/", None, &[Unclear]);
+        check("https://good.com\t.evil.com/", None, &[Unclear]);
+        check("https://good.com/\u{202e}moc.live", None, &[Unclear]);
+        check("https://exämple.com/", None, &[Unclear]);
+        check("https://example.com:x/", None, &[Unclear]);
+        check("https://exa%6dple.com/", None, &[Unclear]);
+        check("https:///evil.com/", None, &[Unclear]);
+        check("https:evil.com", None, &[Unclear]);
+        check("https://0x7f.1/", None, &[Unclear]);
+        check("https://127.1/", None, &[Unclear]);
+        check("https://2130706433/", None, &[Unclear]);
+        check("https://[::1/", None, &[Unclear]);
+        check("javascript:alert(1)", None, &[NotWeb, Unclear]);
+        check("file:///etc/passwd", None, &[NotWeb, Unclear]);
+        check("example.com", None, &[NotWeb, Unclear]);
+        check("", None, &[NotWeb, Unclear]);
+    }
+
+    #[test]
+    fn the_address_does_not_show() {
+        let id = ElicitationId::from("e");
+        let shown = format!("{:?}", Link::new(&id, "https://example.com/hunter2"));
+        assert!(
+            shown.contains("example.com") && !shown.contains("hunter2"),
+            "{shown}"
+        );
+    }
+}

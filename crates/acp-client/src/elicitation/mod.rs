@@ -1,0 +1,63 @@
+//! Questions: what an agent wants to know of the user, and who answers.
+//!
+//! The protocol calls it elicitation. An agent asks in one of two ways, and may use
+//! only those that the client offers:
+//!
+//! * with a **form**: some fields, each with a type, which the user fills in;
+//! * with a **link**: an address at which the user does something that is none of the
+//!   client's business, as a login. The agent may tell later that it is done.
+//!
+//! As permissions, questions can be answered in two places: by a handler
+//! ([`AnswerQuestions`], [`ClientOptions::with_elicitation`]) as soon as they come, or by
+//! whoever reads the session, as a [`TurnEvent::Question`] in its place among the
+//! updates ([`ClientOptions::with_elicitation_in_stream`]). A question may also belong to
+//! no session but to a request of ours, as a login; then a handler answers it either
+//! way.
+//!
+//! What is promised:
+//!
+//! * a way of asking that is not offered, or that nobody knows, is refused with -32602
+//!   and shown to nobody (R209, R220);
+//! * an answer goes to the agent only if it fits the form: see [`Form::check`] (R194,
+//!   R201);
+//! * a question that is open when its turn is cancelled, its session is closed, or the
+//!   request it belongs to is answered, is answered `cancel` at once;
+//! * the end of a link is told once, and only of links that the user agreed to or is
+//!   being asked about (R208);
+//! * texts of questions and answers are in no log, and in no `Debug`.
+//!
+//! Addresses are never opened by this crate (R214). Before a user agrees to one, show
+//! them all of it (R215), and what [`Link::cautions`] says of it (R217).
+//!
+//! [`ClientOptions::with_elicitation`]: crate::ClientOptions::with_elicitation
+//! [`ClientOptions::with_elicitation_in_stream`]: crate::ClientOptions::with_elicitation_in_stream
+//! [`TurnEvent::Question`]: crate::TurnEvent::Question
+
+mod answer;
+mod field;
+mod form;
+mod format;
+mod handler;
+mod headless;
+mod link;
+mod links;
+mod modes;
+mod pending;
+mod question;
+mod serve;
+
+pub use answer::Answer;
+pub use field::Misfit;
+pub use form::{Form, FormFault};
+pub use handler::AnswerQuestions;
+pub use headless::Headless;
+pub use link::{Caution, Link};
+pub use links::LinkStats;
+pub use modes::ElicitationModes;
+pub use pending::{InvalidAnswer, PendingQuestion};
+pub use question::{Asking, Question};
+
+pub(crate) use modes::Elicitation;
+pub(crate) use serve::Elicitations;
+
+use handler::DynAnswerQuestions;

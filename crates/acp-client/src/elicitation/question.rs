@@ -1,0 +1,199 @@
+//! What is asked.
+
+use std::fmt;
+use std::sync::Arc;
+
+use acp_protocol::Meta;
+use acp_protocol::rpc::{Fault, ReceiveSeq, RequestId};
+use acp_protocol::v1::{
+    CreateElicitationRequest, ElicitationId, ElicitationMode, ElicitationSchema, ElicitationScope,
+    SessionId, ToolCallId,
+};
+
+use super::{Answer, ElicitationModes, Form, FormFault, Link};
+
+/// A question of the agent.
+///
+/// Cheap to clone. Its `Debug` tells neither what is asked nor an address.
+#[derive(Clone)]
+pub struct Question(Arc<Asked>);
+
+struct Asked {
+    message: String,
+    meta: Option<Box<Meta>>,
+    how: How,
+    scope: Scope,
+    after: ReceiveSeq,
+}
+
+enum How {
+    Form(ElicitationSchema),
+    Link { id: ElicitationId, url: String },
+}
+
+/// What a question belongs to.
+#[derive(Debug)]
+pub(super) enum Scope {
+    Session(SessionId, Option<ToolCallId>),
+    Request(RequestId),
+}
+
+/// How a question is asked.
+#[derive(Debug, Clone, Copy)]
+pub enum Asking<'a> {
+    /// With a form to fill in.
+    Form(Form<'a>),
+    /// With an address to go to.
+    Link(Link<'a>),
+}
+
+impl Question {
+    /// Takes what the agent sent, or says why it is refused: a way of asking that is
+    /// not offered (R209), or that nobody knows (R220).
+    pub(super) fn new(
+        request: CreateElicitationRequest,
+        modes: ElicitationModes,
+        after: ReceiveSeq,
+    ) -> Result<Self, Fault> {
+        let refused = Fault::invalid_params("this way of asking is not offered");
+        let (how, scope) = match request.mode {
+            ElicitationMode::Form(mode) if modes.has_form() => {
+                (How::Form(mode.requested_schema), mode.scope)
+            }
+            ElicitationMode::Url(mode) if modes.has_url() => {
+                let (id, url) = (mode.elicitation_id, mode.url);
+                (How::Link { id, url }, mode.scope)
+            }
+            _ => return Err(refused),
+        };
+        let scope = match scope {
+            ElicitationScope::Session(scope) => {
+                Scope::Session(scope.session_id, scope.tool_call_id)
+            }
+            ElicitationScope::Request(scope) => Scope::Request(scope.request_id),
+            _ => {
+                let fault = "a question belongs to a session or to a request";
+                return Err(Fault::invalid_params(fault));
+            }
+        };
+        Ok(Self(Arc::new(Asked {
+            message: request.message,
+            meta: request.meta,
+            how,
+            scope,
+            after,
+        })))
+    }
+
+    /// Returns what the agent says it wants to know. Text of the agent: show it as
+    /// such, without making links of it (R218).
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// Returns how it is asked.
+    #[must_use]
+    pub fn asking(&self) -> Asking<'_> {
+        match &self.0.how {
+            How::Form(schema) => Asking::Form(Form::new(schema)),
+            How::Link { id, url } => Asking::Link(Link::new(id, url)),
+        }
+    }
+
+    /// Returns the form, if there is one.
+    #[must_use]
+    pub fn form(&self) -> Option<Form<'_>> {
+        match self.asking() {
+            Asking::Form(form) => Some(form),
+            Asking::Link(_) => None,
+        }
+    }
+
+    /// Returns the link, if there is one.
+    #[must_use]
+    pub fn link(&self) -> Option<Link<'_>> {
+        match self.asking() {
+            Asking::Form(_) => None,
+            Asking::Link(link) => Some(link),
+        }
+    }
+
+    /// Returns the session it belongs to, if it belongs to one.
+    #[must_use]
+    pub fn session_id(&self) -> Option<&SessionId> {
+        match &self.0.scope {
+            Scope::Session(id, _) => Some(id),
+            Scope::Request(_) => None,
+        }
+    }
+
+    /// Returns the tool call it belongs to, if the agent tells of one.
+    #[must_use]
+    pub fn tool_call_id(&self) -> Option<&ToolCallId> {
+        match &self.0.scope {
+            Scope::Session(_, tool) => tool.as_ref(),
+            Scope::Request(_) => None,
+        }
+    }
+
+    /// Returns the request of ours it belongs to, if it belongs to one.
+    #[must_use]
+    pub fn request_id(&self) -> Option<&RequestId> {
+        match &self.0.scope {
+            Scope::Session(..) => None,
+            Scope::Request(id) => Some(id),
+        }
+    }
+
+    /// Returns what the agent added.
+    #[must_use]
+    pub fn meta(&self) -> Option<&Meta> {
+        self.0.meta.as_deref()
+    }
+
+    /// Returns the place on the receive clock after which it was asked.
+    #[must_use]
+    pub fn after(&self) -> ReceiveSeq {
+        self.0.after
+    }
+
+    /// Checks an answer: the fields of a form must fit it, a link has none.
+    ///
+    /// # Errors
+    ///
+    /// What does not fit, field by field.
+    pub fn check(&self, answer: &Answer) -> Result<(), Vec<FormFault>> {
+        match self.asking() {
+            Asking::Form(form) => form.check(answer),
+            Asking::Link(link) => link.check(answer),
+        }
+    }
+
+    /// Makes the answer of one who is not there: forms are declined, links cancelled.
+    #[must_use]
+    pub fn refusal(&self) -> Answer {
+        match self.asking() {
+            Asking::Form(_) => Answer::decline(),
+            Asking::Link(_) => Answer::cancel(),
+        }
+    }
+
+    pub(super) fn scope(&self) -> &Scope {
+        &self.0.scope
+    }
+}
+
+impl fmt::Debug for Question {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let way = match self.0.how {
+            How::Form(_) => "form",
+            How::Link { .. } => "url",
+        };
+        f.debug_struct("Question")
+            .field("mode", &way)
+            .field("scope", &self.0.scope)
+            .field("after", &self.0.after)
+            .finish_non_exhaustive()
+    }
+}
