@@ -7,6 +7,7 @@ use std::{
     env, fs,
     hint::spin_loop,
     path::PathBuf,
+    process::Stdio,
     time::{Duration, Instant},
 };
 
@@ -29,6 +30,15 @@ impl Random {
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (mixed ^ (mixed >> 31)) % end
+    }
+
+    /// Lets less than so many microseconds pass. Nothing depends on it but where the
+    /// kill hits.
+    fn pause(&mut self, end: u64) {
+        let until = Instant::now() + Duration::from_micros(self.below(end));
+        while Instant::now() < until {
+            spin_loop();
+        }
     }
 }
 
@@ -93,12 +103,7 @@ fn what_was_acknowledged_is_there_after_kill_9() {
                 id = prompt(&mut agent, &current, &mut turn, begun);
             }
         }
-        // Some hundred steps of the processor later, or thousands.
-        let pause = Duration::from_micros(random.below(3000));
-        let until = Instant::now() + pause;
-        while Instant::now() < until {
-            spin_loop();
-        }
+        random.pause(3000);
         for message in agent.kill() {
             note(message, id, &mut told, begun);
         }
@@ -139,6 +144,27 @@ fn what_was_acknowledged_is_there_after_kill_9() {
         started.elapsed(),
         sessions.len(),
     );
+}
+
+#[test]
+fn a_file_is_whole_however_early_its_agent_is_killed() {
+    let mut random = Random(1);
+    for _ in 0..15 {
+        let store = Store::new();
+        let mut child = Agent::command(&store)
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        random.pause(40_000);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if store.file.exists() {
+            check_copy(&store);
+        }
+        let mut agent = Agent::start(&store);
+        assert_eq!(agent.list(), [""; 0]);
+        agent.end();
+    }
 }
 
 /// Prompts, with something to do that changes from turn to turn.
