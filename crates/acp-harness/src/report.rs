@@ -48,7 +48,10 @@ pub struct TurnReport {
 #[derive(Clone, Debug, Default)]
 struct Message {
     text: String,
+    /// There was more than is kept; what comes behind would make another sense.
     cut: bool,
+    /// Something of it was lost.
+    torn: bool,
 }
 
 impl TurnReport {
@@ -80,16 +83,23 @@ impl TurnReport {
         }
     }
 
+    /// Takes note that updates were lost here: text of the current message, perhaps.
+    pub fn lose(&mut self) {
+        self.current.torn = true;
+    }
+
     /// Returns the report of what was read so far; empty when nothing was said.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.report().text
     }
 
-    /// Tells whether the report had more text than is kept.
+    /// Tells whether the report is all that was said: it is not too long to be kept, and
+    /// nothing was lost while it was said.
     #[must_use]
-    pub fn is_cut(&self) -> bool {
-        self.report().cut
+    pub fn is_whole(&self) -> bool {
+        let report = self.report();
+        !report.cut && !report.torn
     }
 
     /// Ends reading, and returns the report.
@@ -118,9 +128,8 @@ impl TurnReport {
             self.message = Some(id.clone());
         }
         let said = chunk.as_text().unwrap_or_default();
-        let kept = cut_bytes(said, self.max - self.current.text.len());
-        // What comes behind a gap would make another sense.
         if !self.current.cut {
+            let kept = cut_bytes(said, self.max - self.current.text.len());
             self.current.text.push_str(kept);
             self.current.cut = kept.len() < said.len();
         }

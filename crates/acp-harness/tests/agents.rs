@@ -38,7 +38,9 @@ fn table(registry: &Registry) -> String {
 /// A command as code, and a sentence as it is.
 fn code(install: &str) -> String {
     let install = install.replace('|', "\\|");
-    if install.starts_with("see ") || install.starts_with("download ") {
+    if let Some(page) = install.strip_prefix("see ") {
+        format!("see <{page}>")
+    } else if install.starts_with("download ") {
         install
     } else {
         format!("`{install}`")

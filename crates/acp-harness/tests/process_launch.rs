@@ -1,7 +1,8 @@
 //! An agent's entry, programs and environment, made into a child.
 #![cfg(any(target_os = "linux", target_os = "macos"))]
 
-use acp_harness::launch::{EnvPolicy, Isolation, describe};
+use acp_harness::launch::{EnvPolicy, Isolation, describe, preflight};
+use acp_harness::version::{ChildRunner, Version, VersionRejection};
 use acp_harness::{AgentEntry, Registry, Secret};
 use acp_transport_stdio::process::Environment;
 use tokio::io::AsyncReadExt;
@@ -49,4 +50,35 @@ async fn it_gets_what_was_built_for_it_and_its_key_is_never_shown() {
     );
     assert_eq!(said, expected);
     assert_eq!(exit.stderr_tail().trim(), "my key is [redacted]");
+}
+
+#[tokio::test]
+async fn its_version_is_asked_for_before() {
+    let mut agent = AgentEntry::new("ada", "sh");
+    agent.probe = vec!["-c".to_owned(), "echo ada 1.2.3".to_owned()];
+    let registry = Registry::empty();
+    let ambient = Environment::inherited(["PATH"]);
+    let programs = registry.find(&agent, ambient.get("PATH").unwrap()).unwrap();
+    let built = EnvPolicy::new().build(&ambient).unwrap();
+    assert!(
+        preflight(&agent, &programs, &built).is_none(),
+        "any version will do"
+    );
+
+    agent.min_version = Some(Version::new(1, 3, 0));
+    let (probe, command) = preflight(&agent, &programs, &built).unwrap();
+    let refused = probe
+        .run(&ChildRunner, &command, std::future::pending())
+        .await;
+    let expected = VersionRejection::BelowMinimum {
+        found: Version::new(1, 2, 3),
+        minimum: Version::new(1, 3, 0),
+    };
+    assert_eq!(refused, Err(expected));
+
+    agent.probe.clear();
+    assert!(
+        preflight(&agent, &programs, &built).is_none(),
+        "it cannot be asked"
+    );
 }

@@ -617,9 +617,29 @@ proptest! {
         }
         let whole = chunks.concat();
         prop_assert!(report.text().len() <= max && whole.starts_with(report.text()));
-        prop_assert_eq!(report.is_cut(), report.text().len() < whole.len());
+        prop_assert_eq!(report.is_whole(), report.text().len() == whole.len());
         prop_assert!(report.text().len() + 3 > max.min(whole.len()));
     }
+}
+
+#[test]
+fn what_was_lost_is_not_passed_over() {
+    let mut report = TurnReport::new();
+    report.read(&SessionUpdate::agent_text("a"));
+    assert!(report.is_whole());
+    report.lose();
+    report.read(&SessionUpdate::agent_text("c"));
+    assert_eq!((report.text(), report.is_whole()), ("ac", false));
+    // The next message is whole again, and so is the report once it is that one.
+    report.read(&ToolCall::new("t", "x").into());
+    assert!(!report.is_whole());
+    report.read(&SessionUpdate::agent_text("d"));
+    assert_eq!((report.text(), report.is_whole()), ("d", true));
+
+    let mut reducer = TurnReducer::new();
+    reducer.lose(3);
+    reducer.lose(u64::MAX);
+    assert_eq!(reducer.facts().lost, u64::MAX);
 }
 
 #[test]

@@ -37,6 +37,7 @@ pub use env::{BuiltEnv, ConflictingEnv, EnvError, EnvOverlay, EnvPolicy};
 pub use isolation::{AgentHome, Isolation, IsolationError};
 
 use crate::registry::{AgentEntry, Programs};
+use crate::version::{Probe, ProbeCommand};
 
 /// Describes how an agent is started: the programs that were found, the arguments of its
 /// entry, and an environment that was built for it.
@@ -55,4 +56,24 @@ pub fn describe(
         .with_environment(built.environment.clone())
         .with_cwd(cwd.as_ref())
         .with_stderr_redaction(move |text| redactor.redact(&text))
+}
+
+/// Describes how the version of an agent is asked for before it is started.
+///
+/// `None` where any version is good enough, and where the command cannot be asked without
+/// starting something else; what the agent says of itself can be judged in any case.
+#[must_use]
+pub fn preflight(
+    entry: &AgentEntry,
+    programs: &Programs,
+    built: &BuiltEnv,
+) -> Option<(Probe, ProbeCommand)> {
+    let minimum = entry.min_version?;
+    if entry.probe.is_empty() {
+        return None;
+    }
+    let command = ProbeCommand::new(programs.command())
+        .with_args(&entry.probe)
+        .with_environment(built.environment.clone());
+    Some((Probe::new(minimum), command))
 }

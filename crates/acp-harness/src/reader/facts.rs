@@ -47,6 +47,8 @@ pub struct TurnFacts {
     pub updates: u64,
     /// How many updates of kinds that nobody has heard of.
     pub unheard_of: u64,
+    /// How many updates were lost before they could be read, or made no sense.
+    pub lost: u64,
     /// Whether anything was said that is not blank.
     pub said: bool,
     /// Whether anything was thought that is not blank.

@@ -166,6 +166,13 @@ impl TurnReducer {
         }
     }
 
+    /// Takes note of updates that were lost, or made no sense.
+    ///
+    /// A call that was announced in one of them is known by its end.
+    pub fn lose(&mut self, updates: u64) {
+        self.facts.lost = self.facts.lost.saturating_add(updates);
+    }
+
     /// Reads the answer that ends the turn.
     pub fn end(&mut self, response: &PromptResponse) {
         self.facts.learn_tokens_of(response.meta.as_deref());
