@@ -71,7 +71,7 @@ mod terminal;
 mod turn;
 mod updates;
 
-pub use acp_transport_stdio::process::{Exit, ExitStatus, Launch};
+pub use acp_transport_stdio::process::{Environment, Exit, ExitStatus, Launch};
 pub use acp_transport_stdio::{RawLine, Update};
 pub use client::{Client, ClientEnd};
 pub use control::SessionControl;
@@ -92,6 +92,8 @@ pub use serve_error::ServeError;
 pub use session::Session;
 pub use session_list::{SessionList, SessionPage};
 pub use setup::SessionSetup;
-pub use terminal::{OpenTerminals, ServeTerminals};
+pub use terminal::{
+    CommandAsk, LocalTerminals, OpenTerminals, ServeTerminals, SessionTerminals, ShellLines,
+};
 pub use turn::{PromptResult, Turn, TurnEvent};
 pub use updates::Updates;

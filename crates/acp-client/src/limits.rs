@@ -35,6 +35,18 @@ pub const MAX_FILE_SEEN: u64 = 1 << 30;
 /// and with a buffer of its own. More of them do not make a disk faster.
 pub const MAX_FILE_JOBS: usize = 8;
 
+/// Terminals of one session in which commands run on this machine, or have run and
+/// were not released.
+pub const MAX_TERMINALS: usize = 16;
+
+/// Bytes of the output of one command that are kept, if the agent does not ask for
+/// fewer. An agent reads the end of it; more would not fit its context.
+pub const MAX_TERMINAL_OUTPUT: usize = 1 << 20;
+
+/// How long a command that is ended has after `SIGINT`, and again after `SIGTERM`,
+/// before it is killed. An agent waits for it.
+pub const TERMINAL_KILL_GRACE: Duration = Duration::from_millis(500);
+
 /// Terminals of one session that an agent may hold, whoever serves them: a memory of
 /// ids that has no other end. Agents run one command at a time, or a few.
 pub const MAX_KNOWN_TERMINALS: usize = 1024;

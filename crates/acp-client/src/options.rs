@@ -180,7 +180,8 @@ impl ClientOptions {
         }
     }
 
-    /// Serves terminals, for each session its own.
+    /// Serves terminals, for each session its own:
+    /// [`LocalTerminals`](crate::LocalTerminals) for one.
     #[must_use]
     pub fn with_terminals(mut self, terminals: impl OpenTerminals) -> Self {
         self.terminals = Some(Arc::new(terminals));

@@ -101,7 +101,7 @@ pub enum ServeError {
 impl From<ServeError> for Fault {
     fn from(error: ServeError) -> Self {
         let fault = match &error {
-            ServeError::NotFound { .. } => Self::not_found("no such file"),
+            ServeError::NotFound { .. } => Self::not_found("no such file or folder"),
             ServeError::OutsideRoots { .. } => {
                 Self::invalid_params("the path lies outside the folders of this session")
             }
@@ -128,6 +128,12 @@ impl From<ServeError> for Fault {
             )),
             ServeError::NoSuchTerminal => Self::not_found("no such terminal"),
             ServeError::Denied => Self::invalid_request("the user refused"),
+            ServeError::Spawn(SpawnError::Spec(_)) => {
+                Self::invalid_params("the command holds what no command can")
+            }
+            ServeError::Spawn(SpawnError::Interpreter { .. }) => {
+                Self::not_found("no interpreter of this program")
+            }
             ServeError::Spawn(_) | ServeError::Io(_) => Self::internal(),
         };
         fault.with_source(error)

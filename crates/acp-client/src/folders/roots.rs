@@ -65,6 +65,20 @@ impl Roots {
         })
     }
 
+    /// Opens a directory below a root, for a command to start in.
+    pub(crate) fn open_dir(&self, path: &Path) -> Result<Dir, ServeError> {
+        let open = |place: Place<'_>| match place.below.as_os_str().is_empty() {
+            // To be searched, not only to be passed on.
+            true => place.dir.open_dir("."),
+            false => place.dir.open_dir(&place.below),
+        };
+        let opened = match open(self.place(path)?) {
+            Err(error) if leads_astray(&error) => open(self.resolve(path)?.place),
+            opened => opened,
+        };
+        opened.map_err(|error| explain(path, error))
+    }
+
     pub(super) fn spelled(&self, path: &Path) -> Option<(&Root, PathBuf)> {
         let spellings = self
             .roots

@@ -1,5 +1,10 @@
 //! Commands an agent runs through its client.
 
+mod ask;
+mod command;
+mod local;
+mod ring;
+mod running;
 mod table;
 
 use std::future::Future;
@@ -12,6 +17,9 @@ use acp_protocol::v1::{
     WaitForTerminalExitRequest, WaitForTerminalExitResponse,
 };
 
+pub use ask::CommandAsk;
+pub use command::ShellLines;
+pub use local::{LocalTerminals, SessionTerminals};
 pub(crate) use table::TerminalTable;
 
 use crate::{ServeError, SessionFolders};

@@ -41,7 +41,7 @@ async fn an_agent_is_told_what_it_can_do_something_about() {
         ("ws/app/src/main.rs", json!({"content": "inside"})),
         (
             "ws/app/none",
-            json!({"code": -32002, "message": "no such file"}),
+            json!({"code": -32002, "message": "no such file or folder"}),
         ),
         (
             "ws/app/out",
