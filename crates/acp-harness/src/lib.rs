@@ -6,6 +6,8 @@
 //! * [`registry`] knows agents: what each is started by, needs, and does differently;
 //! * [`version`] asks a program for its version, and judges what it says;
 //! * [`launch`] builds an agent's environment, and gives each user and agent a home;
+//! * [`login`] says which methods of logging in are tried, and finds a device code in what
+//!   a login command prints;
 //! * [`model`] chooses model, effort and mode among what an agent offers;
 //! * [`reader`] reads the updates of a turn into few kinds of events, and keeps what is known
 //!   of it in the end;
@@ -32,8 +34,10 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+mod files;
 pub mod launch;
 pub mod limits;
+pub mod login;
 pub mod model;
 pub mod reader;
 pub mod record;

@@ -100,3 +100,10 @@ pub const MAX_NOTICE_TEXT: usize = 4 << 10;
 /// Bytes of a message that may be the report of a turn. The longest answers of models
 /// have some hundred thousand tokens, half of this.
 pub const MAX_REPORT: usize = 1 << 20;
+
+/// Bytes of a line that a login command prints in which an address and a code are looked
+/// for.
+pub const MAX_LOGIN_LINE: usize = 4 << 10;
+
+/// Bytes of what is remembered of a login.
+pub const MAX_LOGIN_MARKER: u64 = 4 << 10;

@@ -1,11 +1,11 @@
 //! A conversation that is claimed, and its record.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::lock::Lock;
 use super::{RecordError, SessionRecord, Written};
+use crate::files;
 use crate::limits::MAX_RECORD;
 
 /// The right to run a turn of a conversation, until it is dropped.
@@ -56,16 +56,9 @@ impl Claim {
             let bytes = written.len();
             return Err(RecordError::TooLong { bytes });
         }
-        // The claim is ours, so nobody else has a file of this name in hand; what is there
-        // was left by who died while writing it.
+        // The claim is ours, so nobody else has a file of this name in hand.
         let new = self.path.with_extension("new");
-        remove(&new).map_err(failed)?;
-        let result = write(&new, &written).and_then(|()| std::fs::rename(&new, &self.path));
-        result.map_err(|error| {
-            // What could not be written is of no use to anybody.
-            let _ = std::fs::remove_file(&new);
-            failed(error)
-        })
+        files::replace(&self.path, &new, &written).map_err(failed)
     }
 
     /// Forgets the conversation's session; one that is not recorded is forgotten already.
@@ -74,7 +67,8 @@ impl Claim {
     ///
     /// [`RecordError::Io`] when the record is still there.
     pub fn forget(&self) -> Result<(), RecordError> {
-        remove(&self.path).map_err(|error| RecordError::io("forget the record", &self.path, error))
+        files::remove(&self.path)
+            .map_err(|error| RecordError::io("forget the record", &self.path, error))
     }
 
     /// Forgets the session, and leaves nothing of the conversation behind.
@@ -91,36 +85,8 @@ impl Claim {
 
 /// Reads a record; `None` when what is there makes no sense.
 pub(super) fn read(path: &Path) -> io::Result<Option<SessionRecord>> {
-    if path.symlink_metadata()?.is_symlink() {
-        return Ok(None);
-    }
-    let mut written = Vec::new();
-    let file = File::open(path)?;
-    if !file.metadata()?.is_file() {
-        return Ok(None);
-    }
-    file.take(MAX_RECORD + 1).read_to_end(&mut written)?;
-    if written.len() as u64 > MAX_RECORD {
-        return Ok(None);
-    }
-    let written: Option<Written> = serde_json::from_slice(&written).ok();
+    let content = files::read(path, MAX_RECORD)?;
+    let written: Option<Written> =
+        content.and_then(|content| serde_json::from_slice(&content).ok());
     Ok(written.and_then(Written::read))
-}
-
-/// Writes a new file that only its owner may read, down to the disk.
-fn write(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    file.write_all(content)?;
-    file.sync_all()
-}
-
-fn remove(path: &Path) -> io::Result<()> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
 }

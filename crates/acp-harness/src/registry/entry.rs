@@ -73,6 +73,9 @@ pub struct Login {
     pub announces_key: bool,
     /// The command of a login by device code: a program of the search path and arguments.
     pub device: Vec<String>,
+    /// The shape of its codes, with `X` for a capital letter or a digit; `XXXX-XXXX` where
+    /// none is said.
+    pub device_code: Option<String>,
     /// Authentication methods that open a browser.
     pub browser_methods: Vec<String>,
 }

@@ -163,6 +163,7 @@ patch! {
         set device: Vec<String>,
         set browser_methods: Vec<String>,
         some key_method: String,
+        some device_code: String,
     }
 }
 

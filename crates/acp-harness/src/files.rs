@@ -1,0 +1,50 @@
+//! Small files that are ours alone, replaced as a whole.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+/// Reads a file of at most this many bytes; `None` when it is larger, or no plain file.
+pub(crate) fn read(path: &Path, max: u64) -> io::Result<Option<Vec<u8>>> {
+    if !path.symlink_metadata()?.is_file() {
+        return Ok(None);
+    }
+    let file = File::open(path)?;
+    if !file.metadata()?.is_file() {
+        return Ok(None);
+    }
+    let mut content = Vec::new();
+    file.take(max + 1).read_to_end(&mut content)?;
+    Ok((content.len() as u64 <= max).then_some(content))
+}
+
+/// Replaces a file by way of a new one beside it, which only its owner may read. What is
+/// there of the new one was left by who died while writing it.
+pub(crate) fn replace(path: &Path, new: &Path, content: &[u8]) -> io::Result<()> {
+    remove(new)?;
+    let result = write(new, content).and_then(|()| std::fs::rename(new, path));
+    if result.is_err() {
+        // What could not be written is of no use to anybody.
+        let _ = std::fs::remove_file(new);
+    }
+    result
+}
+
+/// Removes a file; one that is not there is removed already.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a new file down to the disk.
+fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    file.write_all(content)?;
+    file.sync_all()
+}

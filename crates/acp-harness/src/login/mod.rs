@@ -1,0 +1,195 @@
+//! The parts of logging in that need no agent: which methods are tried, what a login by
+//! device code asks of the user, and what is remembered of a login.
+//!
+//! Agents mostly answer `initialize` without a login and refuse the first session, so a
+//! session is opened first, and only a refusal leads here. [`methods`] then says what to
+//! try, in which order. Nothing is tried that would open a browser where nobody sits in
+//! front of it, and methods of a terminal are never sent to `authenticate` (R045).
+
+mod challenge;
+mod marker;
+
+use acp_protocol::v1::{AuthMethod, AuthMethodAgent, AuthMethodId};
+
+pub use challenge::{Challenge, ChallengeScanner};
+pub use marker::{LoginMarker, MarkerError};
+
+use crate::registry::Login;
+
+/// What may be tried to log in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AuthPolicy {
+    method: Option<String>,
+    has_key: bool,
+    allows_browser: bool,
+}
+
+impl AuthPolicy {
+    /// Tries what needs neither a key nor a person.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Tries this method first, whatever it does.
+    #[must_use]
+    pub fn with_method(mut self, method: impl Into<String>) -> Self {
+        self.method = Some(method.into());
+        self
+    }
+
+    /// Knows that the agent was given a key: methods that use one come early.
+    #[must_use]
+    pub fn having_key(mut self) -> Self {
+        self.has_key = true;
+        self
+    }
+
+    /// Lets browsers be opened: somebody sits in front of this machine.
+    #[must_use]
+    pub fn allowing_browser(mut self) -> Self {
+        self.allows_browser = true;
+        self
+    }
+}
+
+/// Returns the methods to try, in order: the one that is configured; those that use the
+/// key, if there is one; the others of the agent's own.
+///
+/// Each of them is offered by the agent (R046).
+#[must_use]
+pub fn methods(offered: &[AuthMethod], login: &Login, policy: &AuthPolicy) -> Vec<AuthMethodId> {
+    let rank = |method: &AuthMethodAgent| {
+        let id = method.id.as_str();
+        if policy.method.as_deref() == Some(id) {
+            return Some(0);
+        }
+        if !policy.allows_browser && login.browser_methods.iter().any(|other| other == id) {
+            return None;
+        }
+        let uses_key = login.key_method.as_deref() == Some(id) || says_that_it_uses_a_key(method);
+        Some(if policy.has_key && uses_key { 1 } else { 2 })
+    };
+    let own = offered.iter().filter_map(|method| match method {
+        AuthMethod::Agent(method) => Some(method),
+        // A person in front of a terminal, or something that nobody has heard of.
+        _ => None,
+    });
+    let mut ranked: Vec<_> = own
+        .filter_map(|method| Some((rank(method)?, method.id.clone())))
+        .collect();
+    // Stable: what ranks the same stays in the agent's order.
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.into_iter().map(|(_, id)| id).collect()
+}
+
+/// Returns the method to call before the first session, for agents that want to be told
+/// that they have a key.
+#[must_use]
+pub fn announcement(
+    offered: &[AuthMethod],
+    login: &Login,
+    policy: &AuthPolicy,
+) -> Option<AuthMethodId> {
+    let wanted = login.key_method.as_deref();
+    let wanted = wanted.filter(|_| login.announces_key && policy.has_key)?;
+    offered.iter().find_map(|method| match method {
+        AuthMethod::Agent(method) if method.id == *wanted => Some(method.id.clone()),
+        _ => None,
+    })
+}
+
+/// Some agents mark such methods, so that nobody has to know their names.
+fn says_that_it_uses_a_key(method: &AuthMethodAgent) -> bool {
+    let meta = method.meta.as_ref();
+    meta.is_some_and(|meta| meta.contains_key("api-key"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Registry;
+    use serde_json::{Value, json};
+
+    fn offered(json: Value) -> Vec<AuthMethod> {
+        serde_json::from_value(json).unwrap()
+    }
+
+    fn gemini() -> (Vec<AuthMethod>, &'static Login) {
+        let offered = offered(json!([
+            {"id": "oauth-personal", "name": "Log in with Google"},
+            {"id": "vertex-ai", "name": "Vertex AI"},
+            {"id": "gemini-api-key", "name": "Gemini API key"},
+            {"id": "terminal", "name": "Terminal", "type": "terminal"},
+            {"id": "later", "name": "Later", "type": "telepathy"},
+        ]));
+        (offered, &Registry::builtin().get("gemini").unwrap().login)
+    }
+
+    #[track_caller]
+    fn check(policy: &AuthPolicy, expected: &[&str]) {
+        let (offered, login) = gemini();
+        let methods = methods(&offered, login, policy);
+        let methods: Vec<_> = methods.iter().map(AuthMethodId::as_str).collect();
+        assert_eq!(methods, expected);
+    }
+
+    #[test]
+    fn the_order_of_trying() {
+        let policy = AuthPolicy::new();
+        check(&policy, &["vertex-ai", "gemini-api-key"]);
+        check(
+            &policy.clone().having_key(),
+            &["gemini-api-key", "vertex-ai"],
+        );
+        let browser = policy.clone().having_key().allowing_browser();
+        check(&browser, &["gemini-api-key", "oauth-personal", "vertex-ai"]);
+        // What is configured counts, a browser too; what is not offered does not.
+        let configured = policy.clone().with_method("oauth-personal").having_key();
+        check(
+            &configured,
+            &["oauth-personal", "gemini-api-key", "vertex-ai"],
+        );
+        check(
+            &policy.clone().with_method("terminal"),
+            &["vertex-ai", "gemini-api-key"],
+        );
+        check(
+            &policy.with_method("none-such"),
+            &["vertex-ai", "gemini-api-key"],
+        );
+    }
+
+    #[test]
+    fn methods_may_say_themselves_that_they_use_a_key() {
+        let offered = offered(json!([
+            {"id": "a", "name": "A"},
+            {"id": "b", "name": "B", "_meta": {"api-key": {"provider": "x"}}},
+        ]));
+        let login = Login::default();
+        let order = |policy| {
+            let methods = methods(&offered, &login, &policy);
+            methods
+                .iter()
+                .map(|id| id.as_str().to_owned())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(order(AuthPolicy::new().having_key()), ["b", "a"]);
+        assert_eq!(order(AuthPolicy::new()), ["a", "b"]);
+    }
+
+    #[test]
+    fn only_who_wants_to_be_told_is() {
+        let (offered, gemini) = gemini();
+        let antigravity = &Registry::builtin().get("antigravity").unwrap().login;
+        let policy = AuthPolicy::new().having_key();
+        assert_eq!(announcement(&offered, gemini, &policy), None);
+        let told = announcement(&offered, antigravity, &policy);
+        assert_eq!(told, Some("gemini-api-key".into()));
+        assert_eq!(
+            announcement(&offered, antigravity, &AuthPolicy::new()),
+            None
+        );
+        assert_eq!(announcement(&[], antigravity, &policy), None);
+    }
+}
