@@ -11,7 +11,7 @@ use std::{
 };
 
 use acp_protocol::rpc::{
-    AnswerTo, Connection, Entry, Event, IdSpace, Intake, Limits, MailboxId, OnDrop, Progress,
+    AnswerTo, Connection, Entry, Event, Flow, IdSpace, Intake, Limits, MailboxId, OnDrop, Progress,
     Reading, ReceiveSeq, Role, frame,
 };
 
@@ -75,7 +75,7 @@ impl Client {
         self.connection.take_now(mailbox, &mut VecDeque::new());
     }
 
-    fn wait(&mut self, mailbox: MailboxId, seq: ReceiveSeq) -> Poll<()> {
+    fn wait(&mut self, mailbox: MailboxId, seq: ReceiveSeq) -> Poll<bool> {
         let waker = Waker::from(Arc::clone(&self.bell));
         self.connection.poll_handed(mailbox, seq, &waker)
     }
@@ -307,4 +307,93 @@ fn a_call_that_opens_something_is_reported_when_nobody_waits_for_it() {
             "{event:?}"
         );
     }
+}
+
+#[test]
+fn a_mailbox_that_drops_the_oldest_keeps_exactly_the_newest_and_never_pauses() {
+    let mut client = Client::new(Limits::default().with_mailbox_soft(1));
+    let mailbox = client.open("mine");
+    client
+        .connection
+        .set_flow(mailbox, Flow::DropOldest { depth: 512 });
+    client.receive_updates("mine", 512);
+    assert!(client.connection.may_read(Instant::now()));
+    assert_eq!(client.connection.mailbox_counts(mailbox).dropped, 0);
+    client.receive_update("mine");
+    assert_eq!(client.connection.mailbox_counts(mailbox).dropped, 1);
+
+    // What is taken makes room for one each.
+    assert_eq!(client.drain(mailbox), (0, 1, false), "the gap");
+    assert_eq!(client.drain(mailbox), (1, 0, false));
+    client.receive_update("mine");
+    assert_eq!(client.connection.mailbox_counts(mailbox).dropped, 1);
+    client.receive_updates("mine", 2);
+    let counts = client.connection.mailbox_counts(mailbox);
+    assert_eq!((counts.received, counts.dropped), (516, 3));
+
+    // The oldest is the one that goes: the places of the rest have no hole.
+    let mut next = client.connection.received().get() - 511;
+    assert_eq!(client.drain(mailbox), (0, 2, false));
+    let mut batch = VecDeque::new();
+    loop {
+        client.connection.take_now(mailbox, &mut batch);
+        let Some(Entry::Run { run, first }) = batch.pop_front() else {
+            break;
+        };
+        assert_eq!((first.get(), run.lines), (next, 1));
+        assert_eq!(run.bytes.iter().filter(|byte| **byte == b'\n').count(), 1);
+        next += 1;
+    }
+    assert_eq!(next, client.connection.received().get() + 1);
+    assert_eq!(client.connection.queued_updates(), 0);
+}
+
+#[test]
+fn choosing_to_drop_the_oldest_drops_them_and_ends_a_pause() {
+    let mut client = Client::new(Limits::default().with_mailbox_soft(1));
+    let mailbox = client.open("mine");
+    client.receive_updates("mine", 9);
+    assert!(!client.connection.may_read(Instant::now()));
+    client
+        .connection
+        .set_flow(mailbox, Flow::DropOldest { depth: 2 });
+    assert!(client.connection.may_read(Instant::now()));
+    assert_eq!(client.connection.mailbox_counts(mailbox).dropped, 7);
+    // And back: the peer waits again.
+    client.connection.set_flow(mailbox, Flow::Lossless);
+    client.receive_update("mine");
+    assert!(!client.connection.may_read(Instant::now()));
+}
+
+#[test]
+fn what_was_taken_and_left_unread_counts_as_dropped() {
+    let mut client = Client::new(Limits::default());
+    let mailbox = client.open("mine");
+    client.receive_updates("mine", 5);
+    client.take(mailbox);
+    client.connection.leave_updates(mailbox, 2);
+    let stats = client.connection.stats();
+    assert_eq!((stats.updates_delivered, stats.updates_dropped), (3, 2));
+    assert_eq!(client.connection.mailbox_counts(mailbox).dropped, 2);
+}
+
+#[test]
+fn a_barrier_says_whether_it_was_reached() {
+    let mut client = Client::new(Limits::default());
+    let mailbox = client.open("mine");
+    client.receive_update("mine");
+    let seq = client.connection.received();
+    client.take(mailbox);
+    client.take(mailbox);
+    assert_eq!(client.wait(mailbox, seq), Poll::Ready(true));
+    client.receive_update("mine");
+    let seq = client.connection.received();
+    assert_eq!(client.wait(mailbox, seq), Poll::Pending);
+    client.connection.retire_mailbox(mailbox);
+    assert_eq!(client.wait(mailbox, seq), Poll::Ready(false));
+    client.take(mailbox);
+    client.take(mailbox);
+    assert_eq!(client.wait(mailbox, seq), Poll::Ready(true));
+    client.connection.close_mailbox(mailbox);
+    assert_eq!(client.wait(mailbox, seq), Poll::Ready(false));
 }

@@ -5,8 +5,8 @@ use std::{collections::VecDeque, future::poll_fn};
 use acp_protocol::{
     Request,
     rpc::{
-        Answer, CallError, CallFacts, CallId, Entry, MailboxId, OnDrop, Progress, Reading,
-        ReceiveSeq, decode_update,
+        Answer, CallError, CallFacts, CallId, Entry, Flow, MailboxCounts, MailboxId, OnDrop,
+        Progress, Reading, ReceiveSeq, decode_update,
     },
     v1::{Meta, SessionId, SessionUpdate},
 };
@@ -192,10 +192,7 @@ impl Mailbox {
     /// Tells how the mailbox is read from now on.
     pub fn set_reading(&mut self, reading: Reading) {
         if reading == Reading::Discard {
-            // What was taken already is left unread too; ends of calls stay.
-            self.rest = Bytes::new();
-            self.batch
-                .retain(|entry| !matches!(entry, Entry::Run { .. }));
+            self.leave();
         }
         self.control.set_reading(reading);
     }
@@ -204,6 +201,24 @@ impl Mailbox {
     #[must_use]
     pub fn control(&self) -> MailboxControl {
         self.control.clone()
+    }
+
+    /// Leaves unread what was taken already; ends of calls stay.
+    fn leave(&mut self) {
+        let mut left = u64::try_from(lines_of(&self.rest)).unwrap_or_default();
+        self.rest = Bytes::new();
+        self.batch.retain(|entry| match entry {
+            Entry::Run { run, .. } => {
+                left += u64::from(run.lines);
+                false
+            }
+            _ => true,
+        });
+        if left > 0 {
+            let MailboxControl { peer, id } = &self.control;
+            peer.shared()
+                .with(|connection| connection.leave_updates(*id, left));
+        }
     }
 
     /// The next item of the batch; the inner `None` is the end of everything.
@@ -278,6 +293,7 @@ impl Mailbox {
 
 impl Drop for Mailbox {
     fn drop(&mut self) {
+        self.leave();
         let MailboxControl { peer, id } = &self.control;
         peer.shared()
             .with(|connection| connection.close_mailbox(*id));
@@ -324,19 +340,66 @@ impl MailboxControl {
     }
 
     /// Waits until everything that arrived for the session up to `seq` was
-    /// consumed, or the connection ended.
+    /// consumed: taken, and its consumer came back for more. False when it will not
+    /// be, because the mailbox or the connection ended.
     ///
     /// # Cancel safety
     ///
     /// Cancel-safe.
-    pub async fn consumed_through(&self, seq: ReceiveSeq) {
+    pub async fn consumed_through(&self, seq: ReceiveSeq) -> bool {
         poll_fn(|cx| {
             self.peer
                 .shared()
                 .with(|connection| connection.poll_handed(self.id, seq, cx.waker()))
         })
-        .await;
+        .await
     }
+
+    /// Tells what happens to updates that come faster than they are read.
+    pub fn set_flow(&self, flow: Flow) {
+        self.peer
+            .shared()
+            .with(|connection| connection.set_flow(self.id, flow));
+    }
+
+    /// What became of the updates of the mailbox; nothing once it is closed.
+    #[must_use]
+    pub fn counts(&self) -> MailboxCounts {
+        self.peer
+            .shared()
+            .with(|connection| connection.mailbox_counts(self.id))
+    }
+}
+
+impl Update {
+    /// The name of the event it tells of, where the agent gave one (`eventId` of its
+    /// `_meta`).
+    #[must_use]
+    pub fn event_id(&self) -> Option<&str> {
+        self.meta.as_ref()?.get("eventId")?.as_str()
+    }
+
+    /// The name of the prompt it belongs to, where the agent gave one (`promptId` of
+    /// its `_meta`).
+    #[must_use]
+    pub fn prompt_id(&self) -> Option<&str> {
+        self.meta.as_ref()?.get("promptId")?.as_str()
+    }
+
+    /// Whether the agent says that it is history (`isReplay` of its `_meta`).
+    #[must_use]
+    pub fn is_replay(&self) -> bool {
+        let replay = self.meta.as_ref().and_then(|meta| meta.get("isReplay"));
+        replay.and_then(serde_json::Value::as_bool).unwrap_or(false)
+    }
+}
+
+/// Counts lines that are not blank.
+fn lines_of(bytes: &[u8]) -> usize {
+    bytes
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.trim_ascii().is_empty())
+        .count()
 }
 
 /// The parameters of a `session/update` whose session is known.

@@ -18,7 +18,7 @@ use super::{
     calls::{CallId, Calls},
     credit::Credit,
     inbound::{Answer, Incoming},
-    mailbox::{Entry, MailboxId, Mailboxes, Progress, Reading},
+    mailbox::{Entry, Flow, MailboxCounts, MailboxId, Mailboxes, Progress, Reading},
     serving::Serving,
     wake::{Wakes, register},
 };
@@ -434,9 +434,36 @@ impl Connection {
     }
 
     /// Waits until everything that arrived for a mailbox up to `seq` was
-    /// consumed.
-    pub fn poll_handed(&mut self, mailbox: MailboxId, seq: ReceiveSeq, waker: &Waker) -> Poll<()> {
+    /// consumed; false when it will not be, because the mailbox came to its end.
+    pub fn poll_handed(
+        &mut self,
+        mailbox: MailboxId,
+        seq: ReceiveSeq,
+        waker: &Waker,
+    ) -> Poll<bool> {
         self.mailboxes.poll_handed(mailbox, seq, waker)
+    }
+
+    /// Tells what happens to updates that come faster than they are read.
+    pub fn set_flow(&mut self, mailbox: MailboxId, flow: Flow) {
+        if self
+            .mailboxes
+            .set_flow(mailbox, flow, &self.limits, &mut self.stats)
+        {
+            self.kick_paused();
+        }
+    }
+
+    /// What became of the updates of a mailbox; nothing once it is closed.
+    #[must_use]
+    pub fn mailbox_counts(&self, mailbox: MailboxId) -> MailboxCounts {
+        self.mailboxes.counts(mailbox)
+    }
+
+    /// Tells that a consumer left updates unread that it had taken: they count as
+    /// dropped.
+    pub fn leave_updates(&mut self, mailbox: MailboxId, updates: u64) {
+        self.mailboxes.leave(mailbox, updates, &mut self.stats);
     }
 
     /// Tells how a mailbox is read from now on.

@@ -56,13 +56,29 @@ impl Run {
     /// Drops the oldest updates of it, which are fewer than all.
     pub(super) fn drop_first(&mut self, count: u64) {
         for _ in 0..count {
-            let mut line = Bytes::new();
-            while line.trim_ascii().is_empty() && !self.bytes.is_empty() {
-                let end = memchr::memchr(b'\n', &self.bytes).map_or(self.bytes.len(), |at| at + 1);
-                line = self.bytes.split_to(end);
-            }
-            self.lines -= 1;
+            self.split_first();
         }
+    }
+
+    /// Takes the oldest update, of more than one. The memory stays charged to the
+    /// rest.
+    pub(super) fn take_first(&mut self) -> Self {
+        Self {
+            session: Arc::clone(&self.session),
+            bytes: self.split_first(),
+            lines: 1,
+            charge: 0,
+        }
+    }
+
+    fn split_first(&mut self) -> Bytes {
+        let mut line = Bytes::new();
+        while line.trim_ascii().is_empty() && !self.bytes.is_empty() {
+            let end = memchr::memchr(b'\n', &self.bytes).map_or(self.bytes.len(), |at| at + 1);
+            line = self.bytes.split_to(end);
+        }
+        self.lines -= 1;
+        line
     }
 }
 

@@ -4,6 +4,7 @@
 //! mark with a live consumer pauses reading, a consumer that stands still is
 //! exempted, and at the hard mark the oldest updates give way to a gap.
 
+mod flow;
 mod one;
 
 use std::{
@@ -15,6 +16,7 @@ use std::{
     task::{Poll, Waker},
 };
 
+pub use flow::{Flow, MailboxCounts};
 use one::Mailbox;
 
 use super::{
@@ -142,6 +144,8 @@ impl Mailboxes {
             in_hand: 0,
             updates: 0,
             reading: Reading::New,
+            flow: Flow::Lossless,
+            counts: MailboxCounts::default(),
             cancelled: false,
             exempt: false,
             over: false,
@@ -278,8 +282,10 @@ impl Mailboxes {
             return;
         };
         mailbox.newest = first.plus(u64::from(run.lines) - 1);
+        mailbox.counts.received += u64::from(run.lines);
         if mailbox.reading == Reading::Discard {
             stats.updates_dropped += u64::from(run.lines);
+            mailbox.counts.dropped += u64::from(run.lines);
             mailbox.hand_out(mailbox.newest, wakes);
             return;
         }
@@ -287,6 +293,7 @@ impl Mailboxes {
         self.total += run.charge;
         mailbox.updates += u64::from(run.lines);
         mailbox.queue.push_back(Entry::Run { run, first });
+        self.total -= mailbox.keep_newest(mailbox.flow.depth(), stats);
         self.total -= match mailbox.reading {
             Reading::New => mailbox.keep_bytes(limits.held_bytes, stats),
             Reading::Idle => mailbox.keep_newest(limits.idle_updates, stats),
@@ -325,6 +332,10 @@ impl Mailboxes {
         let Some(mailbox) = self.boxes.get_mut(&id.0) else {
             return false;
         };
+        if mailbox.retired {
+            // Its consumer came to the end before.
+            return false;
+        }
         mailbox.newest = mailbox.newest.max(facts.response_seq);
         mailbox.queue.push_back(Entry::End {
             call,
@@ -354,7 +365,7 @@ impl Mailboxes {
         mailbox.exempt = false;
         let mut last = mailbox.newest;
         while mailbox.in_hand < limits.mailbox_batch {
-            let Some(entry) = mailbox.queue.pop_front() else {
+            let Some(entry) = mailbox.take_front() else {
                 break;
             };
             if let Entry::Run { run, .. } = &entry {
@@ -365,6 +376,10 @@ impl Mailboxes {
                 stats.updates_delivered += u64::from(run.lines);
             }
             batch.push_back(entry);
+            if mailbox.flow != Flow::Lossless {
+                // One at a time: what is in hand cannot be dropped any more.
+                break;
+            }
         }
         if let Some(first) = batch.iter().chain(&mailbox.queue).find_map(Entry::first) {
             last = first.minus_one();
@@ -381,13 +396,13 @@ impl Mailboxes {
         (Poll::Pending, freed)
     }
 
-    /// Waits until everything up to `seq` was consumed.
+    /// Waits until everything up to `seq` was consumed; false when it will not be.
     pub(super) fn poll_handed(
         &mut self,
         id: MailboxId,
         seq: ReceiveSeq,
         waker: &Waker,
-    ) -> Poll<()> {
+    ) -> Poll<bool> {
         match self.boxes.get_mut(&id.0) {
             Some(mailbox)
                 if mailbox.handed < seq.min(mailbox.newest)
@@ -399,7 +414,41 @@ impl Mailboxes {
                 mailbox.barriers.push((seq, waker.clone()));
                 Poll::Pending
             }
-            _ => Poll::Ready(()),
+            Some(mailbox) => Poll::Ready(mailbox.handed >= seq.min(mailbox.newest)),
+            None => Poll::Ready(false),
+        }
+    }
+
+    /// Changes what happens to updates that come too fast; true when that may end a
+    /// pause.
+    pub(super) fn set_flow(
+        &mut self,
+        id: MailboxId,
+        flow: Flow,
+        limits: &Limits,
+        stats: &mut Stats,
+    ) -> bool {
+        let Some(mailbox) = self.boxes.get_mut(&id.0) else {
+            return false;
+        };
+        mailbox.flow = flow;
+        self.total -= mailbox.keep_newest(flow.depth(), stats);
+        mailbox.judge(&mut self.over, limits)
+    }
+
+    /// What became of the updates of a mailbox.
+    pub(super) fn counts(&self, id: MailboxId) -> MailboxCounts {
+        self.boxes
+            .get(&id.0)
+            .map_or_else(MailboxCounts::default, |mailbox| mailbox.counts)
+    }
+
+    /// Notes that a consumer left updates unread that it had taken.
+    pub(super) fn leave(&mut self, id: MailboxId, updates: u64, stats: &mut Stats) {
+        stats.updates_delivered -= updates;
+        stats.updates_dropped += updates;
+        if let Some(mailbox) = self.boxes.get_mut(&id.0) {
+            mailbox.counts.dropped += updates;
         }
     }
 
@@ -474,7 +523,7 @@ impl Mailboxes {
     /// Tells every consumer that the connection ended.
     pub(super) fn close_all(&mut self, wakes: &mut Wakes) {
         self.closed = true;
-        for mailbox in self.boxes.values_mut() {
+        for mailbox in self.boxes.values_mut().filter(|mailbox| !mailbox.retired) {
             mailbox.queue.push_back(Entry::Closed);
             wakes.take_from(&mut mailbox.waker);
             for (_, waker) in mailbox.barriers.drain(..) {

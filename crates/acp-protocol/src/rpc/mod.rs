@@ -68,7 +68,7 @@ pub use limits::Limits;
 #[doc(hidden)]
 pub use limits::Rules;
 pub use lines::{Block, Found, Line, LineDecoder, LineFault};
-pub use mailbox::{Entry, MailboxId, Progress, Reading};
+pub use mailbox::{Entry, Flow, MailboxCounts, MailboxId, Progress, Reading};
 pub use stats::Stats;
 pub use wake::Wakes;
 pub use watches::CallWatch;

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, sync::Arc, task::Waker};
 
-use super::{Entry, Progress, Reading};
+use super::{Entry, Flow, MailboxCounts, Progress, Reading};
 use crate::rpc::{Limits, ReceiveSeq, Stats, wake::Wakes};
 
 /// Places of a queue that are kept while they are empty.
@@ -19,6 +19,8 @@ pub(super) struct Mailbox {
     /// Updates queued.
     pub(super) updates: u64,
     pub(super) reading: Reading,
+    pub(super) flow: Flow,
+    pub(super) counts: MailboxCounts,
     /// The turn was cancelled and has not ended: its updates never pause.
     pub(super) cancelled: bool,
     /// The consumer stood still: it does not pause reading until it moves.
@@ -44,8 +46,9 @@ impl Mailbox {
         } else {
             limits.mailbox_soft
         };
-        let live =
-            self.reading == Reading::Live && !(self.cancelled || self.exempt || self.retired);
+        let live = self.reading == Reading::Live
+            && self.flow == Flow::Lossless
+            && !(self.cancelled || self.exempt || self.retired);
         let over = live && self.queued + self.in_hand > mark;
         let freed = self.over && !over;
         match (self.over, over) {
@@ -90,6 +93,7 @@ impl Mailbox {
                 Some(Entry::Run { mut run, first }) if excess < u64::from(run.lines) => {
                     run.drop_first(excess);
                     self.updates -= excess;
+                    self.counts.dropped += excess;
                     stats.updates_dropped += excess;
                     gap += excess;
                     let first = first.plus(excess);
@@ -98,6 +102,7 @@ impl Mailbox {
                 Some(Entry::Run { run, .. }) => {
                     self.queued -= run.charge;
                     self.updates -= u64::from(run.lines);
+                    self.counts.dropped += u64::from(run.lines);
                     stats.updates_dropped += u64::from(run.lines);
                     gap += u64::from(run.lines);
                 }
@@ -123,6 +128,23 @@ impl Mailbox {
             self.queue.push_front(entry);
         }
         self.give_back();
+    }
+
+    /// Takes the oldest entry; of a run, where only the newest are to be left, its
+    /// first update alone.
+    pub(super) fn take_front(&mut self) -> Option<Entry> {
+        if self.flow != Flow::Lossless
+            && let Some(Entry::Run { run, first }) = self.queue.front_mut()
+            && run.lines > 1
+        {
+            let taken = Entry::Run {
+                run: run.take_first(),
+                first: *first,
+            };
+            *first = first.plus(1);
+            return Some(taken);
+        }
+        self.queue.pop_front()
     }
 
     /// Gives memory back that the queue no longer needs: each entry is charged

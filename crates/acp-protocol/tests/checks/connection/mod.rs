@@ -15,7 +15,7 @@ use std::{
 };
 
 use acp_protocol::rpc::{
-    AnswerTo, CallId, CloseCause, Connection, Entry, Event, IdSpace, Intake, Lane, Limits,
+    AnswerTo, CallId, CloseCause, Connection, Entry, Event, Flow, IdSpace, Intake, Lane, Limits,
     MailboxId, OnDrop, Reading, ReceiveSeq, RequestId, Role, Ticket, frame,
 };
 use bell::Waiter;
@@ -183,7 +183,24 @@ impl Play {
             }
             b'R' => {
                 if let Some(consumer) = pick(&mut self.mailboxes, which) {
-                    self.connection.retire_mailbox(consumer.mailbox);
+                    let mailbox = consumer.mailbox;
+                    self.connection.retire_mailbox(mailbox);
+                    // The ends that did not come before go nowhere.
+                    let given_up = &mut self.given_up;
+                    self.calls.retain(|call, (of, _)| {
+                        let ends_there = *of == Some(mailbox);
+                        if ends_there {
+                            given_up.insert(*call);
+                        }
+                        !ends_there
+                    });
+                }
+            }
+            b'F' => {
+                let depth = u64::try_from(which % 7).expect("it is small");
+                let flow = [Flow::Lossless, Flow::DropOldest { depth }][which % 2];
+                if let Some(consumer) = pick(&mut self.mailboxes, which / 2) {
+                    self.connection.set_flow(consumer.mailbox, flow);
                 }
             }
             b'h' => {
