@@ -17,7 +17,7 @@ use crate::loading::Loading;
 use crate::opening;
 use crate::options::ClientOptions;
 use crate::permission::DecisionLog;
-use crate::{Session, SessionSetup};
+use crate::{Session, SessionCounters, SessionSetup};
 
 /// An agent to talk to.
 ///
@@ -170,6 +170,18 @@ impl Client {
     pub fn link_stats(&self) -> Result<LinkStats, ClientError> {
         let lease = self.lease()?;
         Ok(lease.connection().elicitations().link_stats())
+    }
+
+    /// Returns what became of the updates of all sessions so far; nothing before the
+    /// client is connected.
+    #[must_use]
+    pub fn counters(&self) -> SessionCounters {
+        let connection = self.inner.current().clone();
+        connection.map_or_else(SessionCounters::default, |connection| {
+            connection
+                .counters()
+                .of_client(|| connection.peer().stats())
+        })
     }
 
     /// Opens a session; a path is enough to describe what it works with.

@@ -1,6 +1,7 @@
 //! One living connection to one agent: its peer, its process, and how it ends.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -12,8 +13,10 @@ use acp_transport_stdio::{Peer, connect};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 use tokio::sync::{OnceCell, watch};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use crate::counters::CounterBook;
 use crate::dispatch::Dispatch;
 use crate::elicitation::Elicitations;
 use crate::error::{AgentDeath, ClientError};
@@ -31,8 +34,11 @@ pub(crate) struct Connection {
     agent: AgentCell,
     registry: Arc<Registry>,
     elicitations: Arc<Elicitations>,
+    counters: CounterBook,
     options: Arc<ClientOptions>,
     death: watch::Receiver<Option<Arc<AgentDeath>>>,
+    /// The client is being closed, and its sessions with it.
+    closing: AtomicBool,
     sessions_closed: OnceCell<()>,
     runtime: Handle,
 }
@@ -74,8 +80,10 @@ impl Connection {
             agent,
             registry,
             elicitations,
+            counters: CounterBook::default(),
             options,
             death,
+            closing: AtomicBool::new(false),
             sessions_closed: OnceCell::new(),
             runtime: Handle::current(),
         })
@@ -95,6 +103,10 @@ impl Connection {
 
     pub(crate) fn elicitations(&self) -> &Elicitations {
         &self.elicitations
+    }
+
+    pub(crate) fn counters(&self) -> &CounterBook {
+        &self.counters
     }
 
     pub(crate) fn options(&self) -> &ClientOptions {
@@ -197,16 +209,24 @@ impl Connection {
     /// Closes every session at the agent, where it knows how to, but does not wait for
     /// long. Done once; callers at the same time wait for it together.
     pub(crate) async fn close_sessions(&self) {
+        self.closing.store(true, Ordering::Relaxed);
         let closing = async {
+            let mut closing = JoinSet::new();
             for session in self.registry.all() {
                 // Whatever the answer, the agent is ended next.
-                let _ = session.close().await;
+                closing.spawn(async move { session.close().await });
             }
+            while closing.join_next().await.is_some() {}
         };
         let closed = self.sessions_closed.get_or_init(|| async {
             let _ = timeout(CLOSE_SESSIONS_TIMEOUT, closing).await;
         });
         closed.await;
+    }
+
+    /// Tells whether the client is being closed on this side.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Relaxed)
     }
 
     /// Ends the connection; the watcher then ends the process.

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use acp_protocol::rpc::ReceiveSeq;
 use acp_protocol::v1::{
     SessionConfigId, SessionConfigOptionValue, SessionConfigValueId, SessionId, SessionModeId,
     SetSessionConfigOptionRequest, SetSessionModeRequest,
 };
 
-use crate::ClientError;
 use crate::session_state::SessionState;
 use crate::settings::ModeRoute;
+use crate::{ClientError, SessionCounters};
 
 /// Controls a session from anywhere, also while a turn runs in it.
 ///
@@ -38,6 +39,45 @@ impl SessionControl {
     /// comes right behind its prompt.
     pub fn cancel(&self) {
         self.session.cancel();
+    }
+
+    /// Returns what became of the updates of the session so far.
+    #[must_use]
+    pub fn counters(&self) -> SessionCounters {
+        self.session.counters()
+    }
+
+    /// Waits until everything that was received so far was read, and its reader came
+    /// back for more.
+    ///
+    /// For who forwards a conversation: what is behind this has been handled. It never
+    /// comes true while nobody reads, so do not wait in the task that does.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::SessionClosed`], [`ClientError::Closed`] and
+    /// [`ClientError::Died`] when it will not come true.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel-safe.
+    pub async fn wait_updates(&self) -> Result<(), ClientError> {
+        self.session.wait_updates(None).await
+    }
+
+    /// Waits as [`wait_updates`](Self::wait_updates), for what was received up to a
+    /// place: that of an update, an answer
+    /// ([`response_seq`](acp_protocol::rpc::CallFacts::response_seq)) or a question.
+    ///
+    /// # Errors
+    ///
+    /// As [`wait_updates`](Self::wait_updates).
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel-safe.
+    pub async fn wait_updates_through(&self, seq: ReceiveSeq) -> Result<(), ClientError> {
+        self.session.wait_updates(Some(seq)).await
     }
 
     /// Sets the mode in whichever way the agent offers: as an option of the category

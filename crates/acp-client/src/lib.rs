@@ -43,6 +43,8 @@ mod capability;
 mod client;
 mod connection;
 mod control;
+mod counters;
+mod dedup;
 mod dial;
 mod dispatch;
 pub mod elicitation;
@@ -51,6 +53,7 @@ mod files;
 mod folders;
 pub mod limits;
 mod loading;
+mod merge;
 mod opening;
 mod options;
 pub mod permission;
@@ -72,9 +75,11 @@ mod turn;
 mod updates;
 
 pub use acp_transport_stdio::process::{Environment, Exit, ExitStatus, Launch};
+pub use acp_transport_stdio::rpc::Flow;
 pub use acp_transport_stdio::{RawLine, Update};
 pub use client::{Client, ClientEnd};
 pub use control::SessionControl;
+pub use counters::SessionCounters;
 pub use elicitation::{
     Answer, AnswerQuestions, Asking, ElicitationModes, Headless, PendingQuestion, Question,
 };
@@ -82,6 +87,7 @@ pub use error::{AgentDeath, ClientError};
 pub use files::{FolderFiles, MissingFiles, OpenFiles, ReadFiles, WorkspaceFiles, WriteFiles};
 pub use folders::SessionFolders;
 pub use loading::{Loaded, Loading};
+pub use merge::Merge;
 pub use options::ClientOptions;
 pub use permission::{
     Allow, AnswerPermissions, Ask, Decided, DecidedBy, Decision, DecisionLog, PendingPermission,
@@ -96,4 +102,4 @@ pub use terminal::{
     CommandAsk, LocalTerminals, OpenTerminals, ServeTerminals, SessionTerminals, ShellLines,
 };
 pub use turn::{PromptResult, Turn, TurnEvent};
-pub use updates::Updates;
+pub use updates::{SessionEnd, SessionEndCause, Updates};

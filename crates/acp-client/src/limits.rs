@@ -86,6 +86,17 @@ pub const AUTHENTICATE_TIMEOUT: Duration = Duration::from_secs(600);
 /// longest that was seen has a tenth of it.
 pub const COLLECTED_BYTES: usize = 256 << 20;
 
+/// Events of a session that are remembered, so that one that is told of twice is read
+/// once. An agent repeats the last few, after a hiccup of its own transport.
+pub const DEDUP_WINDOW: usize = 512;
+
+/// Bytes of the id of an event that is remembered. Ids have some forty; a longer one is
+/// not compared.
+pub const MAX_EVENT_ID: usize = 256;
+
+/// Bytes of text up to which adjacent pieces are joined: a screen or more.
+pub const MERGED_TEXT: usize = 64 << 10;
+
 /// Pages of a list of sessions. An agent that gives more goes round.
 pub const MAX_LIST_PAGES: usize = 1000;
 

@@ -82,10 +82,11 @@ impl Loading {
         let connection = Arc::clone(lease.connection());
         Capability::Load.require_in(connection.offers()?)?;
         let folders = setup.folders();
+        let flow = setup.flow(connection.options());
         let setup = setup.check(connection.offers()?)?;
         let request = LoadSessionRequest::new(setup.mcp_servers, setup.cwd, id.clone())
             .with_additional_directories(setup.additional_directories);
-        let mut opening = Opening::begin(lease, id.clone(), &folders).await?;
+        let mut opening = Opening::begin(lease, id.clone(), &folders, flow).await?;
         let reader = Arc::clone(opening.state().reader());
         let Ok(mut reader) = reader.try_lock_owned() else {
             // Nobody else knows the session yet.
@@ -241,7 +242,7 @@ impl Loading {
             return;
         };
         if let Stage::Running(mut reader, call) = std::mem::replace(&mut self.stage, Stage::Over)
-            && let Some(end) = reader.abandon(call, OnDrop::Report)
+            && let Some(end) = reader.abandon(call, OnDrop::Report, opening.state())
         {
             // Answered, and nobody has read it yet.
             opening.undo = None;

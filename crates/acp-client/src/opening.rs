@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use acp_protocol::rpc::CallId;
+use acp_protocol::rpc::{CallId, Flow};
 use acp_protocol::v1::{NewSessionRequest, ResumeSessionRequest, SessionId, methods};
 use tokio::time::timeout;
 
@@ -18,6 +18,7 @@ use crate::{ClientError, Session, SessionFolders, SessionSetup};
 pub(crate) async fn open(lease: Arc<Lease>, setup: SessionSetup) -> Result<Session, ClientError> {
     let connection = lease.connection();
     let folders = setup.folders();
+    let flow = setup.flow(connection.options());
     let setup = setup.check(connection.offers()?)?;
     let served = Served::open(connection.options(), &folders).await;
     let request = NewSessionRequest::new(setup.cwd, setup.mcp_servers)
@@ -35,10 +36,11 @@ pub(crate) async fn open(lease: Arc<Lease>, setup: SessionSetup) -> Result<Sessi
         .open_mailbox(&answer.session_id)
         .map_err(|_| duplicate())?;
     drop(hold);
+    mailbox.control().set_flow(flow);
     let state = SessionState::new(
         answer.session_id.clone(),
         Arc::clone(connection),
-        Reader::new(mailbox),
+        Reader::new(mailbox, connection.options().dedup),
         Settings::new(answer.modes, answer.config_options, facts.response_seq),
         served,
     );
@@ -58,11 +60,12 @@ pub(crate) async fn resume(
     let connection = Arc::clone(lease.connection());
     Capability::Resume.require_in(connection.offers()?)?;
     let folders = setup.folders();
+    let flow = setup.flow(connection.options());
     let setup = setup.check(connection.offers()?)?;
     let request = ResumeSessionRequest::new(id.clone(), setup.cwd)
         .with_mcp_servers(setup.mcp_servers)
         .with_additional_directories(setup.additional_directories);
-    let mut opening = Opening::begin(lease, id, &folders).await?;
+    let mut opening = Opening::begin(lease, id, &folders, flow).await?;
     let call = match connection.peer().start_call(&request) {
         Ok(call) => call,
         Err(error) => return Err(connection.explain(methods::SESSION_RESUME, error).await),
@@ -106,6 +109,7 @@ impl Opening {
         lease: Arc<Lease>,
         id: SessionId,
         folders: &SessionFolders,
+        flow: Flow,
     ) -> Result<Self, ClientError> {
         if id.as_str().is_empty() {
             return Err(ClientError::EmptySessionId);
@@ -118,10 +122,11 @@ impl Opening {
         // What was said to an earlier session of this name is not for this one.
         let hold = connection.peer().hold_updates();
         let mailbox = hold.open_mailbox(&id).map_err(|_| duplicate())?;
+        mailbox.control().set_flow(flow);
         let state = SessionState::new(
             id.clone(),
             Arc::clone(connection),
-            Reader::new(mailbox),
+            Reader::new(mailbox, connection.options().dedup),
             Settings::default(),
             served,
         );

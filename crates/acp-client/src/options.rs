@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use acp_protocol::rpc::Limits;
+use acp_protocol::rpc::{Flow, Limits};
 use acp_protocol::v1::{
     ClientCapabilities, ClientSessionCapabilities, FileSystemCapabilities, Implementation,
     NoticeCapabilities, methods,
@@ -37,6 +37,8 @@ pub struct ClientOptions {
     pub(crate) notices: bool,
     pub(crate) timeouts: Timeouts,
     pub(crate) limits: Limits,
+    pub(crate) flow: Flow,
+    pub(crate) dedup: bool,
 }
 
 /// Who answers permission requests.
@@ -94,6 +96,8 @@ impl ClientOptions {
                 cancel_grace: CANCEL_GRACE,
             },
             limits: Limits::default(),
+            flow: Flow::Lossless,
+            dedup: true,
         }
     }
 
@@ -262,6 +266,24 @@ impl ClientOptions {
     #[must_use]
     pub fn with_cancel_grace(mut self, grace: Duration) -> Self {
         self.timeouts.cancel_grace = grace;
+        self
+    }
+
+    /// Chooses what happens to updates that come faster than they are read. By default
+    /// the agent waits, and nothing is lost below the bounds of [`Limits`].
+    #[must_use]
+    pub fn with_flow(mut self, flow: Flow) -> Self {
+        self.flow = flow;
+        self
+    }
+
+    /// Gives every update, also those that tell of an event that was told of before.
+    ///
+    /// Events are compared by the `eventId` some agents put into `_meta`; history is
+    /// never taken for a repetition.
+    #[must_use]
+    pub fn without_deduplication(mut self) -> Self {
+        self.dedup = false;
         self
     }
 

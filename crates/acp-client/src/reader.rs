@@ -4,8 +4,9 @@ use acp_protocol::rpc::{CallError, CallId, OnDrop, Reading, ReceiveSeq};
 use acp_protocol::v1::{LoadSessionRequest, PromptRequest};
 use acp_transport_stdio::{Item, Mailbox, MailboxControl, StreamEnd};
 
-use crate::TurnEvent;
+use crate::dedup::Window;
 use crate::session_state::SessionState;
+use crate::{TurnEvent, Update, merge};
 
 /// The one reader of a session's mailbox. Turns take it, and give it back.
 #[derive(Debug)]
@@ -15,6 +16,10 @@ pub(crate) struct Reader {
     stash: Option<Item>,
     /// What was received up to here came before the turn that is read.
     turn_after: ReceiveSeq,
+    /// `None` when events that are told of twice are read twice.
+    events: Option<Window>,
+    /// What is read is history.
+    loading: bool,
 }
 
 /// What the reader found.
@@ -29,11 +34,13 @@ pub(crate) enum Happening {
 }
 
 impl Reader {
-    pub(crate) fn new(mailbox: Mailbox) -> Self {
+    pub(crate) fn new(mailbox: Mailbox, dedup: bool) -> Self {
         Self {
             mailbox,
             stash: None,
             turn_after: ReceiveSeq::default(),
+            events: dedup.then(Window::default),
+            loading: false,
         }
     }
 
@@ -57,17 +64,24 @@ impl Reader {
         &mut self,
         request: &LoadSessionRequest,
     ) -> Result<CallId, CallError> {
+        self.loading = true;
         self.mailbox.start_streamed(request)
     }
 
-    /// Gives a call up. Gives its answer if that came already.
-    pub(crate) fn abandon(&mut self, call: CallId, on_drop: OnDrop) -> Option<StreamEnd> {
+    /// Gives a call up, and throws away what is unread. Gives its answer if that came
+    /// already.
+    pub(crate) fn abandon(
+        &mut self,
+        call: CallId,
+        on_drop: OnDrop,
+        session: &SessionState,
+    ) -> Option<StreamEnd> {
         self.mailbox.abandon(call, on_drop);
-        let mut item = self.stash.take().or_else(|| self.mailbox.next_now());
+        self.leave_stash(session);
+        self.mailbox.set_reading(Reading::Discard);
         loop {
-            match item? {
-                Item::End(end) => return Some(end),
-                _ => item = self.mailbox.next_now(),
+            if let Item::End(end) = self.mailbox.next_now()? {
+                return Some(end);
             }
         }
     }
@@ -88,16 +102,25 @@ impl Reader {
     /// # Cancel safety
     ///
     /// Cancel-safe.
-    pub(crate) async fn discard_turn(&mut self) {
+    pub(crate) async fn discard_turn(&mut self, session: &SessionState) {
         self.mailbox.set_reading(Reading::Discard);
-        let mut item = self.stash.take();
-        while !matches!(item, Some(Item::End(_))) {
-            item = self.mailbox.next().await;
-            if item.is_none() {
-                break;
-            }
+        let mut ended = self.leave_stash(session);
+        while !ended {
+            ended = matches!(self.mailbox.next().await, None | Some(Item::End(_)));
         }
         self.pause();
+    }
+
+    /// Throws away what was held back; true when that was the end of a call.
+    fn leave_stash(&mut self, session: &SessionState) -> bool {
+        match self.stash.take() {
+            Some(Item::Update(_) | Item::Unreadable { .. }) => {
+                session.counts().leave();
+                false
+            }
+            Some(Item::End(_)) => true,
+            _ => false,
+        }
     }
 
     /// Waits for what happens next.
@@ -136,9 +159,65 @@ impl Reader {
         }
     }
 
+    /// Waits for what happens next, and joins to it what follows and is there already.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel-safe.
+    pub(crate) async fn next_merged(&mut self, session: &SessionState) -> Happening {
+        let mut happening = self.next(session).await;
+        if let Happening::Event(TurnEvent::Update(update) | TurnEvent::Earlier(update)) =
+            &mut happening
+        {
+            while let Some(next) = self.next_piece_of(update, session) {
+                merge::join(update, next);
+            }
+        }
+        happening
+    }
+
+    /// Takes what is there, if it is another piece of the same message.
+    fn next_piece_of(&mut self, update: &Update, session: &SessionState) -> Option<Update> {
+        loop {
+            let asked_after = session.asks().first_after();
+            let item = self.stash.take().or_else(|| self.mailbox.next_now())?;
+            let Item::Update(next) = item else {
+                self.stash = Some(item);
+                return None;
+            };
+            let asked_before = asked_after.is_some_and(|after| next.receive_seq > after);
+            let same_turn =
+                (update.receive_seq > self.turn_after) == (next.receive_seq > self.turn_after);
+            if asked_before || !same_turn || !merge::can_join(update, &next) {
+                self.stash = Some(Item::Update(next));
+                return None;
+            }
+            if !self.is_repeated(&next, session) {
+                session.counts().deliver();
+                return Some(next);
+            }
+        }
+    }
+
+    fn is_repeated(&mut self, update: &Update, session: &SessionState) -> bool {
+        let repeated = !self.loading
+            && self
+                .events
+                .as_mut()
+                .is_some_and(|events| events.is_repeated(update));
+        if repeated {
+            session.counts().dedupe();
+        }
+        repeated
+    }
+
     fn understand(&mut self, item: Item, session: &SessionState) -> Option<Happening> {
         Some(Happening::Event(match item {
             Item::Update(update) => {
+                if self.is_repeated(&update, session) {
+                    return None;
+                }
+                session.counts().deliver();
                 session.learn(&update.update, update.receive_seq);
                 if update.receive_seq > self.turn_after {
                     TurnEvent::Update(update)
@@ -146,9 +225,13 @@ impl Reader {
                     TurnEvent::Earlier(update)
                 }
             }
-            Item::Unreadable { line, error } => TurnEvent::Unreadable { line, error },
+            Item::Unreadable { line, error } => {
+                session.counts().deliver();
+                TurnEvent::Unreadable { line, error }
+            }
             Item::Gap { dropped } => TurnEvent::Gap { dropped },
             Item::End(end) => {
+                self.loading = false;
                 self.pause();
                 return Some(Happening::End(end));
             }

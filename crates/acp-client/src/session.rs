@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::connection::Lease;
 use crate::session_state::SessionState;
 use crate::slot::Busy;
-use crate::{ClientError, Prompt, SessionControl, Turn, Updates};
+use crate::{ClientError, Prompt, SessionControl, SessionCounters, Turn, Updates};
 
 /// One session of an agent.
 ///
@@ -52,6 +52,12 @@ impl Session {
     #[must_use]
     pub fn config_options(&self) -> Option<Vec<SessionConfigOption>> {
         self.state.settings().options().map(<[_]>::to_vec)
+    }
+
+    /// Returns what became of the updates of the session so far.
+    #[must_use]
+    pub fn counters(&self) -> SessionCounters {
+        self.state.counters()
     }
 
     /// Starts a turn; a string is enough for a prompt.

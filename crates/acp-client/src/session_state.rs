@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use acp_protocol::rpc::{CallError, MailboxId, ReceiveSeq};
 use acp_protocol::v1::{
-    CancelNotification, CloseSessionRequest, SessionId, SessionUpdate, ToolCallUpdate,
+    CancelNotification, CloseSessionRequest, SessionId, SessionUpdate, ToolCallUpdate, methods,
 };
 use acp_transport_stdio::MailboxControl;
 use tokio::sync::watch;
@@ -15,13 +15,14 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::asks::AskQueue;
 use crate::capability::Capability;
 use crate::connection::Connection;
+use crate::counters::{Counts, Page};
 use crate::limits::{ANNOUNCEMENT_WAIT, CANCEL_REPEATS};
 use crate::permission::{KnownTools, ToolFacts};
 use crate::reader::Reader;
 use crate::served::Served;
 use crate::settings::Settings;
 use crate::slot::{Cancelled, Slot};
-use crate::{ClientError, TurnEvent};
+use crate::{ClientError, SessionCounters, SessionEndCause, TurnEvent};
 
 /// One open session.
 ///
@@ -35,6 +36,8 @@ pub(crate) struct SessionState {
     asks: AskQueue,
     tools: Mutex<KnownTools>,
     settings: Mutex<Settings>,
+    page: Page,
+    counts: Arc<Counts>,
     served: Served,
     /// It was closed or deleted on this side.
     ended: AtomicBool,
@@ -48,9 +51,12 @@ impl SessionState {
         settings: Settings,
         served: Served,
     ) -> Arc<Self> {
+        let (page, counts) = connection.counters().open();
         Arc::new(Self {
             id,
             connection,
+            page,
+            counts,
             slot: watch::Sender::new(Slot::new()),
             mailbox: reader.mailbox(),
             reader: Arc::new(tokio::sync::Mutex::new(reader)),
@@ -90,6 +96,14 @@ impl SessionState {
         &self.served
     }
 
+    pub(crate) fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    pub(crate) fn counters(&self) -> SessionCounters {
+        self.counts.of_session(|| self.mailbox.counts())
+    }
+
     pub(crate) fn settings(&self) -> MutexGuard<'_, Settings> {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -116,6 +130,16 @@ impl SessionState {
     /// Takes the first question, with everything that is known by now of its tool.
     pub(crate) fn take_ask(&self) -> Option<TurnEvent> {
         Some(self.asks.pop()?.into_event(self))
+    }
+
+    /// Waits until everything that was received up to `seq`, or up to now, was read.
+    pub(crate) async fn wait_updates(&self, seq: Option<ReceiveSeq>) -> Result<(), ClientError> {
+        self.check_open()?;
+        let seq = seq.unwrap_or_else(|| self.connection.peer().received());
+        if self.mailbox.consumed_through(seq).await {
+            return Ok(());
+        }
+        Err(self.why_closed(methods::SESSION_UPDATE).await)
     }
 
     /// Waits until everything that came before `seq` was read, but not for long.
@@ -155,14 +179,28 @@ impl SessionState {
 
     /// Checks that the session was not closed or deleted on this side.
     pub(crate) fn check_open(&self) -> Result<(), ClientError> {
-        if self.ended.load(Ordering::Relaxed) {
-            return Err(ClientError::SessionClosed);
+        match self.ended.load(Ordering::Relaxed) {
+            false => Ok(()),
+            // The session went with its client.
+            true if self.connection.is_closing() => Err(ClientError::Closed),
+            true => Err(ClientError::SessionClosed),
         }
-        Ok(())
+    }
+
+    /// Says how the session ended.
+    pub(crate) async fn why_ended(&self) -> SessionEndCause {
+        match self.why_closed(methods::SESSION_UPDATE).await {
+            ClientError::SessionClosed => SessionEndCause::SessionClosed,
+            ClientError::Died(death) => SessionEndCause::Died(death),
+            _ => SessionEndCause::ClientClosed,
+        }
     }
 
     /// Says why there is nothing more to read.
     pub(crate) async fn why_closed(&self, method: &'static str) -> ClientError {
+        if let Err(closed) = self.check_open() {
+            return closed;
+        }
         match self.connection.peer().close_cause() {
             Some(cause) => {
                 let error = CallError::Closed(cause);
@@ -179,6 +217,11 @@ impl SessionState {
         let now = Instant::now();
         self.slot.send_modify(|slot| cancelled = slot.cancel(now));
         if cancelled != Cancelled::Idle {
+            if !self.mailbox.is_streaming() {
+                // Answered, and nobody has read the answer yet. At least one agent would
+                // keep this cancel for its next turn.
+                return;
+            }
             self.mailbox.set_cancelled();
         }
         self.send_cancel();
@@ -198,7 +241,7 @@ impl SessionState {
                 _ = slot.wait_for(|slot| !slot.runs(turn)) => return,
                 _ = self.connection.ended() => return,
                 // Answered, and nobody has read the answer yet: it was heard.
-                () = sleep_until(since + delay) => if !self.mailbox.is_cancelling() {
+                () = sleep_until(since + delay) => if !self.mailbox.is_streaming() {
                     return;
                 } else {
                     tracing::debug!(session.id = %self.id, "the agent has not heard the cancel, saying it again");
@@ -233,6 +276,7 @@ impl Drop for Forget<'_> {
 impl Drop for SessionState {
     fn drop(&mut self) {
         self.connection.registry().remove(&self.id, self);
+        self.connection.counters().close(&self.page);
     }
 }
 

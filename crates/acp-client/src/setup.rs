@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use acp_protocol::rpc::Flow;
 use acp_protocol::v1::{AgentCapabilities, McpServer};
 
-use crate::{ClientError, SessionFolders};
+use crate::{ClientError, ClientOptions, SessionFolders};
 
 /// Describes what a session works with; a path is enough.
 ///
@@ -21,6 +22,7 @@ pub struct SessionSetup {
     cwd: PathBuf,
     mcp_servers: Vec<McpServer>,
     additional_directories: Vec<PathBuf>,
+    flow: Option<Flow>,
 }
 
 /// A setup that the agent can take, in the words of the protocol.
@@ -39,6 +41,7 @@ impl SessionSetup {
             cwd: cwd.into(),
             mcp_servers: Vec::new(),
             additional_directories: Vec::new(),
+            flow: None,
         }
     }
 
@@ -58,6 +61,18 @@ impl SessionSetup {
         self.additional_directories
             .extend(folders.into_iter().map(Into::into));
         self
+    }
+
+    /// Chooses what happens to updates that come faster than they are read, for this
+    /// session alone; see [`ClientOptions::with_flow`].
+    #[must_use]
+    pub fn with_flow(mut self, flow: Flow) -> Self {
+        self.flow = Some(flow);
+        self
+    }
+
+    pub(crate) fn flow(&self, options: &ClientOptions) -> Flow {
+        self.flow.unwrap_or(options.flow)
     }
 
     /// The folders the session may use.

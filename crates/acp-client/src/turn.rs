@@ -116,8 +116,16 @@ impl Turn {
     ///
     /// Cancel-safe: when another branch of `select!` wins, nothing is lost.
     pub async fn next(&mut self) -> Option<TurnEvent> {
+        self.advance(false).await
+    }
+
+    async fn advance(&mut self, merged: bool) -> Option<TurnEvent> {
         if let Stage::Running(reader) = &mut self.stage {
-            let (facts, answer) = match reader.next(&self.session).await {
+            let happening = match merged {
+                true => reader.next_merged(&self.session).await,
+                false => reader.next(&self.session).await,
+            };
+            let (facts, answer) = match happening {
                 Happening::Event(event) => return Some(event),
                 Happening::End(end) => (end.facts, Some(end.result::<PromptRequest>())),
                 Happening::Closed => (CallFacts::default(), None),
@@ -148,6 +156,18 @@ impl Turn {
             self.stage = Stage::Ended(facts, end);
         }
         None
+    }
+
+    /// Waits as [`next`](Self::next), and joins pieces of text that are there already:
+    /// under a flood fewer and larger ones, and none later than without.
+    ///
+    /// An update of several pieces has the place and the line of the last.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`next`](Self::next).
+    pub async fn next_merged(&mut self) -> Option<TurnEvent> {
+        self.advance(true).await
     }
 
     /// Waits for the end of the turn and tells how it ended.
@@ -211,7 +231,7 @@ impl Drop for Turn {
         let number = self.number;
         session.cancel();
         self.session.connection().runtime().spawn(async move {
-            reader.discard_turn().await;
+            reader.discard_turn(&session).await;
             drop(reader);
             session.slot().send_modify(|slot| slot.end(number));
         });

@@ -1,7 +1,10 @@
 //! What comes while no turn runs.
 
+use std::sync::Arc;
+
 use tokio::sync::OwnedMutexGuard;
 
+use crate::error::AgentDeath;
 use crate::reader::{Happening, Reader};
 use crate::{Session, TurnEvent};
 
@@ -10,6 +13,29 @@ use crate::{Session, TurnEvent};
 pub struct Updates<'a> {
     session: &'a mut Session,
     reader: Option<OwnedMutexGuard<Reader>>,
+    end: Option<SessionEnd>,
+}
+
+/// How the updates of a session came to their end.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct SessionEnd {
+    /// Why there are no more.
+    pub cause: SessionEndCause,
+    /// How many were dropped while there were some.
+    pub dropped: u64,
+}
+
+/// Why a session has ended.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum SessionEndCause {
+    /// The session was closed or deleted on this side.
+    SessionClosed,
+    /// The client was closed on this side.
+    ClientClosed,
+    /// The agent went away.
+    Died(Arc<AgentDeath>),
 }
 
 impl<'a> Updates<'a> {
@@ -17,11 +43,12 @@ impl<'a> Updates<'a> {
         Self {
             session,
             reader: None,
+            end: None,
         }
     }
 
-    /// Waits for the next thing that happens outside of turns; `None` when the
-    /// connection has ended and everything is read.
+    /// Waits for the next thing that happens outside of turns; `None` when the session
+    /// has ended and everything is read.
     ///
     /// While a turn runs, it waits for its end.
     ///
@@ -29,21 +56,51 @@ impl<'a> Updates<'a> {
     ///
     /// Cancel-safe: nothing is lost when another branch of `select!` wins.
     pub async fn next(&mut self) -> Option<TurnEvent> {
+        self.advance(false).await
+    }
+
+    /// Waits as [`next`](Self::next), and joins pieces of text that are there already,
+    /// as [`Turn::next_merged`](crate::Turn::next_merged) does.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`next`](Self::next).
+    pub async fn next_merged(&mut self) -> Option<TurnEvent> {
+        self.advance(true).await
+    }
+
+    /// Tells how the session ended, once [`next`](Self::next) gave `None`.
+    #[must_use]
+    pub fn end(&self) -> Option<&SessionEnd> {
+        self.end.as_ref()
+    }
+
+    async fn advance(&mut self, merged: bool) -> Option<TurnEvent> {
         let state = self.session.state();
         let reader = match &mut self.reader {
             Some(reader) => reader,
             none => {
-                let mut reader = std::sync::Arc::clone(state.reader()).lock_owned().await;
+                let mut reader = Arc::clone(state.reader()).lock_owned().await;
                 reader.listen();
                 none.insert(reader)
             }
         };
         loop {
-            match reader.next(state).await {
+            let happening = match merged {
+                true => reader.next_merged(state).await,
+                false => reader.next(state).await,
+            };
+            match happening {
                 Happening::Event(event) => return Some(event),
                 // No turn runs, so it is nobody's.
                 Happening::End(_) => {}
-                Happening::Closed => return None,
+                Happening::Closed => {
+                    self.end = Some(SessionEnd {
+                        cause: state.why_ended().await,
+                        dropped: state.counters().dropped,
+                    });
+                    return None;
+                }
             }
         }
     }

@@ -315,6 +315,14 @@ impl MailboxControl {
             .with(|connection| connection.set_cancelled(self.id));
     }
 
+    /// Whether a streamed call is open: the peer has not answered it, read or unread.
+    #[must_use]
+    pub fn is_streaming(&self) -> bool {
+        self.peer
+            .shared()
+            .with(|connection| connection.is_streaming(self.id))
+    }
+
     /// Whether the turn was cancelled and the agent has not answered it yet,
     /// read or unread.
     #[must_use]

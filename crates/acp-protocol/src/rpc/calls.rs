@@ -201,6 +201,13 @@ impl Calls {
         self.watches.remove(watch);
     }
 
+    /// Tells whether a call is open that is answered into this mailbox.
+    pub(super) fn any_streamed(&self, mailbox: MailboxId) -> bool {
+        self.table
+            .values()
+            .any(|state| matches!(state, State::Streamed(of) if *of == mailbox))
+    }
+
     /// Ends a call with its answer.
     pub(super) fn resolve(
         &mut self,

@@ -489,6 +489,12 @@ impl Connection {
         self.mailboxes.is_cancelled(mailbox)
     }
 
+    /// Whether a call is open that is answered into the mailbox.
+    #[must_use]
+    pub fn is_streaming(&self, mailbox: MailboxId) -> bool {
+        self.calls.any_streamed(mailbox)
+    }
+
     /// Tells that the turn of a mailbox was cancelled: until its end it never
     /// pauses reading.
     pub fn set_cancelled(&mut self, mailbox: MailboxId) {
