@@ -1,7 +1,7 @@
 //! The built-in table, the user's file, and what is told of both.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use acp_harness::registry::{AgentEntry, Origin, Registry, RegistryFileError, validate_agent};
 use acp_harness::version::Version;
@@ -74,6 +74,51 @@ fn every_row_says_all_that_a_user_needs() {
             assert!(agent.programs().any(|known| known == program), "{program}");
         }
     }
+}
+
+/// What one agent does that others do not is data: no code outside the tests asks for a
+/// name, so another agent is another row.
+#[test]
+fn no_code_asks_for_the_name_of_an_agent() {
+    let names: Vec<_> = Registry::builtin()
+        .iter()
+        .flat_map(|agent| agent.aliases.iter().chain([&agent.name]))
+        .map(|name| format!("\"{name}\""))
+        .collect();
+    let mut looked_at = 0;
+    for path in sources(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let code = text.split("\nmod tests {").next().unwrap();
+        for line in code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+        {
+            let named = names.iter().find(|name| line.contains(name.as_str()));
+            assert_eq!(named, None, "{}: {line}", path.display());
+            looked_at += 1;
+        }
+    }
+    assert!(looked_at > 1000, "{looked_at}");
+}
+
+/// The Rust files of a folder, but for those of tests alone.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths
+        .flat_map(|path| {
+            if path.is_dir() {
+                return sources(&path);
+            }
+            let is_rust = path.extension().is_some_and(|extension| extension == "rs");
+            let is_test = path.file_stem().is_some_and(|stem| stem == "tests");
+            if is_rust && !is_test {
+                vec![path]
+            } else {
+                Vec::new()
+            }
+        })
+        .collect()
 }
 
 #[test]

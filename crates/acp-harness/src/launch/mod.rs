@@ -28,13 +28,15 @@
 
 mod env;
 mod isolation;
+mod overlay;
 
 use std::path::Path;
 
 use acp_transport_stdio::process::Launch;
 
-pub use env::{BuiltEnv, ConflictingEnv, EnvError, EnvOverlay, EnvPolicy};
+pub use env::{BuiltEnv, EnvPolicy};
 pub use isolation::{AgentHome, Isolation, IsolationError};
+pub use overlay::{ConflictingEnv, EnvError, EnvOverlay};
 
 use crate::registry::{AgentEntry, Programs};
 use crate::version::{Probe, ProbeCommand};

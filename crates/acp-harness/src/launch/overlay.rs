@@ -1,0 +1,140 @@
+//! Variables that are laid over an environment.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use acp_transport_stdio::process::{Environment, EnvironmentError};
+
+use crate::Secret;
+
+/// What a variable is set to.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    Plain(OsString),
+    Secret(Secret),
+}
+
+/// Lays variables over an environment that somebody else made.
+///
+/// What it is laid over is not changed; a variable that is there is replaced.
+#[derive(Clone, Debug, Default)]
+pub struct EnvOverlay {
+    forbidden: Vec<String>,
+    set: BTreeMap<String, Value>,
+}
+
+impl EnvOverlay {
+    /// Changes nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Refuses an environment in which this variable is there already, whatever its value.
+    #[must_use]
+    pub fn forbidding(mut self, name: impl Into<String>) -> Self {
+        self.forbidden.push(name.into());
+        self
+    }
+
+    /// Sets a variable.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, value: impl Into<OsString>) -> Self {
+        self.set.insert(name.into(), Value::Plain(value.into()));
+        self
+    }
+
+    /// Sets a variable to a secret.
+    #[must_use]
+    pub fn with_secret(mut self, name: impl Into<String>, value: Secret) -> Self {
+        self.set.insert(name.into(), Value::Secret(value));
+        self
+    }
+
+    /// Returns a copy with the variables laid over it.
+    ///
+    /// # Errors
+    ///
+    /// [`EnvError::Conflicting`] with the first variable that must not be there, in the
+    /// order in which they were forbidden; [`EnvError::Variable`] when one cannot be set.
+    pub fn over(&self, environment: &Environment) -> Result<Environment, EnvError> {
+        forbid(&self.forbidden, environment)?;
+        let mut environment = environment.clone();
+        for (name, value) in &self.set {
+            match value {
+                Value::Plain(value) => environment.set(name, value)?,
+                Value::Secret(secret) => environment.set(name, secret.expose())?,
+            }
+        }
+        Ok(environment)
+    }
+}
+
+/// Why an environment cannot be had. Values are never shown.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EnvError {
+    /// A variable is there that must not be.
+    #[error(transparent)]
+    Conflicting(#[from] ConflictingEnv),
+    /// A variable cannot be set.
+    #[error("build the environment of an agent")]
+    Variable(#[from] EnvironmentError),
+}
+
+/// A variable is there that must not be, whatever its value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("start the agent with {key} set: unset it, or leave it out")]
+pub struct ConflictingEnv {
+    /// Its name.
+    pub key: String,
+}
+
+/// Refuses an environment that holds one of these; the first of them is told.
+pub(super) fn forbid(names: &[String], environment: &Environment) -> Result<(), ConflictingEnv> {
+    match names.iter().find(|name| environment.get(name).is_some()) {
+        Some(key) => Err(ConflictingEnv { key: key.clone() }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(environment: &Environment) -> String {
+        let all: Vec<_> = environment
+            .iter()
+            .map(|(name, value)| format!("{}={}", name.display(), value.display()))
+            .collect();
+        all.join(" ")
+    }
+
+    #[test]
+    fn overlays_replace_and_leave_the_original_alone() {
+        let before = Environment::exactly([("A", "1"), ("B", "2")]).unwrap();
+        let overlay = EnvOverlay::new()
+            .with("B", "3")
+            .with_secret("C", Secret::new("s3cret"));
+        let after = overlay.over(&before).unwrap();
+        assert_eq!(shown(&after), "A=1 B=3 C=s3cret");
+        assert_eq!(shown(&before), "A=1 B=2");
+        assert!(!format!("{overlay:?}").contains("s3cret"));
+        let told = |names: [&str; 2]| {
+            let overlay = names
+                .into_iter()
+                .fold(EnvOverlay::new(), EnvOverlay::forbidding);
+            overlay
+                .with("B", "3")
+                .over(&before)
+                .map_err(|error| match error {
+                    EnvError::Conflicting(ConflictingEnv { key }) => key,
+                    EnvError::Variable(_) => unreachable!("all names are good"),
+                })
+        };
+        assert_eq!(told(["B", "A"]).unwrap_err(), "B");
+        assert_eq!(shown(&told(["X", "Y"]).unwrap()), "A=1 B=3");
+        let empty = Environment::exactly([("KEY", "")]).unwrap();
+        assert!(EnvOverlay::new().forbidding("KEY").over(&empty).is_err());
+    }
+}
