@@ -236,3 +236,80 @@ fn run<T>(
     transaction.commit()?;
     Ok(value)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A connection of each sort, on a file of its own.
+    fn desks(options: &StoreOptions) -> (tempfile::TempDir, [Desk; 2]) {
+        let folder = tempfile::tempdir().unwrap();
+        let (writer, reader) = crate::file::open(&folder.path().join("s"), options).unwrap();
+        (folder, [writer, reader])
+    }
+
+    fn value(desk: &Desk, pragma: &str) -> i64 {
+        let value = desk
+            .connection
+            .pragma_query_value(None, pragma, |row| row.get(0));
+        value.unwrap()
+    }
+
+    #[test]
+    fn connections_are_set_up_as_promised() {
+        for (durability, synchronous) in [(Durability::PowerLoss, 2), (Durability::ProcessEnd, 1)] {
+            let options = StoreOptions::new()
+                .with_durability(durability)
+                .with_max_file_bytes(1_000_000)
+                .with_busy_timeout(Duration::MAX);
+            let (_folder, desks) = desks(&options);
+            for desk in &desks {
+                assert_eq!(value(desk, "synchronous"), synchronous);
+                assert_eq!(value(desk, "fullfsync"), synchronous - 1);
+                assert_eq!(value(desk, "foreign_keys"), 1);
+                assert_eq!(value(desk, "trusted_schema"), 0);
+                assert_eq!(value(desk, "busy_timeout"), 3_600_000);
+            }
+            let [writer, reader] = &desks;
+            assert_eq!(value(writer, "secure_delete"), 1);
+            assert_eq!(value(writer, "max_page_count"), 245);
+            assert_eq!(value(writer, "journal_size_limit"), LOG_BYTES);
+            let mode = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
+            let mode = writer
+                .connection
+                .pragma_query_value(None, "journal_mode", mode);
+            assert_eq!(mode.unwrap(), "wal");
+            let written = reader.connection.execute("DELETE FROM session", []);
+            written.unwrap_err();
+        }
+    }
+
+    #[test]
+    fn work_that_fails_or_panics_leaves_nothing() {
+        let (_folder, [mut writer, mut reader]) = desks(&StoreOptions::new());
+        let insert = "INSERT INTO session (id, directories, options, updated_at)
+            VALUES ('s', '', '', 0)";
+        let failed = writer.write(|change| {
+            change.execute(insert, [])?;
+            Err::<(), _>(Fault::Moved)
+        });
+        assert!(matches!(failed, Err(Fault::Moved)));
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            writer.write(|change| -> Result<(), Fault> {
+                change.execute(insert, [])?;
+                panic!("on purpose");
+            })
+        }));
+        panicked.unwrap_err();
+        let count = |state: &Connection| {
+            let count = state.query_row("SELECT count(*) FROM session", [], |row| row.get(0));
+            Ok::<i64, Fault>(count?)
+        };
+        assert_eq!(reader.read(count).unwrap(), 0);
+        // And the connection is as good as before.
+        writer
+            .write(|change| Ok(change.execute(insert, [])?))
+            .unwrap();
+        assert_eq!(reader.read(count).unwrap(), 1);
+    }
+}

@@ -27,10 +27,12 @@ pub(crate) fn open(path: &Path, options: &StoreOptions) -> Result<(Desk, Desk), 
     let path = locate(path)?;
     match fs::metadata(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            create(&path).map_err(|source| OpenError::Create {
-                path: path.clone(),
-                source,
-            })?;
+            if let Err(source) = create(&path)
+                // Somebody else has made it meanwhile.
+                && !path.exists()
+            {
+                return Err(OpenError::Create { path, source });
+            }
         }
         Err(error) => {
             let source = error.into();
@@ -144,12 +146,33 @@ fn create(path: &Path) -> Result<(), Cause> {
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
     connection.close().map_err(|(_, error)| error)?;
     File::open(&draft.0)?.sync_all()?;
-    match publish(&draft.0, path) {
-        // Another process was faster.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        other => Ok(other?),
+    publish(&draft.0, path)?;
+    sweep(path);
+    Ok(())
+}
+
+/// Removes what others left who were killed while they made this file. Whoever is
+/// about to make it comes too late anyway.
+fn sweep(path: &Path) {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return;
+    };
+    let name = name.as_encoded_bytes();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let found = entry.file_name();
+        let rest = found.as_encoded_bytes().strip_prefix(name);
+        let middle = rest.and_then(|rest| rest.strip_suffix(DRAFT.as_bytes()));
+        if let Some([b'.', id @ ..]) = middle
+            && id.len() == 32
+            && id.iter().all(u8::is_ascii_hexdigit)
+        {
+            drop(Draft(entry.path()));
+        }
     }
 }
+
+/// The end of the name of a [`Draft`].
+const DRAFT: &str = ".new";
 
 /// A file without its final name. It is removed unless it got one.
 struct Draft(PathBuf);
@@ -159,7 +182,7 @@ impl Draft {
     /// of the file from SQLite.
     fn beside(path: &Path) -> io::Result<Self> {
         let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{}.new", Uuid::now_v7().simple()));
+        name.push(format!(".{}{DRAFT}", Uuid::now_v7().simple()));
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]

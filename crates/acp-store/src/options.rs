@@ -60,10 +60,10 @@ impl StoreOptions {
         self
     }
 
-    /// Sets how long a change waits for that of another process.
+    /// Sets how long a change waits for that of another process, an hour at most.
     #[must_use]
     pub fn with_busy_timeout(mut self, timeout: Duration) -> Self {
-        self.busy_timeout = timeout;
+        self.busy_timeout = timeout.min(Duration::from_secs(3600));
         self
     }
 

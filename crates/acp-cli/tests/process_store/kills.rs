@@ -164,6 +164,7 @@ fn a_file_is_whole_however_early_its_agent_is_killed() {
         let mut agent = Agent::start(&store);
         assert_eq!(agent.list(), [""; 0]);
         agent.end();
+        assert_eq!(store.names(), ["sessions.db"]);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use acp_agent::{
-    host::{HostErrorKind, SessionId},
+    host::{CatalogQuery, HostErrorKind, SessionId},
     kit::{History, HistoryError},
 };
 use acp_store::{SqliteHistory, StoreOptions};
@@ -105,6 +105,28 @@ async fn a_store_waits_for_others_up_to_its_bound() {
     other.execute_batch("COMMIT").unwrap();
     waiting.await.unwrap().unwrap();
     assert_eq!(texts(&history, "s").await, ["b"]);
+}
+
+#[tokio::test]
+async fn a_crowd_is_served_in_turn() {
+    let place = Place::new();
+    let history = place.open();
+    // More than the queue has places.
+    let crowd: Vec<_> = (0..300)
+        .map(|number| {
+            let history = history.clone();
+            tokio::spawn(async move {
+                let name = format!("s{number}");
+                history.create(session(&name)).await.unwrap();
+                history.get(&id(&name)).await.unwrap().unwrap();
+            })
+        })
+        .collect();
+    for one in crowd {
+        one.await.unwrap();
+    }
+    let all = history.list(CatalogQuery::new(999)).await.unwrap();
+    assert_eq!(all.len(), 300);
 }
 
 #[tokio::test]
