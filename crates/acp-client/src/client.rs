@@ -14,6 +14,7 @@ use crate::dial;
 use crate::elicitation::LinkStats;
 use crate::error::{AgentDeath, ClientError};
 use crate::loading::Loading;
+use crate::model::SetModelProof;
 use crate::opening;
 use crate::options::ClientOptions;
 use crate::permission::DecisionLog;
@@ -154,6 +155,17 @@ impl Client {
     pub fn agent(&self) -> Result<Arc<InitializeResponse>, ClientError> {
         let lease = self.lease()?;
         agent_of(&lease)
+    }
+
+    /// Finds the proof that the agent knows `session/set_model`: `key` stands in the
+    /// `_meta` of its answer to `initialize`, and not with null.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::SetModelUnsupported`] when it does not; else as
+    /// [`agent`](Self::agent).
+    pub fn set_model_proof(&self, key: &str) -> Result<SetModelProof, ClientError> {
+        SetModelProof::find(self.lease()?.connection(), key)
     }
 
     /// Returns the newest decisions about permissions, of all sessions.

@@ -8,8 +8,10 @@ use acp_protocol::v1::{
     SetSessionConfigOptionRequest, SetSessionModeRequest,
 };
 
+use crate::model::{SetModelProof, SetModelRequest};
 use crate::session_state::SessionState;
 use crate::settings::ModeRoute;
+use crate::steering::{Steering, SteeringPrompt};
 use crate::{ClientError, SessionCounters};
 
 /// Controls a session from anywhere, also while a turn runs in it.
@@ -138,5 +140,48 @@ impl SessionControl {
             .settings()
             .set_options(answer.config_options, facts.response_seq);
         Ok(())
+    }
+
+    /// Sets the model by `session/set_model`, which is not in the protocol: only with
+    /// the proof that the agent knows it.
+    ///
+    /// An agent that has an option of the category `model` takes it by
+    /// [`set_config_option`](Self::set_config_option), which needs no proof.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::SetModelUnsupported`] when the proof is of another connection;
+    /// nothing was sent then. Else as any request.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`set_mode`](Self::set_mode).
+    pub async fn set_model(
+        &self,
+        proof: &SetModelProof,
+        model: impl Into<String>,
+    ) -> Result<(), ClientError> {
+        let connection = self.session.connection();
+        proof.check(connection)?;
+        self.session.check_open()?;
+        let request = SetModelRequest {
+            session_id: self.session.id().clone(),
+            model_id: model.into(),
+        };
+        connection
+            .call(&request, connection.options().timeouts.request)
+            .await?;
+        Ok(())
+    }
+
+    /// Tells the agent more while its turn runs, by `_session/steering`, and returns at
+    /// once; the answer comes out of what this gives.
+    ///
+    /// The method is not in the protocol, and whether an agent knows it and what it does
+    /// with it when no turn runs is for the caller to know: nothing is checked but the
+    /// content of the prompt. Updates of the turn stay in its stream; their places on
+    /// the receive clock tell which of them came before the answer.
+    pub fn steer(&self, steering: impl Into<SteeringPrompt>) -> Steering {
+        Steering::start(&self.session, steering.into())
     }
 }

@@ -77,6 +77,11 @@ pub enum ClientError {
         offered: Vec<SessionModeId>,
     },
 
+    /// The agent does not show that it knows `session/set_model`; nothing was sent. See
+    /// [`SetModelProof`](crate::SetModelProof).
+    #[error("set the model: the agent does not show that it can")]
+    SetModelUnsupported,
+
     // Who runs the program can do something about these.
     /// The agent could not be started.
     #[error(transparent)]
@@ -248,6 +253,7 @@ impl fmt::Display for Doing<'_> {
             "session/delete" => "delete the session",
             "session/prompt" => "run a turn",
             "session/set_mode" => "set the mode",
+            "session/set_model" => "set the model",
             "session/set_config_option" => "set an option",
             "session/close" => "close the session",
             other => return write!(f, "call {other}"),

@@ -40,6 +40,7 @@ mod readme {}
 
 mod asks;
 mod capability;
+mod clean;
 mod client;
 mod connection;
 mod control;
@@ -54,6 +55,7 @@ mod folders;
 pub mod limits;
 mod loading;
 mod merge;
+mod model;
 mod opening;
 mod options;
 pub mod permission;
@@ -70,6 +72,7 @@ mod session_state;
 mod settings;
 mod setup;
 mod slot;
+mod steering;
 mod terminal;
 mod turn;
 mod updates;
@@ -88,6 +91,7 @@ pub use files::{FolderFiles, MissingFiles, OpenFiles, ReadFiles, WorkspaceFiles,
 pub use folders::SessionFolders;
 pub use loading::{Loaded, Loading};
 pub use merge::Merge;
+pub use model::SetModelProof;
 pub use options::ClientOptions;
 pub use permission::{
     Allow, AnswerPermissions, Ask, Decided, DecidedBy, Decision, DecisionLog, PendingPermission,
@@ -98,6 +102,9 @@ pub use serve_error::ServeError;
 pub use session::Session;
 pub use session_list::{SessionList, SessionPage};
 pub use setup::SessionSetup;
+pub use steering::{
+    Steered, Steering, SteeringError, SteeringFailure, SteeringOutcome, SteeringPrompt,
+};
 pub use terminal::{
     CommandAsk, LocalTerminals, OpenTerminals, ServeTerminals, SessionTerminals, ShellLines,
 };

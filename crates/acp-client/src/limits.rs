@@ -63,6 +63,10 @@ pub const MAX_PATTERN: usize = 1024;
 /// to the agent.
 pub const MAX_PATTERN_SIZE: usize = 1 << 20;
 
+/// Bytes kept of a reason or an error with which an agent answers a steering: a
+/// sentence or two for a person.
+pub const MAX_STEERING_TEXT: usize = 1024;
+
 /// How long an agent may take to answer `initialize` while it says nothing.
 pub const INITIALIZE_TIMEOUT: Duration = Duration::from_secs(30);
 

@@ -121,6 +121,11 @@ impl Slot {
         self.turn == turn && self.state != State::Idle
     }
 
+    /// Returns the running turn, cancelled or not.
+    pub(crate) fn running(&self) -> Option<u64> {
+        (self.state != State::Idle).then_some(self.turn)
+    }
+
     /// Returns how many cancels there were; a change means there was another.
     pub(crate) fn cancels(&self) -> u64 {
         self.cancels

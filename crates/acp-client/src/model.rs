@@ -1,0 +1,84 @@
+//! Setting the model of a session by a method that is not in the protocol yet.
+
+use std::sync::{Arc, Weak};
+
+use acp_protocol::method::{Request, Side};
+use acp_protocol::v1::SessionId;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::ClientError;
+use crate::connection::Connection;
+
+/// Shows that an agent knows `session/set_model`, which the protocol has no capability
+/// for.
+///
+/// There is no other way to one than [`Client::set_model_proof`], which reads what the
+/// agent said of itself: asking it to see what happens proves nothing, because some
+/// answer methods they do not know with an empty success. It holds for the connection
+/// it comes from.
+///
+/// ```compile_fail
+/// // Nobody makes one up.
+/// let proof = acp_client::SetModelProof::default();
+/// ```
+///
+/// [`Client::set_model_proof`]: crate::Client::set_model_proof
+#[derive(Debug, Clone)]
+pub struct SetModelProof {
+    connection: Weak<Connection>,
+}
+
+impl SetModelProof {
+    /// Finds the proof in what the agent said of itself: a key of its `_meta` with a
+    /// value other than null.
+    pub(crate) fn find(connection: &Arc<Connection>, key: &str) -> Result<Self, ClientError> {
+        let agent = connection.agent().ok_or(ClientError::NotDialed)?;
+        let value = agent.meta.as_ref().and_then(|meta| meta.get(key));
+        match value {
+            Some(value) if !value.is_null() => Ok(Self {
+                connection: Arc::downgrade(connection),
+            }),
+            _ => Err(ClientError::SetModelUnsupported),
+        }
+    }
+
+    /// Checks that it comes from this connection.
+    pub(crate) fn check(&self, connection: &Arc<Connection>) -> Result<(), ClientError> {
+        if std::ptr::eq(self.connection.as_ptr(), Arc::as_ptr(connection)) {
+            Ok(())
+        } else {
+            Err(ClientError::SetModelUnsupported)
+        }
+    }
+}
+
+/// The request. It stays in the crate: the proof is the only way to send one.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SetModelRequest {
+    pub(crate) session_id: SessionId,
+    pub(crate) model_id: String,
+}
+
+impl Request for SetModelRequest {
+    const METHOD: &'static str = "session/set_model";
+    const SERVED_BY: Side = Side::Agent;
+    type Response = Done;
+}
+
+/// An answer in which nothing stands that matters.
+#[derive(Debug)]
+pub(crate) struct Done;
+
+impl<'de> Deserialize<'de> for Done {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        IgnoredAny::deserialize(deserializer).map(|_| Self)
+    }
+}
+
+impl Serialize for Done {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_unit()
+    }
+}

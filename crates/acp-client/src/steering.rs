@@ -1,0 +1,308 @@
+//! Telling a running turn more, by a method that is not in the protocol.
+
+use std::time::Duration;
+
+use acp_protocol::method::{Request, Side};
+use acp_protocol::rpc::{CallError, CallFacts, ErrorCode, OnDrop, ReceiveSeq};
+use acp_protocol::v1::{ContentBlock, SessionId};
+use acp_protocol::{Meta, RawJson};
+use acp_transport_stdio::CallHandle;
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use crate::clean::{clean, clean_json};
+use crate::session_state::SessionState;
+use crate::slot::Slot;
+use crate::{ClientError, Prompt};
+
+/// What an agent is told on top of its prompt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SteeringPrompt {
+    prompt: Prompt,
+    meta: Option<Meta>,
+}
+
+impl SteeringPrompt {
+    /// Creates one of content.
+    #[must_use]
+    pub fn new(prompt: impl Into<Prompt>) -> Self {
+        Self {
+            prompt: prompt.into(),
+            meta: None,
+        }
+    }
+
+    /// Adds `_meta`, in which agents take what they shall do when no turn runs.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Meta) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+}
+
+impl<P: Into<Prompt>> From<P> for SteeringPrompt {
+    fn from(prompt: P) -> Self {
+        Self::new(prompt)
+    }
+}
+
+/// What the agent made of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SteeringOutcome {
+    /// It is part of the running turn.
+    Injected,
+    /// No turn runs, and a prompt is needed.
+    PromptRequired,
+    /// No turn ran, and the agent began one.
+    StartedNewTurn,
+    /// It could not be done.
+    Failed,
+    /// A word that this client does not know, as the agent wrote it.
+    Other(String),
+}
+
+impl SteeringOutcome {
+    fn new(word: String) -> Self {
+        match word.as_str() {
+            "injected" => Self::Injected,
+            "promptRequired" => Self::PromptRequired,
+            "startedNewTurn" => Self::StartedNewTurn,
+            "failed" => Self::Failed,
+            _ => Self::Other(word),
+        }
+    }
+
+    /// Returns the word of the agent.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Injected => "injected",
+            Self::PromptRequired => "promptRequired",
+            Self::StartedNewTurn => "startedNewTurn",
+            Self::Failed => "failed",
+            Self::Other(word) => word,
+        }
+    }
+}
+
+/// The answer to a steering.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Steered {
+    /// What the agent made of it.
+    pub outcome: SteeringOutcome,
+    /// Why, in the words of the agent: at most 1,024 bytes without control characters.
+    pub reason: Option<String>,
+    /// What is known of the call. Updates with a place on the receive clock before
+    /// [`CallFacts::response_seq`] were sent before the answer, others after it.
+    pub facts: CallFacts,
+}
+
+/// Why a steering has no answer.
+///
+/// It keeps nothing of the agent but its code and the beginning of its message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("steer the turn: {message} ({code})")]
+#[non_exhaustive]
+pub struct SteeringError {
+    /// The code of the agent; -32603 for what went wrong on this side, -32800 when it
+    /// was cancelled here.
+    pub code: ErrorCode,
+    /// At most 1,024 bytes without control characters.
+    pub message: String,
+    /// Whether the request was on its way, so that the agent may have acted on it.
+    pub write_admitted: bool,
+    /// The place of the answer on the receive clock; zero when there was none.
+    pub response_seq: ReceiveSeq,
+    /// What kind of failure it is.
+    pub failure: SteeringFailure,
+}
+
+/// What kind of failure kept a steering from its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SteeringFailure {
+    /// The agent answered with an error.
+    Refused,
+    /// The session or the connection is closed.
+    Closed,
+    /// The agent did not answer, although the turn is over.
+    TimedOut,
+    /// Something else; nothing was sent, or the answer makes no sense.
+    Other,
+}
+
+impl SteeringError {
+    fn new(error: CallError, facts: CallFacts) -> Self {
+        let failure = match error {
+            CallError::Peer(_) => SteeringFailure::Refused,
+            CallError::Closed(_) => SteeringFailure::Closed,
+            _ => SteeringFailure::Other,
+        };
+        let (code, message) = match error {
+            CallError::Peer(error) => (error.code, error.message),
+            CallError::Cancelled => (ErrorCode::REQUEST_CANCELLED, error.to_string()),
+            error => (ErrorCode::INTERNAL, error.to_string()),
+        };
+        Self {
+            code,
+            message: clean(message.as_bytes()),
+            write_admitted: facts.write_admitted,
+            response_seq: facts.response_seq,
+            failure,
+        }
+    }
+
+    /// Nothing was sent.
+    fn refused_here(error: &ClientError) -> Self {
+        Self {
+            code: ErrorCode::INTERNAL,
+            message: clean(error.to_string().as_bytes()),
+            write_admitted: false,
+            response_seq: ReceiveSeq::default(),
+            failure: match error {
+                ClientError::SessionClosed | ClientError::Closed | ClientError::Died(_) => {
+                    SteeringFailure::Closed
+                }
+                _ => SteeringFailure::Other,
+            },
+        }
+    }
+
+    fn timed_out(after: Duration) -> Self {
+        let message = format!("the agent did not answer within {} s", after.as_secs());
+        Self {
+            code: ErrorCode::INTERNAL,
+            message,
+            write_admitted: true,
+            response_seq: ReceiveSeq::default(),
+            failure: SteeringFailure::TimedOut,
+        }
+    }
+}
+
+/// A steering that was begun; see [`SessionControl::steer`](crate::SessionControl::steer).
+///
+/// Dropping it stops listening: what was sent was sent, and the agent is not asked to
+/// take it back.
+#[must_use = "the agent tells whether it took it"]
+#[derive(Debug)]
+pub struct Steering(Result<Open, SteeringError>);
+
+#[derive(Debug)]
+struct Open {
+    call: CallHandle<SteeringResponse>,
+    slot: watch::Receiver<Slot>,
+    turn: Option<u64>,
+    limit: Duration,
+}
+
+impl Steering {
+    pub(crate) fn start(session: &SessionState, steering: SteeringPrompt) -> Self {
+        Self(Self::try_start(session, steering))
+    }
+
+    fn try_start(session: &SessionState, steering: SteeringPrompt) -> Result<Open, SteeringError> {
+        let connection = session.connection();
+        let checked = session.check_open().and_then(|()| {
+            let offered = connection.offers()?;
+            steering.prompt.check(offered)
+        });
+        checked.map_err(|error| SteeringError::refused_here(&error))?;
+        let request = SteeringRequest {
+            session_id: session.id().clone(),
+            prompt: steering.prompt.into_blocks(),
+            meta: steering.meta,
+        };
+        // Before the call: a turn that ends meanwhile is over then.
+        let slot = session.slot().subscribe();
+        let turn = slot.borrow().running();
+        let call = connection
+            .peer()
+            .start_call(&request)
+            .map_err(|error| SteeringError::new(error, CallFacts::default()))?
+            .with_on_drop(OnDrop::Forget);
+        Ok(Open {
+            call,
+            slot,
+            turn,
+            limit: connection.options().timeouts.request,
+        })
+    }
+
+    /// Tells whether the request is on its way: queued, behind what is queued already.
+    ///
+    /// That is settled from the beginning, also when the agent does not read; the
+    /// [`result`](Self::result) comes later. Once on its way a request cannot be taken
+    /// back.
+    #[must_use]
+    pub fn admission(&self) -> bool {
+        self.0.is_ok()
+    }
+
+    /// Waits for the answer: as long as the turn runs, and then for as long as short
+    /// requests may take.
+    ///
+    /// # Errors
+    ///
+    /// [`SteeringError`], also when nothing was sent.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops the answer.
+    pub async fn result(self) -> Result<Steered, SteeringError> {
+        let Open {
+            call,
+            mut slot,
+            turn,
+            limit,
+        } = self.0?;
+        let overdue = async {
+            if let Some(turn) = turn {
+                // An error means that the session is gone, and its turn with it.
+                let _ = slot.wait_for(|slot| !slot.runs(turn)).await;
+            }
+            sleep(limit).await;
+        };
+        tokio::select! {
+            biased;
+            (facts, answer) = call.result() => match answer {
+                Ok(answer) => Ok(Steered {
+                    outcome: SteeringOutcome::new(answer.outcome),
+                    reason: answer.reason.as_ref().and_then(clean_json),
+                    facts,
+                }),
+                Err(error) => Err(SteeringError::new(error, facts)),
+            },
+            () = overdue => Err(SteeringError::timed_out(limit)),
+        }
+    }
+}
+
+/// The request. Its name begins with an underscore: its id is one of those of
+/// extensions, which never meet the ids of the protocol's own requests.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SteeringRequest {
+    session_id: SessionId,
+    prompt: Vec<ContentBlock>,
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    meta: Option<Meta>,
+}
+
+impl Request for SteeringRequest {
+    const METHOD: &'static str = "_session/steering";
+    const SERVED_BY: Side = Side::Agent;
+    type Response = SteeringResponse;
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct SteeringResponse {
+    outcome: String,
+    /// Not decoded with the rest: a reason that makes no sense must not hide the
+    /// outcome.
+    #[serde(default)]
+    reason: Option<RawJson>,
+}
