@@ -1,7 +1,10 @@
 //! What a host may ask its client.
 
+use std::path::Path;
+
 use acp_host::{ClientError, ReadTextFile, WriteTextFile};
 use acp_protocol::{
+    Request,
     rpc::{CallError, ErrorCode},
     v1::{ReadTextFileRequest, WriteTextFileRequest},
 };
@@ -16,11 +19,11 @@ pub(crate) async fn read_text_file(
     if !core.client.read_text_file {
         return Err(ClientError::Unsupported);
     }
+    check_absolute(&request.path)?;
     let mut wire = ReadTextFileRequest::new(&core.id, path_text(&request.path));
     wire.line = request.line;
     wire.limit = request.limit;
-    let response = core.peer().call(&wire).await.map_err(client_error)?;
-    Ok(response.content)
+    Ok(call(core, &wire).await?.content)
 }
 
 /// Writes a text file through the client, if it said that it can (R140, R141).
@@ -31,9 +34,31 @@ pub(crate) async fn write_text_file(
     if !core.client.write_text_file {
         return Err(ClientError::Unsupported);
     }
+    check_absolute(&request.path)?;
     let wire = WriteTextFileRequest::new(&core.id, path_text(&request.path), request.text);
-    core.peer().call(&wire).await.map_err(client_error)?;
-    Ok(())
+    call(core, &wire).await.map(drop)
+}
+
+/// Asks the client something for a session that is not closed. If a turn runs
+/// that is cancelled meanwhile, the answer is not wanted any more.
+pub(crate) async fn call<R: Request>(core: &Core, request: &R) -> Result<R::Response, ClientError> {
+    let cancel = core.slot().client_calls()?;
+    let call = core.peer().call(request);
+    let answer = match cancel {
+        Some(cancel) => cancel.run_until_cancelled(call).await,
+        None => Some(call.await),
+    };
+    answer.ok_or(ClientError::Cancelled)?.map_err(client_error)
+}
+
+/// Paths on the wire are absolute (R143, R151).
+pub(crate) fn check_absolute(path: &Path) -> Result<(), ClientError> {
+    if path.is_absolute() {
+        return Ok(());
+    }
+    Err(ClientError::Failed {
+        reason: "the path is not absolute".to_owned(),
+    })
 }
 
 pub(crate) fn client_error(error: CallError) -> ClientError {

@@ -173,8 +173,7 @@ impl Core {
             match written {
                 Written::Done(Ok(())) => {}
                 Written::Done(Err(error)) => {
-                    slot.forget(Some(origin), &Memory::of(&update));
-                    rest.for_each(|left| slot.forget(Some(origin), &Memory::of(&left)));
+                    slot.forget_all(Some(origin), std::iter::once(update).chain(rest));
                     return Ok(Err(error));
                 }
                 Written::Waits(unsent) => {
@@ -280,6 +279,9 @@ impl Core {
             return Offer::Done(Ok(()));
         }
         let mut slot = self.slot();
+        if let Err(error) = slot.check_open() {
+            return Offer::Done(Err(error));
+        }
         let told = slot.shown().tell(body);
         self.tell_anywhere(&mut slot, number, told)
     }
@@ -315,46 +317,50 @@ impl Core {
     }
 
     /// Tells updates that belong to no turn, now or as soon as the client takes
-    /// them.
+    /// them; never in front of those that wait.
     fn tell_anywhere(self: &Arc<Self>, slot: &mut PromptSlot, number: u64, told: Told) -> Offer {
         let told = match slot.shown().keep_back(number, told) {
             Ok(Some(told)) => told,
             Ok(None) => return Offer::Done(Ok(())),
             Err(lost) => {
-                lost.into_iter()
-                    .for_each(|update| slot.forget(None, &Memory::of(&update)));
+                slot.forget_all(None, lost);
                 return Offer::Done(Err(EmitError::NoRoom));
             }
         };
         let mut stamp = self.session_stamp(number);
-        let mut updates = told.into_iter();
-        while let Some(update) = updates.next() {
-            match self.write(&update, stamp.as_ref()) {
+        let mut updates = told.into_iter().peekable();
+        let turn = Arc::clone(&self.news).try_lock_owned().ok();
+        while let Some(update) = updates.peek().filter(|_| turn.is_some()) {
+            match self.write(update, stamp.as_ref()) {
                 Written::Done(Ok(())) => stamp.iter_mut().for_each(Stamp::next_part),
                 Written::Done(Err(error)) => {
-                    slot.forget(None, &Memory::of(&update));
-                    updates.for_each(|left| slot.forget(None, &Memory::of(&left)));
+                    slot.forget_all(None, updates);
                     return Offer::Done(Err(error));
                 }
-                Written::Waits(unsent) => {
-                    let core = Arc::clone(self);
-                    let left: Vec<_> = updates.collect();
-                    let mut untold = Untold::new(self, None, Memory::of(&update), &left);
-                    return Offer::Wait(Box::pin(async move {
-                        tokio::task::yield_now().await;
-                        core.lane.send(unsent).await.map_err(emit_error)?;
-                        untold.told();
-                        for update in left {
-                            stamp.iter_mut().for_each(Stamp::next_part);
-                            core.send(&update, stamp.as_ref()).await?;
-                            untold.told();
-                        }
-                        Ok(())
-                    }));
-                }
+                Written::Waits(_) => break,
             }
+            updates.next();
         }
-        Offer::Done(Ok(()))
+        let left: Vec<_> = updates.collect();
+        let Some(first) = left.first() else {
+            return Offer::Done(Ok(()));
+        };
+        let core = Arc::clone(self);
+        let mut untold = Untold::new(self, None, Memory::of(first), &left[1..]);
+        Offer::Wait(Box::pin(async move {
+            let _turn = match turn {
+                Some(turn) => turn,
+                None => Arc::clone(&core.news).lock_owned().await,
+            };
+            tokio::task::yield_now().await;
+            for update in left {
+                core.slot().check_open()?;
+                core.send(&update, stamp.as_ref()).await?;
+                untold.told();
+                stamp.iter_mut().for_each(Stamp::next_part);
+            }
+            Ok(())
+        }))
     }
 
     /// Tells an update as soon as the client takes it.

@@ -78,7 +78,7 @@ impl End {
             End::NotCompacted(
                 CompactRejectReason::Interrupted | CompactRejectReason::Cancelled,
             ) => StopReason::Cancelled,
-            End::NotCompacted(reason) => return Err(prompt_fault(not_compacted(reason))),
+            End::NotCompacted(reason) => return Err(prompt_fault(reason.public_text())),
             End::Lost(error) => {
                 return Err(match error {
                     Some(error) => fault::from_host(fault::PROMPT, error),
@@ -118,22 +118,6 @@ fn rejected(reason: TurnRejectReason) -> Fault {
             prompt_fault("the session is shutting down").with_data(&Reason::new("shutting_down"))
         }
         TurnRejectReason::Internal | _ => prompt_fault("the prompt was refused"),
-    }
-}
-
-/// Why a conversation was not shortened, in words that name no internals.
-fn not_compacted(reason: CompactRejectReason) -> &'static str {
-    match reason {
-        CompactRejectReason::ControlLaneFull => "the session has too much to do; try again later",
-        CompactRejectReason::ShuttingDown => "the session is shutting down",
-        CompactRejectReason::StaleBasis => "the conversation went on meanwhile; try again",
-        CompactRejectReason::Unavailable => "this session cannot shorten its conversation",
-        CompactRejectReason::InvalidSummary => "the summary could not be used",
-        CompactRejectReason::SummaryTooLarge => "the summary was too long",
-        CompactRejectReason::ContextLimitUnknown => "it is not known how much fits the model",
-        CompactRejectReason::RetainedTailTooLarge => "what must be kept is too long already",
-        CompactRejectReason::ContextCountFailed => "what is left could not be measured",
-        _ => "the conversation could not be shortened",
     }
 }
 

@@ -127,6 +127,11 @@ impl Run {
         &self.command
     }
 
+    /// Fires when nobody wants it any more.
+    pub(crate) fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+
     pub(crate) fn expect_no_turn(&mut self) {
         self.is_command = true;
     }

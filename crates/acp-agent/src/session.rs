@@ -46,6 +46,9 @@ pub(crate) struct Core {
     pub(crate) runtime: Handle,
     /// Whether updates carry the names of their events.
     pub(crate) stamps: bool,
+    /// Held by who tells of the session as a whole, so that what was told last
+    /// arrives last.
+    pub(crate) news: Arc<tokio::sync::Mutex<()>>,
     live: Weak<dyn DynLiveSession>,
     slot: Mutex<PromptSlot>,
 }
@@ -87,6 +90,7 @@ impl Session {
             client: frame.client,
             runtime: Handle::current(),
             stamps: frame.stamps,
+            news: Arc::default(),
             live: Arc::downgrade(&live),
             slot: Mutex::new(PromptSlot::new(frame.shown)),
         };
@@ -174,6 +178,7 @@ impl Session {
         let answered = poll_fn(|cx| self.core.slot().poll_answered(cx.waker()));
         let _ = timeout(self.core.limits.shutdown, answered).await;
         self.shut_down().await;
+        self.core.slot().close();
     }
 
     /// Lets the host let go of its resources, within its bound.
@@ -182,8 +187,10 @@ impl Session {
         let _ = timeout(self.core.limits.shutdown, call).await;
     }
 
-    /// Does so on a task of its own.
+    /// Does so on a task of its own. The client does not know the session, and
+    /// hears nothing of it any more.
     pub(crate) fn shut_down_soon(self: &Arc<Self>) {
+        self.core.slot().close();
         let session = Arc::clone(self);
         self.core
             .runtime

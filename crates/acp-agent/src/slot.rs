@@ -8,7 +8,11 @@ use std::{
     task::{Poll, Waker},
 };
 
-use acp_host::{Cancel, CommandId, EmitError, EventBody, GateId, HostError, Origin, Visibility};
+use acp_host::{
+    Cancel, ClientError, CommandId, EmitError, EventBody, GateId, HostError, Origin, Visibility,
+};
+
+use acp_protocol::v1::SessionUpdate;
 
 use crate::{
     after::After,
@@ -23,6 +27,8 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct PromptSlot {
     closing: bool,
+    /// The session is closed: its id stands for nothing.
+    is_closed: bool,
     /// Boxed: most sessions are idle most of the time.
     run: Option<Box<Run>>,
     /// The turn that ended last: what it still tells comes too late.
@@ -93,6 +99,41 @@ impl PromptSlot {
     /// Lets no further prompt begin.
     pub(crate) fn mark_closing(&mut self) {
         self.closing = true;
+    }
+
+    /// Takes note that the session is closed: from now on nothing is told or
+    /// asked in its name.
+    pub(crate) fn close(&mut self) {
+        self.closing = true;
+        self.is_closed = true;
+    }
+
+    /// Whether anything may still be told in the session's name.
+    ///
+    /// # Errors
+    ///
+    /// When it is closed.
+    pub(crate) fn check_open(&self) -> Result<(), EmitError> {
+        if self.is_closed {
+            Err(EmitError::Ended)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// What ends the calls to the client that begin now: the cancellation of the
+    /// prompt that runs. What begins behind a cancellation cleans up, and is let
+    /// be.
+    ///
+    /// # Errors
+    ///
+    /// When the session is closed, and the client knows it no more.
+    pub(crate) fn client_calls(&self) -> Result<Option<Cancel>, ClientError> {
+        if self.is_closed {
+            return Err(ClientError::Closed);
+        }
+        let cancel = self.run.as_ref().map(|run| run.cancel());
+        Ok(cancel.filter(|cancel| !cancel.is_cancelled()).cloned())
     }
 
     /// Whether a prompt has the slot.
@@ -230,6 +271,17 @@ impl PromptSlot {
         }
     }
 
+    /// Forgets all of these updates.
+    pub(crate) fn forget_all(
+        &mut self,
+        origin: Option<&Origin>,
+        untold: impl IntoIterator<Item = SessionUpdate>,
+    ) {
+        for update in untold {
+            self.forget(origin, &Memory::of(&update));
+        }
+    }
+
     /// Takes an event of a turn.
     pub(crate) fn event(
         &mut self,
@@ -245,10 +297,8 @@ impl PromptSlot {
             .as_mut()
             .and_then(|run| run.event(origin, is_public, body, shown, after));
         let step = step.unwrap_or_else(|| {
-            let is_late = self
-                .ended
-                .as_ref()
-                .is_some_and(|ended| ended.is_same_turn(origin));
+            let ended = self.ended.as_ref();
+            let is_late = self.is_closed || ended.is_some_and(|ended| ended.is_same_turn(origin));
             if is_late { Step::TooLate } else { Step::Ignore }
         });
         self.free_if_forgotten();

@@ -14,7 +14,11 @@ use acp_protocol::{
 };
 use tokio::sync::oneshot;
 
-use crate::{client_calls::client_error, session::Core, wire::path_text};
+use crate::{
+    client_calls::{call, check_absolute, client_error},
+    session::Core,
+    wire::path_text,
+};
 
 /// Lets the client run a command, if it said that it can.
 ///
@@ -27,6 +31,10 @@ pub(crate) async fn create(
     if !core.client.terminal {
         return Err(ClientError::Unsupported);
     }
+    if let Some(cwd) = &request.cwd {
+        check_absolute(cwd)?;
+    }
+    let cancel = core.slot().client_calls()?;
     let mut wire = CreateTerminalRequest::new(&core.id, request.command);
     wire.args = request.args;
     wire.env = request
@@ -49,7 +57,11 @@ pub(crate) async fn create(
         // Nobody waits for it: dropping what comes back releases it.
         drop(sender.send(created));
     });
-    match created.await {
+    let created = match cancel {
+        Some(cancel) => cancel.run_until_cancelled(created).await,
+        None => Some(created.await),
+    };
+    match created.ok_or(ClientError::Cancelled)? {
         Ok(created) => created.map(Terminal::new),
         Err(_) => Err(ClientError::Closed),
     }
@@ -70,8 +82,7 @@ impl TerminalPort for ClientTerminal {
     fn output(&self) -> BoxFuture<'_, Result<TerminalOutput, ClientError>> {
         Box::pin(async {
             let request = TerminalOutputRequest::new(&self.core.id, &self.id);
-            let output = self.core.peer().call(&request).await;
-            let output = output.map_err(client_error)?;
+            let output = call(&self.core, &request).await?;
             let exit = output
                 .exit_status
                 .map(|exit| TerminalExit::new(exit.exit_code, exit.signal));
@@ -82,14 +93,15 @@ impl TerminalPort for ClientTerminal {
     fn wait(&self) -> BoxFuture<'_, Result<TerminalExit, ClientError>> {
         Box::pin(async {
             let request = WaitForTerminalExitRequest::new(&self.core.id, &self.id);
-            let exit = self.core.peer().call(&request).await;
-            let exit = exit.map_err(client_error)?;
+            let exit = call(&self.core, &request).await?;
             Ok(TerminalExit::new(exit.exit_code, exit.signal))
         })
     }
 
     fn kill(&self) -> BoxFuture<'_, Result<(), ClientError>> {
         Box::pin(async {
+            // Also behind a cancellation, which may be the reason for it.
+            self.core.slot().client_calls()?;
             let request = KillTerminalRequest::new(&self.core.id, &self.id);
             let killed = self.core.peer().call(&request).await;
             killed.map(drop).map_err(client_error)
@@ -98,6 +110,9 @@ impl TerminalPort for ClientTerminal {
 
     fn release(mut self: Box<Self>) -> BoxFuture<'static, Result<(), ClientError>> {
         self.is_released = true;
+        if let Err(closed) = self.core.slot().client_calls() {
+            return Box::pin(std::future::ready(Err(closed)));
+        }
         let request = ReleaseTerminalRequest::new(&self.core.id, &self.id);
         // Asked for now, whoever waits for the answer.
         let call = self.core.peer().start_call(&request);
@@ -111,7 +126,8 @@ impl TerminalPort for ClientTerminal {
 
 impl Drop for ClientTerminal {
     fn drop(&mut self) {
-        if self.is_released {
+        // The terminals of a session go with it.
+        if self.is_released || self.core.slot().client_calls().is_err() {
             return;
         }
         let request = ReleaseTerminalRequest::new(&self.core.id, &self.id);

@@ -64,7 +64,8 @@ impl ClientLink {
     /// # Errors
     ///
     /// [`ClientError::Unsupported`] without asking, when the client did not say
-    /// that it can; else what became of the request.
+    /// that it can; [`ClientError::Cancelled`] when the turn that runs is
+    /// cancelled meanwhile; else what became of the request.
     ///
     /// # Cancel safety
     ///
@@ -166,8 +167,8 @@ pub enum EmitError {
     /// The client cancelled the turn while the event waited.
     #[error("tell an event: the client cancelled the turn")]
     Cancelled,
-    /// The turn has ended.
-    #[error("tell an event: its turn has ended")]
+    /// The turn has ended, or the session is closed.
+    #[error("tell an event: its turn or its session has ended")]
     Ended,
     /// The connection is closed.
     #[error("tell an event: the connection is closed")]
@@ -198,11 +199,13 @@ pub enum ClientError {
         /// The words of the client.
         message: String,
     },
-    /// The request was cancelled.
+    /// The request was cancelled, or the turn during which it was made. What a
+    /// session asks for behind the cancellation of a turn is asked all the same,
+    /// so it can clean up.
     #[error("ask the client: cancelled")]
     Cancelled,
-    /// The connection is closed.
-    #[error("ask the client: the connection is closed")]
+    /// The connection is closed, or the session.
+    #[error("ask the client: the connection or the session is closed")]
     Closed,
     /// The question cannot be sent, or the answer cannot be read.
     #[error("ask the client: {reason}")]

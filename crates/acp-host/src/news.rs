@@ -176,3 +176,24 @@ pub enum CompactRejectReason {
     /// The host failed.
     Internal,
 }
+
+impl CompactRejectReason {
+    /// What the client reads: words that name no internals, one for each reason.
+    pub fn public_text(self) -> &'static str {
+        match self {
+            Self::ControlLaneFull => "the session has too much to do; try again later",
+            Self::ShuttingDown => "the session is shutting down",
+            Self::Interrupted => "it was interrupted",
+            Self::Cancelled => "it was cancelled",
+            Self::StaleBasis => "the conversation went on meanwhile; try again",
+            Self::PublicationFailed => "its progress could not be told",
+            Self::Unavailable => "this session cannot shorten its conversation",
+            Self::ExecutionFailed | Self::Internal => "the conversation could not be shortened",
+            Self::InvalidSummary => "the summary could not be used",
+            Self::ContextCountFailed => "what is left could not be measured",
+            Self::SummaryTooLarge => "the summary was too long",
+            Self::ContextLimitUnknown => "it is not known how much fits the model",
+            Self::RetainedTailTooLarge => "what must be kept is too long already",
+        }
+    }
+}

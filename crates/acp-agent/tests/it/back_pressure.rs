@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use acp_agent::host::{
-    Block, Delta, EmitError, Event, EventBody, Gate, SessionInfo, ToolCall, ToolEnd,
+    Block, Command, Delta, EmitError, Event, EventBody, Gate, Offer, SessionInfo, ToolCall, ToolEnd,
 };
 use serde_json::json;
 use tokio::time::timeout;
@@ -168,4 +168,34 @@ async fn an_event_that_its_host_gave_up_was_not_told() {
     telling.await.unwrap();
     turn.done().await;
     assert_eq!(client.stop_reason(request).await, "end_turn");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_told_last_arrives_last() {
+    let (agent, mut strings) = agent();
+    let mut client = Client::with_pipe(&agent, 64);
+    client
+        .call("initialize", json!({"protocolVersion": 1}))
+        .await;
+    client.new_session().await;
+    let session = strings.session().await;
+    // So much that the connection wants to write before it takes more.
+    let used = EventBody::CommandsChanged(vec![Command::new("a", "x".repeat(80 << 10))]);
+    session.tell(0, used).await;
+    let offer = |number, title: &str| {
+        let info = SessionInfo::new().with_title(title);
+        let event = Event::of_session(number, EventBody::InfoChanged(info));
+        session.link().offer(event)
+    };
+    let Offer::Wait(first) = offer(1, "first") else {
+        panic!("the first title need not wait")
+    };
+    let Offer::Wait(second) = offer(2, "second") else {
+        panic!("the second title overtakes the first")
+    };
+    let telling = tokio::spawn(async move { tokio::join!(first, second) });
+    assert!(client.update().await["availableCommands"].is_array());
+    assert_eq!(client.update().await["title"], "first");
+    assert_eq!(client.update().await["title"], "second");
+    assert_eq!(telling.await.unwrap(), (Ok(()), Ok(())));
 }

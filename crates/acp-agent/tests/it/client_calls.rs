@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use acp_agent::host::{
-    ClientError, CreateTerminal, EventBody, Form, FormField, Gate, GateId, OpenUrl, ReadTextFile,
-    Secret, Terminal, TerminalExit, WriteTextFile,
+    ClientError, CreateTerminal, Delta, EmitError, Event, EventBody, Form, FormField, Gate, GateId,
+    OpenUrl, ReadTextFile, Secret, SessionInfo, Terminal, TerminalExit, WriteTextFile,
 };
 use acp_protocol::v1::methods::ClientMethod;
 use serde_json::{Value, json};
@@ -230,4 +230,109 @@ async fn every_method_of_a_client_is_called() {
         .iter()
         .map(|method| method.name().to_owned());
     assert_eq!(seen, all.collect());
+}
+
+fn read(session: &Session, path: &str) -> JoinHandle<Result<String, ClientError>> {
+    let link = session.link().clone();
+    let request = ReadTextFile::new(path);
+    tokio::spawn(async move { link.read_text_file(request).await })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_turn_asks_for_nothing_more_than_to_clean_up() {
+    let (mut client, session) = scene().await;
+    let kept = terminal(&mut client, &session).await;
+    // What is asked between turns is nobody's but the session's.
+    let idle = read(&session, "/home/ada/idle");
+    let idle_id = client.asked("fs/read_text_file").await["id"].take();
+    let request = client.prompt("session-0", "hi").await;
+    let turn = session.start().await;
+
+    let reading = read(&session, "/home/ada/notes.md");
+    let read_id = client.asked("fs/read_text_file").await["id"].take();
+    let creating = create(&session);
+    let create_id = client.asked("terminal/create").await["id"].take();
+    let waiting = async { kept.wait().await };
+    let stop = async {
+        let wait_id = client.asked("terminal/wait_for_exit").await["id"].take();
+        client.cancel("session-0").await;
+        let mut withdrawn = BTreeSet::new();
+        for _ in 0..2 {
+            let message = client.next().await;
+            assert_eq!(message["method"], "$/cancel_request", "{message}");
+            withdrawn.insert(message["params"]["requestId"].to_string());
+        }
+        let want = [&read_id, &wait_id].map(ToString::to_string);
+        assert_eq!(withdrawn, BTreeSet::from(want));
+    };
+    let (waited, ()) = tokio::join!(waiting, stop);
+    assert_eq!(waited, Err(ClientError::Cancelled));
+    assert_eq!(reading.await.unwrap(), Err(ClientError::Cancelled));
+    let created = creating.await.unwrap().map(drop);
+    assert_eq!(created, Err(ClientError::Cancelled));
+    // The terminal that nobody waits for any more is released once there is one.
+    client
+        .reply(&create_id, json!({"terminalId": "term-2"}))
+        .await;
+    let released = client.asked("terminal/release").await;
+    assert_eq!(released["params"]["terminalId"], "term-2");
+
+    let (killed, ()) = tokio::join!(kept.kill(), async {
+        let asked = client.asked("terminal/kill").await;
+        client.reply(&asked["id"], json!({})).await;
+    });
+    assert_eq!(killed, Ok(()));
+    let (output, ()) = tokio::join!(kept.output(), async {
+        let asked = client.asked("terminal/output").await;
+        let result = json!({"output": "made", "truncated": false});
+        client.reply(&asked["id"], result).await;
+    });
+    assert_eq!(&*output.unwrap().text, "made");
+    turn.interrupted().await;
+    assert_eq!(client.stop_reason(request).await, "cancelled");
+    assert!(!idle.is_finished());
+    client.reply(&idle_id, json!({"content": "idle"})).await;
+    assert_eq!(idle.await.unwrap().as_deref(), Ok("idle"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_closed_session_asks_for_nothing() {
+    let (mut client, session) = scene().await;
+    let kept = terminal(&mut client, &session).await;
+    let dropped = terminal(&mut client, &session).await;
+    let params = json!({"sessionId": "session-0"});
+    client.call("session/close", params).await;
+    let closed = Err(ClientError::Closed);
+    assert_eq!(read(&session, "/home/ada/a").await.unwrap(), closed);
+    let created = create(&session).await.unwrap().map(drop);
+    assert_eq!(created, Err(ClientError::Closed));
+    assert_eq!(kept.wait().await.map(drop), Err(ClientError::Closed));
+    assert_eq!(kept.kill().await, Err(ClientError::Closed));
+    assert_eq!(kept.release().await, Err(ClientError::Closed));
+    drop(dropped);
+    let info = SessionInfo::new().with_title("Late");
+    let late = Event::of_session(0, EventBody::InfoChanged(info));
+    assert_eq!(session.link().emit(late).await, Err(EmitError::Ended));
+    let turn = session.turn("main", "late");
+    let text = EventBody::Delta(Delta::Text("late".into()));
+    assert_eq!(turn.tell(text).await, Err(EmitError::Ended));
+    client.assert_quiet().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn paths_are_absolute() {
+    let (mut client, session) = scene().await;
+    let failed = |result: Result<(), ClientError>| {
+        assert!(
+            matches!(result, Err(ClientError::Failed { .. })),
+            "{result:?}"
+        );
+    };
+    failed(read(&session, "notes.md").await.unwrap().map(drop));
+    let write = WriteTextFile::new("./notes.md", "");
+    failed(session.link().write_text_file(write).await);
+    let command = CreateTerminal::new("make").with_cwd("src");
+    let created = session.link().create_terminal(command).await;
+    failed(created.map(drop));
+    client.assert_quiet().await;
 }

@@ -413,6 +413,11 @@ impl Session {
         self.responded.lock().await.try_recv().is_err()
     }
 
+    /// Takes an answer to a gate, if there is one.
+    pub(crate) async fn has_response(&self) -> bool {
+        !self.has_no_response().await
+    }
+
     pub(crate) fn interrupts(&self) -> usize {
         self.interrupts.load(Ordering::Relaxed)
     }

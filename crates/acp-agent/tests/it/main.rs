@@ -31,4 +31,5 @@ mod prompt;
 mod registry;
 mod secrets;
 mod settings;
+mod storm;
 mod updates;
