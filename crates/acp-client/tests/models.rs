@@ -107,7 +107,10 @@ async fn a_proof_holds_for_its_own_connection_alone() {
     client.close().await;
     let result = control.set_model(&proof, "big").await;
     assert!(
-        matches!(result, Err(ClientError::SessionClosed)),
+        matches!(
+            result,
+            Err(ClientError::SessionClosed | ClientError::Closed)
+        ),
         "{result:?}"
     );
 }
