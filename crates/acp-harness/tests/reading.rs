@@ -295,7 +295,7 @@ fn tokens_are_read_as_far_as_they_are_told() {
 
 #[test]
 fn a_whole_output_again_and_again_is_kept_once() {
-    let mut reducer = TurnReducer::within(ReaderBounds::default());
+    let mut reducer = TurnReducer::new();
     let mut output = String::new();
     reducer.read(&ToolCall::new("t", "build").into());
     for n in 0..1000 {
@@ -311,6 +311,26 @@ fn a_whole_output_again_and_again_is_kept_once() {
         panic!("one result");
     };
     assert!(result.cut && output.starts_with(&result.text));
+}
+
+#[test]
+fn bounds_can_be_told() {
+    let bounds = ReaderBounds::default()
+        .with_tools(2)
+        .with_tool_text(3)
+        .with_tool_bytes(1 << 20);
+    let mut reducer = TurnReducer::within(bounds);
+    for id in ["a", "b", "c"] {
+        let mut call = ToolCall::new(id, "t").with_status(ToolCallStatus::Completed);
+        call.content = vec![ToolCallContent::text("12345")];
+        let [_, ReaderEvent::Result(result)] = &reducer.read(&call.into())[..] else {
+            panic!("a call and its result");
+        };
+        assert_eq!((&*result.text, result.cut), ("123", true));
+    }
+    let kept: Vec<_> = reducer.tools().map(|tool| tool.id.as_str()).collect();
+    assert_eq!(kept, ["b", "c"]);
+    assert_eq!(reducer.facts().calls, 3);
 }
 
 fn id() -> impl Strategy<Value = &'static str> {

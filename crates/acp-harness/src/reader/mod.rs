@@ -107,6 +107,29 @@ impl Default for ReaderBounds {
     }
 }
 
+impl ReaderBounds {
+    /// Sets how many calls of tools are kept.
+    #[must_use]
+    pub fn with_tools(mut self, tools: usize) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Sets the bytes of the text of one result.
+    #[must_use]
+    pub fn with_tool_text(mut self, bytes: usize) -> Self {
+        self.tool_text = bytes;
+        self
+    }
+
+    /// Sets the bytes of all that is kept of tools.
+    #[must_use]
+    pub fn with_tool_bytes(mut self, bytes: usize) -> Self {
+        self.tool_bytes = bytes;
+        self
+    }
+}
+
 /// Reads the updates of one turn.
 #[derive(Clone, Debug, Default)]
 pub struct TurnReducer {

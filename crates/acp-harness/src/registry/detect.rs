@@ -103,6 +103,19 @@ impl Finder {
     }
 
     fn program(&self, name: &str, search_path: &OsStr) -> Option<PathBuf> {
+        if let Some(known) = self.with_found(search_path, |found| found.get(name).cloned()) {
+            return known;
+        }
+        // Disks may be slow: nobody waits for this one but who asked.
+        let path = look_up(name, search_path);
+        self.with_found(search_path, |found| {
+            found.insert(name.to_owned(), path.clone());
+        });
+        path
+    }
+
+    /// Works with what was found in a search path.
+    fn with_found<T>(&self, search_path: &OsStr, work: impl FnOnce(&mut Found) -> T) -> T {
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         let place = memory.iter().position(|(path, _)| path == search_path);
         let place = place.unwrap_or_else(|| {
@@ -112,13 +125,7 @@ impl Finder {
             memory.push_back((search_path.to_owned(), Found::new()));
             memory.len() - 1
         });
-        let found = &mut memory[place].1;
-        if let Some(path) = found.get(name) {
-            return path.clone();
-        }
-        let path = look_up(name, search_path);
-        found.insert(name.to_owned(), path.clone());
-        path
+        work(&mut memory[place].1)
     }
 }
 
