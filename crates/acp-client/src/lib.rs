@@ -7,6 +7,8 @@
 //!   the agent's death, told with its exit status.
 //! * Nothing is allowed that nobody allowed: see [`permission`]. What an agent wants to
 //!   know goes to the user, and back only as far as it fits: see [`elicitation`].
+//! * Files are served below the folders of a session ([`WorkspaceFiles`]), and of the
+//!   commands that an agent runs nothing is left ([`LocalTerminals`]).
 //!
 //! # Examples
 //!

@@ -119,7 +119,8 @@ impl Session {
         Updates::new(self)
     }
 
-    /// Tells the agent to close the session and forget what runs in it.
+    /// Tells the agent to close the session and forget what runs in it. Commands that
+    /// the agent runs through this client end.
     ///
     /// # Errors
     ///

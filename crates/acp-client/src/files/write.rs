@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use cap_std::fs::{Dir, File, Metadata, OpenOptions, Permissions};
+use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
 use crate::ServeError;
 use crate::folders::{Place, Roots, explain, leads_astray};
@@ -189,7 +189,7 @@ fn only_for_owner(_: &mut OpenOptions) {}
 /// Gives the new file the owner, where the system lets us, and the mode of the old.
 #[cfg(unix)]
 fn keep_owner_and_mode(new: &File, old: &Metadata) -> io::Result<()> {
-    use cap_std::fs::{MetadataExt as _, PermissionsExt as _};
+    use cap_std::fs::{MetadataExt as _, Permissions, PermissionsExt as _};
     use rustix::fs::{Gid, Uid, fchown};
 
     let now = new.metadata()?;
