@@ -1,6 +1,8 @@
 //! An agent's entry, programs and environment, made into a child.
 #![cfg(any(target_os = "linux", target_os = "macos"))]
 
+use std::time::Duration;
+
 use acp_harness::launch::{EnvPolicy, Isolation, describe, preflight};
 use acp_harness::version::{ChildRunner, Version, VersionRejection};
 use acp_harness::{AgentEntry, Registry, Secret};
@@ -68,6 +70,7 @@ async fn its_version_is_asked_for_before() {
     agent.min_version = Some(Version::new(1, 3, 0));
     let (probe, command) = preflight(&agent, &programs, &built).unwrap();
     let refused = probe
+        .with_timeout(Duration::from_secs(50))
         .run(&ChildRunner, &command, std::future::pending())
         .await;
     let expected = VersionRejection::BelowMinimum {

@@ -23,6 +23,7 @@ fn script(script: &str) -> ProbeCommand {
 
 async fn probe(text: &str) -> Result<Version, VersionRejection> {
     Probe::new(MINIMUM)
+        .with_timeout(PATIENCE)
         .run(&ChildRunner, &script(text), pending())
         .await
 }
@@ -78,19 +79,24 @@ async fn one_that_does_not_end_is_given_up_and_leaves_nothing() {
         "trap '' INT TERM; echo $$ > {0}.tmp; mv {0}.tmp {0}; while :; do sleep 1; done",
         pid_file.display()
     );
-    // Long enough for a shell to start, short enough not to be waited for.
+    // It is given up when it has come to where it stays.
     let begun = Instant::now();
-    let probe = Probe::new(MINIMUM).with_timeout(Duration::from_secs(2));
-    let end = probe.run(&ChildRunner, &script(&stubborn), pending()).await;
-    assert!(
-        matches!(end, Err(VersionRejection::Timeout { .. })),
-        "{end:?}"
-    );
+    let stays = until(begun, || pid_file.exists());
+    let probe = Probe::new(MINIMUM).with_timeout(PATIENCE);
+    let end = probe.run(&ChildRunner, &script(&stubborn), stays).await;
+    assert_eq!(end, Err(VersionRejection::Cancelled { minimum: MINIMUM }));
     let pid = std::fs::read_to_string(&pid_file).unwrap();
     let pid = rustix::process::Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
-    // It is killed in the background; the time is the test runner's patience, no wait.
-    while rustix::process::test_kill_process(pid).is_ok() {
-        assert!(begun.elapsed() < Duration::from_secs(50), "it lives on");
+    until(begun, || rustix::process::test_kill_process(pid).is_err()).await;
+}
+
+/// How long a test that hangs may take.
+const PATIENCE: Duration = Duration::from_secs(50);
+
+/// Waits for something outside of this process to come true.
+async fn until(begun: Instant, is_true: impl Fn() -> bool) {
+    while !is_true() {
+        assert!(begun.elapsed() < PATIENCE, "it does not come true");
         tokio::task::yield_now().await;
     }
 }
