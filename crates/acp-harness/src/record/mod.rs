@@ -39,7 +39,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use acp_protocol::v1::SessionId;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep};
 
 use crate::launch::AgentHome;
 use crate::limits::{CLAIM_POLL, MAX_RECORDS};
@@ -208,12 +208,13 @@ impl SessionRecords {
         conversation: &str,
         patience: Duration,
     ) -> Result<Claim, RecordError> {
-        let end = Instant::now() + patience;
+        let begun = Instant::now();
         loop {
             match self.try_claim(agent, conversation) {
-                Err(RecordError::Busy) if Instant::now() < end => {
+                Err(RecordError::Busy) if begun.elapsed() < patience => {
                     // A lock of the system tells nobody when it comes free.
-                    sleep_until(end.min(Instant::now() + CLAIM_POLL)).await;
+                    let left = patience.saturating_sub(begun.elapsed());
+                    sleep(CLAIM_POLL.min(left)).await;
                 }
                 result => return result,
             }
