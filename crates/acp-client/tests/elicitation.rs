@@ -110,6 +110,11 @@ impl AnswerQuestions for Agreeing {
     }
 }
 
+/// Options for who answers from the stream.
+fn in_stream(modes: ElicitationModes) -> ClientOptions {
+    ClientOptions::new().with_elicitation_in_stream(modes, Headless::default())
+}
+
 /// Takes the next event, which must be a question.
 async fn next_question(turn: &mut acp_client::Turn) -> PendingQuestion {
     match turn.next().await {
@@ -126,11 +131,7 @@ async fn what_is_advertised_is_what_is_configured() {
             ClientOptions::new().with_elicitation(ElicitationModes::FORM, Headless::default()),
             json!({"form": {}}),
         ),
-        (
-            ClientOptions::new()
-                .with_elicitation_in_stream(ElicitationModes::URL, Headless::default()),
-            json!({"url": {}}),
-        ),
+        (in_stream(ElicitationModes::URL), json!({"url": {}})),
         (
             ClientOptions::new().with_elicitation(ElicitationModes::BOTH, Headless::default()),
             json!({"form": {}, "url": {}}),
@@ -265,9 +266,7 @@ async fn without_a_person_forms_are_declined_or_take_their_defaults() {
 
 #[tokio::test(start_paused = true)]
 async fn in_the_stream_questions_stand_in_their_place() {
-    let options = ClientOptions::new()
-        .with_permissions_in_stream()
-        .with_elicitation_in_stream(ElicitationModes::BOTH, Headless::default());
+    let options = in_stream(ElicitationModes::BOTH).with_permissions_in_stream();
     let (_client, mut session, mut agent) = opened(options).await;
     let mut turn = session.prompt("one").await.unwrap();
     let prompt = agent.request("session/prompt").await;
@@ -334,8 +333,7 @@ async fn in_the_stream_questions_stand_in_their_place() {
 
 #[tokio::test(start_paused = true)]
 async fn in_the_stream_an_unfit_answer_can_be_given_again() {
-    let options = ClientOptions::new()
-        .with_elicitation_in_stream(ElicitationModes::FORM, Headless::default());
+    let options = in_stream(ElicitationModes::FORM);
     let (_client, mut session, mut agent) = opened(options).await;
     let mut turn = session.prompt("one").await.unwrap();
     agent.request("session/prompt").await;
@@ -362,8 +360,7 @@ async fn in_the_stream_an_unfit_answer_can_be_given_again() {
 
 #[tokio::test(start_paused = true)]
 async fn in_the_stream_what_is_dropped_is_refused() {
-    let options = ClientOptions::new()
-        .with_elicitation_in_stream(ElicitationModes::BOTH, Headless::default());
+    let options = in_stream(ElicitationModes::BOTH);
     let (_client, mut session, mut agent) = opened(options).await;
     let mut turn = session.prompt("one").await.unwrap();
     let prompt = agent.request("session/prompt").await;
@@ -422,8 +419,7 @@ async fn a_cancel_answers_what_is_open_and_what_comes_after_it() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_after_the_cancel_goes_nowhere() {
-    let options = ClientOptions::new()
-        .with_elicitation_in_stream(ElicitationModes::FORM, Headless::default());
+    let options = in_stream(ElicitationModes::FORM);
     let (_client, mut session, mut agent) = opened(options).await;
     let mut turn = session.prompt("one").await.unwrap();
     let prompt = agent.request("session/prompt").await;
@@ -445,8 +441,7 @@ async fn an_answer_after_the_cancel_goes_nowhere() {
 
 #[tokio::test(start_paused = true)]
 async fn a_dropped_turn_cancels_its_questions() {
-    let options = ClientOptions::new()
-        .with_elicitation_in_stream(ElicitationModes::FORM, Headless::default());
+    let options = in_stream(ElicitationModes::FORM);
     let (_client, mut session, mut agent) = opened(options).await;
     let turn = session.prompt("one").await.unwrap();
     agent.request("session/prompt").await;
@@ -486,8 +481,7 @@ async fn a_question_the_agent_takes_back_is_answered_as_cancelled() {
     assert_eq!(silent.asked.load(Ordering::SeqCst), 2);
     assert_eq!(client.link_stats().unwrap().ignored, 1);
 
-    let options = ClientOptions::new()
-        .with_elicitation_in_stream(ElicitationModes::FORM, Headless::default());
+    let options = in_stream(ElicitationModes::FORM);
     let (_client, mut session, mut agent) = opened(options).await;
     let mut turn = session.prompt("one").await.unwrap();
     let prompt = agent.request("session/prompt").await;
@@ -560,8 +554,7 @@ async fn the_end_of_a_link_is_told_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_link_may_end_while_the_user_is_asked() {
-    let options =
-        ClientOptions::new().with_elicitation_in_stream(ElicitationModes::URL, Headless::default());
+    let options = in_stream(ElicitationModes::URL);
     let (client, mut session, mut agent) = opened(options).await;
     let mut turn = session.prompt("one").await.unwrap();
     let prompt = agent.request("session/prompt").await;
@@ -582,8 +575,7 @@ async fn a_link_may_end_while_the_user_is_asked() {
 
 #[tokio::test(start_paused = true)]
 async fn the_end_of_a_link_is_told_between_turns_too() {
-    let options =
-        ClientOptions::new().with_elicitation_in_stream(ElicitationModes::URL, Headless::default());
+    let options = in_stream(ElicitationModes::URL);
     let (client, mut session, mut agent) = opened(options).await;
     let mut turn = session.prompt("one").await.unwrap();
     let prompt = agent.request("session/prompt").await;
@@ -634,9 +626,7 @@ async fn links_that_never_end_are_forgotten_at_last() {
 
 #[tokio::test(start_paused = true)]
 async fn too_many_open_questions_are_cancelled() {
-    let options = ClientOptions::new()
-        .with_permissions_in_stream()
-        .with_elicitation_in_stream(ElicitationModes::FORM, Headless::default());
+    let options = in_stream(ElicitationModes::FORM).with_permissions_in_stream();
     let (_client, mut session, mut agent) = opened(options).await;
     let mut turn = session.prompt("one").await.unwrap();
     agent.request("session/prompt").await;

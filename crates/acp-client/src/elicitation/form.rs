@@ -11,7 +11,9 @@ use super::{Answer, Misfit};
 ///
 /// A form is what the protocol allows: an object of text, numbers, yes and no, and
 /// choices. Everything an agent asks beyond that is refused rather than guessed at.
-#[derive(Debug, Clone, Copy)]
+///
+/// Its `Debug` tells how many fields there are, and nothing of them.
+#[derive(Clone, Copy)]
 pub struct Form<'a> {
     schema: &'a ElicitationSchema,
 }
@@ -151,5 +153,13 @@ impl<'a> Form<'a> {
             .iter()
             .flatten()
             .map(std::string::String::as_str)
+    }
+}
+
+impl fmt::Debug for Form<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Form")
+            .field("fields", &self.schema.properties.len())
+            .finish_non_exhaustive()
     }
 }

@@ -1,0 +1,336 @@
+//! What each policy allows.
+
+use super::*;
+use acp_protocol::v1::{
+    Diff, RequestPermissionOutcome, Terminal, ToolCallContent, ToolCallLocation, ToolCallUpdate,
+};
+
+const ALL_OPTIONS: &[&str] = &["allow_always", "reject_always", "allow_once", "reject_once"];
+
+fn options(kinds: &[&str]) -> Vec<PermissionOption> {
+    kinds
+        .iter()
+        .enumerate()
+        .map(|(at, kind)| {
+            PermissionOption::new(
+                format!("{kind}-{at}"),
+                *kind,
+                PermissionOptionKind::from(*kind),
+            )
+        })
+        .collect()
+}
+
+/// A tool of this kind that names these paths.
+fn tool(kind: &str, paths: &[&str]) -> ToolFacts {
+    let locations: Vec<_> = paths
+        .iter()
+        .map(|path| ToolCallLocation::new(*path))
+        .collect();
+    let mut update = ToolCallUpdate::new("t").with_locations(locations);
+    if !kind.is_empty() {
+        update = update.with_kind(ToolKind::from(kind));
+    }
+    let mut facts = ToolFacts::new("t".into());
+    facts.learn_update(&update);
+    facts
+}
+
+#[track_caller]
+fn check(decision: &Decision, expected: &str) {
+    let option = decision
+        .option
+        .as_ref()
+        .map_or("cancelled", |option| option.option_id.as_str());
+    assert_eq!(format!("{option}: {}", decision.reason), expected);
+    assert_eq!(decision.allowed, option.starts_with("allow_once"));
+}
+
+#[track_caller]
+fn decide(allow: Allow, kind: &str, paths: &[&str], expected: &str) {
+    let decision = Policy::new(allow, "/").decide(&tool(kind, paths), &options(ALL_OPTIONS));
+    check(&decision, expected);
+}
+
+#[test]
+fn nothing_is_allowed_at_none() {
+    for kind in ["", "read", "search", "edit", "execute", "other", "new_kind"] {
+        decide(
+            Allow::None,
+            kind,
+            &["/x"],
+            "reject_once-3: nothing is allowed",
+        );
+    }
+}
+
+#[test]
+fn everything_is_allowed_at_all() {
+    for kind in ["", "read", "edit", "execute", "other", "new_kind"] {
+        decide(Allow::All, kind, &[], "allow_once-2: everything is allowed");
+    }
+}
+
+#[test]
+fn reads_allows_read_and_search_alone() {
+    decide(
+        Allow::Reads,
+        "read",
+        &[],
+        "allow_once-2: read tools are allowed",
+    );
+    decide(
+        Allow::Reads,
+        "search",
+        &["/etc"],
+        "allow_once-2: search tools are allowed",
+    );
+    for kind in [
+        "edit",
+        "delete",
+        "move",
+        "execute",
+        "think",
+        "fetch",
+        "switch_mode",
+        "other",
+        "new_kind",
+    ] {
+        decide(
+            Allow::Reads,
+            kind,
+            &["/x"],
+            &format!("reject_once-3: {kind} tools are not allowed"),
+        );
+    }
+    decide(
+        Allow::Reads,
+        "",
+        &["/x"],
+        "reject_once-3: the agent does not say what kind of tool it is",
+    );
+}
+
+#[test]
+fn edits_allows_changes_where_every_path_is_inside() {
+    decide(
+        Allow::Edits,
+        "read",
+        &[],
+        "allow_once-2: read tools are allowed",
+    );
+    for kind in ["edit", "delete", "move"] {
+        let allowed = format!("allow_once-2: {kind} tools are allowed inside the working folder");
+        decide(
+            Allow::Edits,
+            kind,
+            &["/no/such/file", "/no/such/other"],
+            &allowed,
+        );
+        let nowhere = format!("reject_once-3: the {kind} names no path");
+        decide(Allow::Edits, kind, &[], &nowhere);
+        let relative = "reject_once-3: b is outside the working folder";
+        decide(Allow::Edits, kind, &["/no/such/file", "b"], relative);
+        let dots = "reject_once-3: /a/../b is outside the working folder";
+        decide(Allow::Edits, kind, &["/a/../b"], dots);
+    }
+    for kind in [
+        "execute",
+        "fetch",
+        "think",
+        "switch_mode",
+        "other",
+        "new_kind",
+    ] {
+        decide(
+            Allow::Edits,
+            kind,
+            &["/x"],
+            &format!("reject_once-3: {kind} tools are not allowed"),
+        );
+    }
+    decide(
+        Allow::Edits,
+        "",
+        &["/x"],
+        "reject_once-3: the agent does not say what kind of tool it is",
+    );
+}
+
+#[test]
+fn paths_of_diffs_count_like_locations() {
+    let dir = tempfile::tempdir().unwrap();
+    let inside = dir.path().join("a").to_str().unwrap().to_owned();
+    let policy = Policy::new(Allow::Edits, dir.path());
+    let with_diff = |path: &str| {
+        let mut facts = tool("edit", &[&inside]);
+        let content = vec![ToolCallContent::Diff(Box::new(Diff::new(path, "new")))];
+        facts.learn_update(&ToolCallUpdate::new("t").with_content(content));
+        policy.decide(&facts, &options(ALL_OPTIONS))
+    };
+    check(
+        &with_diff(&inside),
+        "allow_once-2: edit tools are allowed inside the working folder",
+    );
+    check(
+        &with_diff("/etc/hosts"),
+        "reject_once-3: /etc/hosts is outside the working folder",
+    );
+}
+
+#[test]
+fn a_call_that_carries_what_its_kind_does_not_is_refused() {
+    let carrying = |kind: &str, content: ToolCallContent| {
+        let mut facts = tool(kind, &["/no/such/file"]);
+        facts.learn_update(&ToolCallUpdate::new("t").with_content(vec![content]));
+        facts
+    };
+    let diff = ToolCallContent::Diff(Box::new(Diff::new("/no/such/file", "new")));
+    let terminal = ToolCallContent::Terminal(Terminal::new("term"));
+    for (kind, content) in [
+        ("read", diff),
+        ("search", terminal.clone()),
+        ("edit", terminal),
+    ] {
+        let decision =
+            Policy::new(Allow::Edits, "/").decide(&carrying(kind, content), &options(ALL_OPTIONS));
+        check(
+            &decision,
+            &format!("reject_once-3: it calls itself {kind} but carries something else"),
+        );
+    }
+}
+
+#[test]
+fn too_many_paths_are_not_agreed_to() {
+    let paths: Vec<String> = (0..=crate::limits::MAX_TOOL_PATHS)
+        .map(|n| format!("/no/such/{n}"))
+        .collect();
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    decide(
+        Allow::Edits,
+        "edit",
+        &paths,
+        "reject_once-3: it names too many paths to look at",
+    );
+}
+
+#[test]
+fn the_answer_goes_by_the_kind_of_the_options() {
+    let read = tool("read", &[]);
+    let check = |allow, kinds: &[&str], expected: &str| {
+        check(
+            &Policy::new(allow, "/").decide(&read, &options(kinds)),
+            expected,
+        );
+    };
+    check(
+        Allow::All,
+        &["reject_once", "allow_once", "allow_always", "allow_always"],
+        "allow_once-1: everything is allowed",
+    );
+    let no_once = "no option allows it for this once";
+    check(
+        Allow::All,
+        &["allow_always", "reject_once"],
+        &format!("reject_once-1: {no_once}"),
+    );
+    check(
+        Allow::All,
+        &["allow_always"],
+        &format!("cancelled: {no_once}"),
+    );
+    check(
+        Allow::All,
+        &["brand_new_kind"],
+        &format!("cancelled: {no_once}"),
+    );
+    check(Allow::All, &[], &format!("cancelled: {no_once}"));
+    check(
+        Allow::None,
+        &["allow_once", "reject_always"],
+        "reject_always-1: nothing is allowed",
+    );
+    check(
+        Allow::None,
+        &["allow_once", "allow_always"],
+        "cancelled: nothing is allowed",
+    );
+}
+
+#[test]
+fn a_question_in_the_shape_of_a_permission_is_not_answered() {
+    let several = options(&["allow_once", "reject_once", "allow_once", "allow_always"]);
+    let policies = [
+        Policy::reject_all(),
+        Policy::allow_kinds([ToolKind::Read]),
+        Policy::new(Allow::Reads, "/"),
+        Policy::new(Allow::Edits, "/"),
+        Policy::approve_all(),
+        Policy::approve_all().with_always(),
+    ];
+    for policy in policies {
+        check(
+            &policy.decide(&tool("read", &[]), &several),
+            "reject_once-1: it is a question in the shape of a permission request",
+        );
+    }
+    let unkind = options(&["allow_once", "allow_once"]);
+    check(
+        &Policy::approve_all().decide(&tool("read", &[]), &unkind),
+        "cancelled: it is a question in the shape of a permission request",
+    );
+}
+
+#[test]
+fn kinds_are_allowed_by_their_name_alone() {
+    let policy = Policy::allow_kinds([ToolKind::Fetch, ToolKind::Other, "brew".into()]);
+    let says = |kind: &str| {
+        let decision = policy.decide(&tool(kind, &["/etc/passwd"]), &options(ALL_OPTIONS));
+        format!("{}", decision.reason)
+    };
+    assert_eq!(says("fetch"), "fetch tools are allowed");
+    assert_eq!(says("other"), "other tools are allowed");
+    assert_eq!(says("brew"), "brew tools are allowed");
+    assert_eq!(says("read"), "read tools are not allowed");
+    assert_eq!(says("bre"), "bre tools are not allowed");
+    assert_eq!(says(""), "the agent does not say what kind of tool it is");
+}
+
+#[test]
+fn always_is_picked_only_when_told_and_unmistakable() {
+    let read = tool("read", &[]);
+    let picked = |policy: Policy, kinds: &[&str]| {
+        let decision = policy.decide(&read, &options(kinds));
+        decision.option.map(|option| option.option_id.to_string())
+    };
+    let always = || Policy::allow_kinds([ToolKind::Read]).with_always();
+    let id = |id: &str| Some(id.to_owned());
+    assert_eq!(picked(always(), ALL_OPTIONS), id("allow_always-0"));
+    assert_eq!(picked(always(), &["allow_always"]), id("allow_always-0"));
+    assert_eq!(picked(always(), &["allow_once"]), id("allow_once-0"));
+    assert_eq!(
+        picked(always(), &["allow_always", "allow_always", "allow_once"]),
+        id("allow_once-2")
+    );
+    assert_eq!(picked(always(), &["allow_always", "allow_always"]), None);
+    assert_eq!(picked(Policy::approve_all(), &["allow_always"]), None);
+    assert_eq!(
+        picked(Policy::reject_all().with_always(), ALL_OPTIONS),
+        id("reject_once-3"),
+        "what is refused is refused once"
+    );
+}
+
+#[test]
+fn the_wire_gets_the_option_or_cancelled() {
+    let picked = Policy::new(Allow::All, "/").decide(&tool("read", &[]), &options(&["allow_once"]));
+    assert!(
+        matches!(picked.outcome(), RequestPermissionOutcome::Selected(selected) if selected.option_id == *"allow_once-0")
+    );
+    let none = Policy::new(Allow::None, "/").decide(&tool("read", &[]), &[]);
+    assert!(matches!(
+        none.outcome(),
+        RequestPermissionOutcome::Cancelled
+    ));
+}

@@ -1,0 +1,127 @@
+//! What is asked of a user and what they answer stands in no log.
+
+mod support;
+
+use std::fmt::{self, Write as _};
+use std::sync::{Arc, Mutex};
+
+use acp_client::{Answer, ClientOptions, ElicitationModes, Headless, Question, TurnEvent};
+use serde_json::{Value, json};
+use support::{SESSION, end_turn, opened};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+/// Keeps everything that is logged at any level.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<String>>);
+
+impl Visit for &Log {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        writeln!(self.0.lock().unwrap(), "{field}={value:?}").unwrap();
+    }
+}
+
+impl Subscriber for Log {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        span.record(&mut &*self);
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, values: &Record<'_>) {
+        values.record(&mut &*self);
+    }
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        event.record(&mut &*self);
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+fn question(more: Value) -> Value {
+    let mut question = json!({"sessionId": SESSION, "message": "canary of the message"});
+    let members = question.as_object_mut().unwrap();
+    members.extend(more.as_object().unwrap().clone());
+    question
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_word_of_a_question_or_an_answer_is_logged() {
+    let log = Log::default();
+    let _guard = tracing::subscriber::set_default(log.clone());
+    let form = question(json!({"mode": "form", "requestedSchema": {
+        "type": "object",
+        "properties": {"canary of a field": {"type": "string", "default": "canary of a default"}},
+    }}));
+    let link = question(json!({
+        "mode": "url", "elicitationId": "e", "url": "https://example.com/canary-of-the-path",
+    }));
+    let handled = ClientOptions::new().with_elicitation(
+        ElicitationModes::BOTH,
+        async |question: Question| {
+            tracing::info!(?question, "asked");
+            match question.form() {
+                Some(_) => Answer::accept().with("canary of a surplus field", "canary of a value"),
+                None => Answer::accept(),
+            }
+        },
+    );
+    let (_client, _session, mut agent) = opened(handled).await;
+    for (id, question) in [(1, &form), (2, &link)] {
+        agent.ask(id, "elicitation/create", question.clone()).await;
+        agent.result(id).await;
+    }
+    agent
+        .say(json!({"jsonrpc": "2.0", "method": "elicitation/complete", "params": {"elicitationId": "f"}}))
+        .await;
+
+    let in_stream = ClientOptions::new()
+        .with_elicitation_in_stream(ElicitationModes::BOTH, Headless::default());
+    let (_client, mut session, mut agent) = opened(in_stream).await;
+    let mut turn = session.prompt("one").await.unwrap();
+    let prompt = agent.request("session/prompt").await;
+    for (id, question) in [(1, &form), (2, &link)] {
+        agent.ask(id, "elicitation/create", question.clone()).await;
+        let event = turn.next().await;
+        tracing::info!(?event, "asked");
+        let Some(TurnEvent::Question(pending)) = event else {
+            panic!("a question");
+        };
+        let answer = match pending.question().form() {
+            Some(_) => Answer::accept().with("canary of a field", "canary of a value"),
+            None => Answer::accept(),
+        };
+        let shown = Answer::accept().with("name", "canary of a value");
+        tracing::info!(?shown, asking = ?pending.question().asking(), "answering");
+        pending.answer(answer).unwrap();
+        assert_eq!(agent.result(id).await["action"], "accept");
+    }
+    let steering = turn.control().steer("canary of a prompt");
+    let request = agent.request("_session/steering").await;
+    agent
+        .answer(
+            &request,
+            json!({"outcome": "injected", "reason": "canary of a reason"}),
+        )
+        .await;
+    steering.result().await.unwrap();
+    agent.answer(&prompt, end_turn()).await;
+    turn.end().await.unwrap();
+
+    let log = log.0.lock().unwrap();
+    assert!(log.contains("an answer does not fit its question"), "{log}");
+    assert!(
+        log.contains("the end of a link that nobody waits for"),
+        "{log}"
+    );
+    assert!(!log.contains("canary"), "{log}");
+}
