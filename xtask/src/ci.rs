@@ -60,6 +60,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         .arg("tests/oracle/Cargo.toml")
         .env_remove("CARGO_TARGET_DIR");
     steps.run("oracle", &mut oracle)?;
+    let mut chat_agent = cargo(["test", "--quiet", "--locked", "--manifest-path"]);
+    chat_agent
+        .arg("crates/acp-agent/examples/chat_agent/Cargo.toml")
+        .env_remove("CARGO_TARGET_DIR");
+    steps.run("tests of chat-agent", &mut chat_agent)?;
     steps.run(
         "documentation",
         cargo(["doc", "--workspace", "--no-deps", "--all-features"])
@@ -109,6 +114,7 @@ fn package(steps: &mut Steps) -> Result<()> {
 /// Lists the workspaces beside ours: what they need, nobody else builds.
 fn own_workspaces() -> impl Iterator<Item = &'static str> {
     [
+        "crates/acp-agent/examples/chat_agent",
         "tests/interop/model",
         "tests/interop/rust-sdk",
         "tests/oracle",

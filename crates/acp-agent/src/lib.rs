@@ -8,24 +8,26 @@
 //!
 //! # An agent
 //!
+//! In thirty lines (`examples/thirty_lines.rs`):
+//!
 //! ```no_run
 //! use acp_agent::AgentBuilder;
 //! use acp_agent::host::{ToolContent, ToolKind};
 //! use acp_agent::kit::{Kit, Prompt, Turn, TurnEnd, TurnError, TurnHandler};
 //!
-//! struct Gardener;
+//! /// Waters the plants, if it may.
+//! pub struct Gardener;
 //!
 //! impl TurnHandler for Gardener {
 //!     async fn turn(&self, turn: &mut Turn, prompt: Prompt) -> Result<TurnEnd, TurnError> {
 //!         turn.text(format!("You said: {}\n", prompt.text())).await?;
-//!         let water = turn
-//!             .tool("water", "Water the plants")
-//!             .kind(ToolKind::Execute)
-//!             .announce()
-//!             .await?;
+//!         let draft = turn.tool("water", "Water the plants");
+//!         let water = draft.kind(ToolKind::Execute).announce().await?;
 //!         if turn.ask_permission(&water).await?.is_allowed() {
 //!             water.start().await?;
-//!             water.complete(vec![ToolContent::text("two litres")]).await?;
+//!             water
+//!                 .complete(vec![ToolContent::text("two litres")])
+//!                 .await?;
 //!         } else {
 //!             water.fail("not allowed").await?;
 //!         }
@@ -36,7 +38,9 @@
 //!
 //! #[tokio::main]
 //! async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//!     let agent = AgentBuilder::new(Kit::new(Gardener)).info("gardener", "0.1.0").build()?;
+//!     let agent = AgentBuilder::new(Kit::new(Gardener))
+//!         .info("gardener", "0.1.0")
+//!         .build()?;
 //!     tokio::spawn(async move { agent.serve_stdio().await }).await??;
 //!     Ok(())
 //! }
@@ -47,6 +51,7 @@
 //! | you have | take |
 //! |---|---|
 //! | a function that answers prompts | the [`kit`] |
+//! | a model behind an HTTP API | the example `chat_agent`, to copy |
 //! | an engine with sessions and events of its own | the traits of [`host`] |
 //! | something to choose: content, tool servers, bounds | [`AgentBuilder`] |
 //! | nothing yet, and a client to try | the [`demo`] agent |

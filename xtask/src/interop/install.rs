@@ -42,7 +42,10 @@ pub(super) fn install_all(recipes: &[&Recipe], cache: &Path) -> Result<Vec<Insta
 /// Installs the packages of a peer, unless the same ones are there already.
 fn install(recipe: &Recipe, cache: &Path) -> Result<Installed> {
     if recipe.rust_sdk {
-        return Ok(build_rust_sdk(cache));
+        return Ok(build("tests/interop/rust-sdk", &cache.join("rust-sdk")));
+    }
+    if let Some(own) = &recipe.own {
+        return Ok(build(own, &cache.join(&recipe.name)));
     }
     let folder = cache.join(&recipe.name);
     let stamp = folder.join("installed");
@@ -69,16 +72,15 @@ fn install(recipe: &Recipe, cache: &Path) -> Result<Installed> {
     Ok(Installed::Ready(folder))
 }
 
-/// Builds the programs on the Rust SDK; cargo finds out whether they are there already, and
-/// lets one build wait for the other.
-fn build_rust_sdk(cache: &Path) -> Installed {
-    let folder = cache.join("rust-sdk");
+/// Builds the programs of a workspace into a folder; cargo finds out whether they are there
+/// already, and lets one build wait for the other.
+fn build(workspace: &str, folder: &Path) -> Installed {
     let mut build = cargo(["build", "--quiet", "--locked"]);
     build
         .arg("--manifest-path")
-        .arg(root().join("tests/interop/rust-sdk/Cargo.toml"))
+        .arg(root().join(workspace).join("Cargo.toml"))
         .arg("--target-dir")
-        .arg(&folder);
+        .arg(folder);
     match refusal(build) {
         None => Installed::Ready(folder.join("debug")),
         Some(reason) => Installed::Refused(reason),

@@ -29,6 +29,8 @@ pub(super) struct Recipe {
     /// It is a program of `tests/interop/rust-sdk`, which is built into `{install}`.
     #[serde(default)]
     pub(super) rust_sdk: bool,
+    /// It is a program of ours: the workspace in this folder is built into `{install}`.
+    pub(super) own: Option<String>,
     /// It is driven with `--all` alone: it is large, slow or not free.
     #[serde(default)]
     pub(super) only_with_all: bool,

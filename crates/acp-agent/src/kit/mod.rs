@@ -6,16 +6,22 @@
 //!
 //! | in a turn | call |
 //! |---|---|
-//! | say something | [`Turn::text`], [`Turn::thought`] |
+//! | say something, think aloud, decline | [`Turn::text`], [`Turn::thought`], [`Turn::refusal`] |
+//! | show a picture, a link, a file | [`Turn::image`], [`Turn::show`] |
 //! | show a plan | [`Turn::plan`] |
 //! | run a tool | [`Turn::tool`], then [`RunningTool`] |
 //! | ask whether it may run | [`Turn::ask_permission`] |
+//! | ask for a value of a type | [`Turn::ask`], or [`Turn::ask_form`] |
+//! | send to an address | [`Turn::send_to`] |
 //! | read and write files of the client | [`Turn::read_text_file`], [`Turn::write_text_file`] |
 //! | run a command at the client | [`Turn::terminal`] |
-//! | ask questions, send to an address | [`Turn::ask`], [`Turn::send_to`] |
-//! | say what the session is about, tell a notice | [`Turn::title`], [`Turn::notice`] |
-//! | know the mode, an option, what happened earlier | [`Turn::mode`], [`Turn::option`], [`Turn::earlier`] |
+//! | let a sub-agent work, which may ask, too | [`Turn::sub_agent`] |
+//! | tell what it used, a notice, a title, commands | [`Turn::usage`], [`Turn::notice`], [`Turn::title`], [`Turn::commands`] |
+//! | shorten the conversation | [`Turn::compact`] |
+//! | know and set the mode and other options | [`Turn::mode`], [`Turn::option`], [`Turn::set_mode`], [`Turn::set_option`] |
+//! | know what happened earlier | [`Turn::earlier`] |
 //! | stop when nobody waits any more | `?`, [`Turn::run_until_cancelled`], [`Turn::cancelled`] |
+//! | say how it ended | [`TurnEnd`], [`TurnError`] |
 //!
 //! # Sessions that last
 //!

@@ -32,4 +32,5 @@ mod registry;
 mod secrets;
 mod settings;
 mod storm;
+mod thirty_lines;
 mod updates;
