@@ -45,7 +45,8 @@ fn install(recipe: &Recipe, cache: &Path) -> Result<Installed> {
         return Ok(build("tests/interop/rust-sdk", &cache.join("rust-sdk")));
     }
     if let Some(own) = &recipe.own {
-        return Ok(build(own, &cache.join(&recipe.name)));
+        // Its tests build there as well.
+        return Ok(build(own, &root().join(own).join("target")));
     }
     let folder = cache.join(&recipe.name);
     let stamp = folder.join("installed");

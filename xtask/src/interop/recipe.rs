@@ -29,7 +29,7 @@ pub(super) struct Recipe {
     /// It is a program of `tests/interop/rust-sdk`, which is built into `{install}`.
     #[serde(default)]
     pub(super) rust_sdk: bool,
-    /// It is a program of ours: the workspace in this folder is built into `{install}`.
+    /// It is a program of ours: of the workspace in this folder, whose build is `{install}`.
     pub(super) own: Option<String>,
     /// It is driven with `--all` alone: it is large, slow or not free.
     #[serde(default)]
