@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use acp_client::ClientError;
+use acp_client::{ClientError, StartStage};
 use acp_protocol::rpc::{CallError, WireError};
 use acp_protocol::v1::{AuthMethod, StopReason, methods};
 
@@ -155,6 +155,8 @@ pub(crate) fn in_words(error: &dyn Error) -> String {
 fn exit(error: &ClientError) -> Exit {
     match error {
         ClientError::EmptyPrompt
+        | ClientError::EmptySessionId
+        | ClientError::UnknownLogin { .. }
         | ClientError::UnusablePath { .. }
         | ClientError::Unsupported { .. }
         | ClientError::UnknownMode { .. }
@@ -165,7 +167,9 @@ fn exit(error: &ClientError) -> Exit {
         ClientError::Spawn(_) => Exit::StartFailed,
         ClientError::AuthRequired { .. } => Exit::AuthRequired,
         ClientError::Died(_) | ClientError::Closed => Exit::AgentDied,
-        ClientError::TimedOut { .. } => Exit::TimedOut,
+        ClientError::TimedOut { .. }
+        | ClientError::StartTimeout { .. }
+        | ClientError::LoadTimeout { .. } => Exit::TimedOut,
         ClientError::Refused { .. } => Exit::AgentError,
         _ => Exit::Protocol,
     }
@@ -176,10 +180,12 @@ fn hint(error: &ClientError) -> Option<String> {
         ClientError::Spawn(_) => "check that it is a program this user may run".to_owned(),
         ClientError::AuthRequired { methods, error, .. } => login(methods, error),
         ClientError::Died(_) => IS_IT_AN_AGENT.to_owned(),
-        ClientError::TimedOut { method, .. } if *method == methods::INITIALIZE => {
+        ClientError::StartTimeout { stage, .. } if *stage != StartStage::Spawn => {
             format!("{IS_IT_AN_AGENT}; if it is only slow, give it time with --start-timeout")
         }
-        ClientError::TimedOut { .. } => "give it more time with --start-timeout".to_owned(),
+        ClientError::TimedOut { .. } | ClientError::StartTimeout { .. } => {
+            "give it more time with --start-timeout".to_owned()
+        }
         ClientError::VersionMismatch { got } if *got > 1 => "look for a newer acp".to_owned(),
         ClientError::VersionMismatch { .. } => "look for a newer version of the agent".to_owned(),
         ClientError::BadAnswer { method, .. } if *method == methods::INITIALIZE => {
@@ -299,13 +305,13 @@ mod tests {
             "look for a newer acp",
         );
         check(
-            &ClientError::TimedOut {
-                method: methods::INITIALIZE,
+            &ClientError::StartTimeout {
+                stage: StartStage::FirstByte,
                 after: Duration::from_secs(30),
                 stderr_tail: String::new(),
             },
             Exit::TimedOut,
-            "failed to introduce ourselves to the agent within 30 s",
+            "failed to hear the first byte of the agent within 30 s",
             "is it an agent of the Agent Client Protocol? Many programs are one only with an argument, such as --acp; \
              if it is only slow, give it time with --start-timeout",
         );

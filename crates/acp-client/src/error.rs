@@ -115,6 +115,16 @@ pub enum ClientError {
         /// The answer.
         error: WireError,
     },
+    /// The agent did not come up in time.
+    #[error("{} within {} s", .stage, .after.as_secs())]
+    StartTimeout {
+        /// How far it came.
+        stage: StartStage,
+        /// How long was waited, from the start of that stage.
+        after: Duration,
+        /// The last lines of its standard error.
+        stderr_tail: String,
+    },
     /// The agent did not answer in time.
     #[error("{} within {} s", Doing(.method), .after.as_secs())]
     TimedOut {
@@ -170,12 +180,34 @@ impl ClientError {
     pub fn stderr_tail(&self) -> Option<&str> {
         let tail = match self {
             Self::Died(death) => death.stderr_tail(),
-            Self::TimedOut { stderr_tail, .. } | Self::LoadTimeout { stderr_tail, .. } => {
-                stderr_tail
-            }
+            Self::TimedOut { stderr_tail, .. }
+            | Self::StartTimeout { stderr_tail, .. }
+            | Self::LoadTimeout { stderr_tail, .. } => stderr_tail,
             _ => return None,
         };
         (!tail.is_empty()).then_some(tail)
+    }
+}
+
+/// What an agent that comes up has to do, one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StartStage {
+    /// To be started by the system.
+    Spawn,
+    /// To write its first byte.
+    FirstByte,
+    /// To answer `initialize`.
+    Initialize,
+}
+
+impl fmt::Display for StartStage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Spawn => "start the agent",
+            Self::FirstByte => "hear the first byte of the agent",
+            Self::Initialize => "introduce ourselves to the agent",
+        })
     }
 }
 

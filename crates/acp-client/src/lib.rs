@@ -88,7 +88,7 @@ pub use counters::SessionCounters;
 pub use elicitation::{
     Answer, AnswerQuestions, Asking, ElicitationModes, Headless, PendingQuestion, Question,
 };
-pub use error::{AgentDeath, ClientError};
+pub use error::{AgentDeath, ClientError, StartStage};
 pub use files::{FolderFiles, MissingFiles, OpenFiles, ReadFiles, WorkspaceFiles, WriteFiles};
 pub use folders::SessionFolders;
 pub use loading::{Loaded, Loading};

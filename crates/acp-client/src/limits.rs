@@ -67,10 +67,16 @@ pub const MAX_PATTERN_SIZE: usize = 1 << 20;
 /// sentence or two for a person.
 pub const MAX_STEERING_TEXT: usize = 1024;
 
-/// How long an agent may take to answer `initialize` while it says nothing.
+/// How long starting the program may take: the system reads it from a disk or a network.
+pub const SPAWN_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long an agent may be silent, on both of its outputs, before its first byte.
+pub const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long it may take from there to answer `initialize`, while it is silent.
 pub const INITIALIZE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long it may take in all while it keeps writing to standard error. The first
+/// How long both may take in all while it keeps writing to standard error. The first
 /// start of an agent that is fetched by a package runner installs for 16 to 81
 /// seconds.
 pub const INITIALIZE_PATIENCE: Duration = Duration::from_secs(120);

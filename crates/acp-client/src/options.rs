@@ -13,8 +13,8 @@ use acp_protocol::v1::{
 use crate::elicitation::{AnswerQuestions, Elicitation, ElicitationModes};
 use crate::files::{DynOpenFiles, DynReadFiles, DynWriteFiles, OpenFiles, ReadFiles, WriteFiles};
 use crate::limits::{
-    AUTHENTICATE_TIMEOUT, CANCEL_GRACE, INITIALIZE_PATIENCE, INITIALIZE_TIMEOUT, LOAD_TIMEOUT,
-    NEW_SESSION_TIMEOUT, REQUEST_TIMEOUT,
+    AUTHENTICATE_TIMEOUT, CANCEL_GRACE, FIRST_BYTE_TIMEOUT, INITIALIZE_PATIENCE,
+    INITIALIZE_TIMEOUT, LOAD_TIMEOUT, NEW_SESSION_TIMEOUT, REQUEST_TIMEOUT, SPAWN_TIMEOUT,
 };
 use crate::permission::{AnswerPermissions, DecisionLog, DynAnswerPermissions};
 use crate::terminal::{DynOpenTerminals, OpenTerminals};
@@ -63,6 +63,8 @@ pub(crate) enum FilesBy<T: ?Sized> {
 /// How long the client waits for the agent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Timeouts {
+    pub(crate) spawn: Duration,
+    pub(crate) first_byte: Duration,
     pub(crate) initialize: Duration,
     pub(crate) initialize_patience: Duration,
     pub(crate) new_session: Duration,
@@ -87,6 +89,8 @@ impl ClientOptions {
             terminals: None,
             notices: false,
             timeouts: Timeouts {
+                spawn: SPAWN_TIMEOUT,
+                first_byte: FIRST_BYTE_TIMEOUT,
                 initialize: INITIALIZE_TIMEOUT,
                 initialize_patience: INITIALIZE_PATIENCE,
                 new_session: NEW_SESSION_TIMEOUT,
@@ -214,6 +218,22 @@ impl ClientOptions {
         self
     }
 
+    /// Sets how long starting the program may take. Default 10 seconds.
+    #[must_use]
+    pub fn with_spawn_timeout(mut self, timeout: Duration) -> Self {
+        self.timeouts.spawn = timeout;
+        self
+    }
+
+    /// Sets how long the agent may be silent before its first byte, whatever
+    /// [`with_initialize_patience`](Self::with_initialize_patience) says. Default 30
+    /// seconds.
+    #[must_use]
+    pub fn with_first_byte_timeout(mut self, timeout: Duration) -> Self {
+        self.timeouts.first_byte = timeout;
+        self
+    }
+
     /// Sets how long the agent may take to answer `initialize`, whatever it does
     /// meanwhile.
     #[must_use]
@@ -221,10 +241,12 @@ impl ClientOptions {
         self.with_initialize_patience(timeout, timeout)
     }
 
-    /// Sets how long the agent may take to answer `initialize` while it writes nothing to
-    /// standard error, and how long in all. Default 30 and 120 seconds.
+    /// Sets how long the agent may be silent before its first byte, how long from there
+    /// until it answers `initialize`, and how long both may take in all while it keeps
+    /// writing to standard error. Default 30 seconds each, and 120 in all.
     #[must_use]
     pub fn with_initialize_patience(mut self, silent: Duration, in_all: Duration) -> Self {
+        self.timeouts.first_byte = silent;
         self.timeouts.initialize = silent;
         self.timeouts.initialize_patience = in_all;
         self

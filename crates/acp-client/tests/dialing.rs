@@ -4,7 +4,7 @@ mod support;
 
 use std::time::Duration;
 
-use acp_client::{Client, ClientEnd, ClientError, ClientOptions};
+use acp_client::{Client, ClientEnd, ClientError, ClientOptions, StartStage};
 use acp_protocol::v1::Implementation;
 use serde_json::json;
 use support::{dialed, open, pair};
@@ -144,19 +144,56 @@ async fn an_agent_that_says_nothing_is_given_up() {
     let (client, mut agent) = pair(ClientOptions::new());
     let start = tokio::time::Instant::now();
     let error = client.dial().await.unwrap_err();
-    assert!(
-        matches!(
-            error,
-            ClientError::TimedOut {
-                method: "initialize",
-                ..
-            }
-        ),
-        "{error}"
+    assert_eq!(
+        error.to_string(),
+        "hear the first byte of the agent within 30 s"
     );
     assert_eq!(start.elapsed(), 30 * SECOND);
     agent.request("initialize").await;
     agent.hears_the_end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_speaks_has_its_time_to_answer_and_no_more() {
+    let options = ClientOptions::new().with_first_byte_timeout(10 * SECOND);
+    let (client, mut agent) = pair(options);
+    let start = tokio::time::Instant::now();
+    let serve = async {
+        agent.request("initialize").await;
+        tokio::time::sleep(9 * SECOND).await;
+        agent.raw("loading the model").await;
+        agent.hears_the_end().await;
+    };
+    let (dialed, ()) = tokio::join!(client.dial(), serve);
+    let error = dialed.unwrap_err();
+    assert!(
+        matches!(
+            error,
+            ClientError::StartTimeout {
+                stage: StartStage::Initialize,
+                after,
+                ..
+            } if after == 30 * SECOND
+        ),
+        "{error}"
+    );
+    assert_eq!(start.elapsed(), 39 * SECOND);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_time_that_is_given_holds_for_the_whole_start() {
+    let options = ClientOptions::new().with_initialize_timeout(20 * SECOND);
+    let (client, mut agent) = pair(options);
+    let start = tokio::time::Instant::now();
+    let serve = async {
+        agent.request("initialize").await;
+        tokio::time::sleep(9 * SECOND).await;
+        agent.raw("loading the model").await;
+        agent.hears_the_end().await;
+    };
+    let (dialed, ()) = tokio::join!(client.dial(), serve);
+    dialed.unwrap_err();
+    assert_eq!(start.elapsed(), 20 * SECOND);
 }
 
 #[tokio::test(start_paused = true)]

@@ -147,7 +147,7 @@ async fn a_start_that_moves_on_standard_error_gets_more_time() {
     // A time that is given is final, whatever the agent writes.
     let given = ClientOptions::new().with_initialize_timeout(SECOND / 2);
     let error = Client::new(launch(slow), given).dial().await.unwrap_err();
-    assert!(matches!(error, ClientError::TimedOut { .. }), "{error}");
+    assert!(matches!(error, ClientError::StartTimeout { .. }), "{error}");
     assert!(error.stderr_tail().unwrap().starts_with("fetching\n"));
     let patient = ClientOptions::new().with_initialize_patience(SECOND / 2, 30 * SECOND);
     let client = Client::new(launch(slow), patient);
@@ -160,8 +160,24 @@ async fn a_start_that_moves_on_standard_error_gets_more_time() {
         .dial()
         .await
         .unwrap_err();
-    assert!(matches!(error, ClientError::TimedOut { .. }), "{error}");
+    assert!(matches!(error, ClientError::StartTimeout { .. }), "{error}");
     assert!(since.elapsed() < 5 * SECOND, "{:?}", since.elapsed());
+}
+
+#[tokio::test]
+async fn a_program_that_the_system_does_not_start_in_time_is_given_up() {
+    // No time at all: it comes up when nobody waits any more, and is ended.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pid");
+    let script = format!("echo $$ > {}; sleep 600", file.display());
+    let options = ClientOptions::new().with_spawn_timeout(Duration::ZERO);
+    let error = Client::new(launch(&script), options)
+        .dial()
+        .await
+        .unwrap_err();
+    assert_eq!(error.to_string(), "start the agent within 0 s");
+    let pid = pid_in(&file).await;
+    wait_until(|| !runs(pid)).await;
 }
 
 #[tokio::test]
