@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use acp_protocol::rpc::ReceiveSeq;
 use acp_protocol::v1::{
-    SessionConfigId, SessionConfigOptionValue, SessionConfigValueId, SessionId, SessionModeId,
-    SetSessionConfigOptionRequest, SetSessionModeRequest,
+    SessionConfigId, SessionConfigOptionValue, SessionId, SessionModeId,
+    SetSessionConfigOptionRequest, SetSessionModeRequest, methods,
 };
 
 use crate::model::{SetModelProof, SetModelRequest};
 use crate::session_state::SessionState;
+use crate::set_option::{SetOption, told_options};
 use crate::settings::ModeRoute;
 use crate::steering::{Steering, SteeringPrompt};
 use crate::{ClientError, SessionCounters};
@@ -112,7 +113,8 @@ impl SessionControl {
         }
     }
 
-    /// Sets a configuration option to one of its values.
+    /// Sets a configuration option: to one of its values, by the id of the value, or
+    /// to `true` or `false`.
     ///
     /// # Errors
     ///
@@ -124,21 +126,29 @@ impl SessionControl {
     pub async fn set_config_option(
         &self,
         option: impl Into<SessionConfigId>,
-        value: impl Into<SessionConfigValueId>,
+        value: impl Into<SessionConfigOptionValue>,
     ) -> Result<(), ClientError> {
         self.session.check_open()?;
-        let request = SetSessionConfigOptionRequest::new(
-            self.session.id(),
-            option,
-            SessionConfigOptionValue::ValueId(value.into()),
-        );
+        let request = SetSessionConfigOptionRequest::new(self.session.id(), option, value.into());
         let connection = self.session.connection();
         let (facts, answer) = connection
-            .call(&request, connection.options().timeouts.request)
+            .call(
+                &SetOption(request.clone()),
+                connection.options().timeouts.request,
+            )
             .await?;
-        self.session
-            .settings()
-            .set_options(answer.config_options, facts.response_seq);
+        let mut settings = self.session.settings();
+        match told_options(&answer) {
+            Ok(Some(options)) => settings.set_options(options, facts.response_seq),
+            // At least one agent sets it and does not say what came of it.
+            Ok(None) => settings.set_value(&request, facts.response_seq),
+            Err(source) => {
+                return Err(ClientError::BadAnswer {
+                    method: methods::SESSION_SET_CONFIG_OPTION,
+                    source,
+                });
+            }
+        }
         Ok(())
     }
 

@@ -71,6 +71,7 @@ mod served;
 mod session;
 mod session_list;
 mod session_state;
+mod set_option;
 mod settings;
 mod setup;
 mod slot;

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use acp_protocol::rpc::{Flow, Limits};
 use acp_protocol::v1::{
-    ClientCapabilities, ClientSessionCapabilities, FileSystemCapabilities, Implementation,
-    NoticeCapabilities, methods,
+    AuthCapabilities, BooleanConfigOptionCapabilities, ClientCapabilities,
+    ClientSessionCapabilities, CompactionCapabilities, FileSystemCapabilities, Implementation,
+    NoticeCapabilities, SessionConfigOptionsCapabilities, methods,
 };
 
 use crate::elicitation::{AnswerQuestions, Elicitation, ElicitationModes};
@@ -35,6 +36,9 @@ pub struct ClientOptions {
     pub(crate) files: Option<Arc<dyn DynOpenFiles>>,
     pub(crate) terminals: Option<Arc<dyn DynOpenTerminals>>,
     pub(crate) notices: bool,
+    pub(crate) compaction: bool,
+    pub(crate) boolean_options: bool,
+    pub(crate) terminal_logins: bool,
     pub(crate) timeouts: Timeouts,
     pub(crate) limits: Limits,
     pub(crate) flow: Flow,
@@ -88,6 +92,9 @@ impl ClientOptions {
             files: None,
             terminals: None,
             notices: false,
+            compaction: false,
+            boolean_options: false,
+            terminal_logins: false,
             timeouts: Timeouts {
                 spawn: SPAWN_TIMEOUT,
                 first_byte: FIRST_BYTE_TIMEOUT,
@@ -218,6 +225,29 @@ impl ClientOptions {
         self
     }
 
+    /// Asks to be told when the agent makes its memory of a session shorter.
+    #[must_use]
+    pub fn with_compaction(mut self) -> Self {
+        self.compaction = true;
+        self
+    }
+
+    /// Takes options that are on or off. Agents that know of it leave them out
+    /// otherwise, or make them a choice of two.
+    #[must_use]
+    pub fn with_boolean_options(mut self) -> Self {
+        self.boolean_options = true;
+        self
+    }
+
+    /// Takes logins that run the agent on a terminal, which is then up to the program:
+    /// they are no matter of the connection.
+    #[must_use]
+    pub fn with_terminal_logins(mut self) -> Self {
+        self.terminal_logins = true;
+        self
+    }
+
     /// Sets how long starting the program may take. Default 10 seconds.
     #[must_use]
     pub fn with_spawn_timeout(mut self, timeout: Duration) -> Self {
@@ -328,10 +358,23 @@ impl ClientOptions {
         if let Some(elicitation) = &self.elicitation {
             capabilities = capabilities.with_elicitation(elicitation.capabilities());
         }
+        let mut session = ClientSessionCapabilities::new();
         if self.notices {
-            capabilities = capabilities.with_session(
-                ClientSessionCapabilities::new().with_notices(NoticeCapabilities::new()),
-            );
+            session = session.with_notices(NoticeCapabilities::new());
+        }
+        if self.compaction {
+            session = session.with_compaction(CompactionCapabilities::new());
+        }
+        if self.boolean_options {
+            let boolean = BooleanConfigOptionCapabilities::new();
+            session = session
+                .with_config_options(SessionConfigOptionsCapabilities::new().with_boolean(boolean));
+        }
+        if session != ClientSessionCapabilities::new() {
+            capabilities = capabilities.with_session(session);
+        }
+        if self.terminal_logins {
+            capabilities = capabilities.with_auth(AuthCapabilities::new().with_terminal(true));
         }
         capabilities
     }

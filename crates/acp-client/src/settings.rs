@@ -3,8 +3,9 @@
 use acp_protocol::rpc::ReceiveSeq;
 use acp_protocol::v1::{
     SessionConfigId, SessionConfigOption, SessionConfigOptionCategory, SessionConfigOptionKind,
-    SessionConfigSelect, SessionConfigSelectOptions, SessionConfigValueId, SessionModeId,
-    SessionModeState, SessionUpdate,
+    SessionConfigOptionValue, SessionConfigSelect, SessionConfigSelectOptions,
+    SessionConfigValueId, SessionModeId, SessionModeState, SessionUpdate,
+    SetSessionConfigOptionRequest,
 };
 
 use crate::ClientError;
@@ -110,6 +111,25 @@ impl Settings {
     pub(crate) fn set_options(&mut self, options: Vec<SessionConfigOption>, at: ReceiveSeq) {
         if let Some(known) = self.options.at(at) {
             *known = Some(options);
+        }
+    }
+
+    /// Notes the value of an option that was set.
+    pub(crate) fn set_value(&mut self, set: &SetSessionConfigOptionRequest, at: ReceiveSeq) {
+        let Some(Some(options)) = self.options.at(at) else {
+            return;
+        };
+        let option = options.iter_mut().find(|option| option.id == set.config_id);
+        match (option.map(|option| &mut option.kind), &set.value) {
+            (
+                Some(SessionConfigOptionKind::Select(select)),
+                SessionConfigOptionValue::ValueId(value),
+            ) => select.current_value = value.clone(),
+            (
+                Some(SessionConfigOptionKind::Boolean(boolean)),
+                SessionConfigOptionValue::Boolean(value),
+            ) => boolean.current_value = *value,
+            _ => {}
         }
     }
 

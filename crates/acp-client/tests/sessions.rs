@@ -247,6 +247,63 @@ async fn a_mode_is_set_as_an_option_where_there_is_one() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_option_is_set_to_a_value_or_switched() {
+    let options = ClientOptions::new().with_boolean_options();
+    assert_eq!(
+        serde_json::to_value(options.capabilities()).unwrap()["session"],
+        json!({"configOptions": {"boolean": {}}})
+    );
+    let (client, mut agent) = dialed(options, json!({})).await;
+    let more = json!({"configOptions": mode_option("plan")});
+    let session = open(&client, &mut agent, more).await;
+    let serve = async {
+        let mut asked = Vec::new();
+        // The second says nothing of what came of it, the third nothing at all, and the
+        // last makes no sense.
+        for answer in [
+            json!({"configOptions": mode_option("ask")}),
+            json!({}),
+            json!(null),
+            json!("done"),
+        ] {
+            let request = agent.request("session/set_config_option").await;
+            asked.push(request["params"].clone());
+            agent.answer(&request, answer).await;
+        }
+        asked
+    };
+    let control = session.control();
+    let setting = async {
+        control.set_config_option("m", "ask").await.unwrap();
+        control.set_config_option("theme", false).await.unwrap();
+        control.set_config_option("m", "plan").await.unwrap();
+        control.set_config_option("m", "ask").await.unwrap_err()
+    };
+    let (error, asked) = tokio::join!(setting, serve);
+    assert!(
+        matches!(
+            error,
+            ClientError::BadAnswer {
+                method: "session/set_config_option",
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert_eq!(
+        asked[0],
+        json!({"sessionId": SESSION, "configId": "m", "value": "ask"})
+    );
+    assert_eq!(
+        asked[1],
+        json!({"sessionId": SESSION, "configId": "theme", "type": "boolean", "value": false})
+    );
+    let options = serde_json::to_value(session.config_options().unwrap()).unwrap();
+    assert_eq!(options[0]["currentValue"], false);
+    assert_eq!(options[1]["currentValue"], "plan");
+}
+
+#[tokio::test(start_paused = true)]
 async fn settings_follow_what_the_agent_tells() {
     let (client, mut agent) = dialed(ClientOptions::new(), json!({})).await;
     let mut session = open(&client, &mut agent, json!({"modes": modes()})).await;

@@ -14,6 +14,12 @@ impl From<SessionConfigValueId> for SessionConfigOptionValue {
     }
 }
 
+impl From<String> for SessionConfigOptionValue {
+    fn from(value: String) -> Self {
+        Self::ValueId(value.into())
+    }
+}
+
 impl From<&str> for SessionConfigOptionValue {
     fn from(value: &str) -> Self {
         Self::ValueId(value.into())
