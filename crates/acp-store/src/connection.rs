@@ -58,7 +58,7 @@ impl Desk {
         let mode: String =
             connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
         if !mode.eq_ignore_ascii_case("wal") {
-            let source = "the file system has no room for a write-ahead log".into();
+            let source = "it cannot be brought into write-ahead mode".into();
             return Err(Fault::Store(StoreError::Failed { source }));
         }
         let pages = options
@@ -123,13 +123,21 @@ impl Desk {
         work: impl FnOnce(&Connection) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         let done = run(&mut self.connection, behavior, work);
-        if let Err(fault) = &done
-            && fault.is_damage()
-        {
+        done.inspect_err(|fault| self.note(fault))
+    }
+
+    fn note(&self, fault: &Fault) {
+        if fault.is_damage() {
             tracing::error!("the session history is damaged");
             self.is_damaged.store(true, Relaxed);
         }
-        done
+    }
+
+    /// The log was there before: whoever left it may have been killed between
+    /// deleting something and emptying it.
+    pub(crate) fn with_scrub_due(mut self, is_due: bool) -> Self {
+        self.is_scrub_due = is_due;
+        self
     }
 
     /// Whether the log still holds what was deleted.
@@ -169,7 +177,8 @@ impl Desk {
     /// Writes the file anew, without the room that nothing uses.
     pub(crate) fn compact(&mut self) -> Result<(), Fault> {
         self.check_whole()?;
-        self.connection.execute_batch("VACUUM")?;
+        let done = self.connection.execute_batch("VACUUM").map_err(Fault::from);
+        done.inspect_err(|fault| self.note(fault))?;
         self.scrub();
         Ok(())
     }

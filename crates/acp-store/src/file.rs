@@ -53,10 +53,11 @@ fn connect(path: &Path, options: &StoreOptions) -> Result<(Desk, Desk), Fault> {
     })?;
     // With a connection that cannot change it, whatever it turns out to be.
     look(Connection::open_with_flags(path, READ)?, path, options)?;
+    let is_scrub_due = !log_is_empty(path);
     let mut connection = Connection::open_with_flags(path, WRITE)?;
     connection.busy_timeout(options.busy_timeout)?;
     form::upgrade(&mut connection, form::STEPS)?;
-    let writer = Desk::writer(connection, options)?;
+    let writer = Desk::writer(connection, options)?.with_scrub_due(is_scrub_due);
     let reader = writer.reader(path, options)?;
     Ok((writer, reader))
 }

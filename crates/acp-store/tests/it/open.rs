@@ -1,16 +1,13 @@
 //! A file is made, or opened, or refused and left as it was.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
 use acp_agent::{host::CatalogQuery, kit::History};
 use acp_store::{OpenError, SqliteHistory};
 use rusqlite::{Connection, config::DbConfig};
 use sha2::{Digest as _, Sha256};
 
-use crate::support::{Place, beside, failure, id, said, session, texts};
+use crate::support::{Place, failure, id, said, session, texts};
 
 /// A file with some sessions, closed.
 async fn written() -> Place {
@@ -317,15 +314,9 @@ async fn damage_that_is_found_later_ends_all_writing() {
 
 #[tokio::test]
 async fn what_was_killed_is_opened_with_its_log() {
-    // A copy of the files in the middle of the work is what a kill leaves.
     let place = Place::new();
     let _history = place.open_with(&["a", "b"]).await;
-    let copy = Place::new();
-    let files: [(PathBuf, PathBuf); 2] =
-        ["", "-wal"].map(|end| (beside(&place.file, end), beside(&copy.file, end)));
-    for (from, to) in files {
-        fs::copy(from, to).unwrap();
-    }
+    let copy = place.killed();
     assert!(fs::metadata(copy.log()).unwrap().len() > 0);
     let killed = copy.open();
     killed.check().await.unwrap();

@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use acp_agent::{
@@ -42,6 +43,27 @@ impl Place {
         beside(&self.file, "-wal")
     }
 
+    /// A copy of the file and its log, as a kill at this moment would leave them.
+    pub(crate) fn killed(&self) -> Self {
+        let copy = Self::new();
+        for end in ["", "-wal"] {
+            fs::copy(beside(&self.file, end), beside(&copy.file, end)).unwrap();
+        }
+        copy
+    }
+
+    /// Waits until neither the file nor its log holds a text.
+    pub(crate) async fn is_rid_of(&self, text: &str) {
+        let rid = async {
+            while self.holds(text) {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), rid)
+            .await
+            .unwrap();
+    }
+
     /// The names of all files.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).unwrap();
@@ -63,7 +85,7 @@ impl Place {
     }
 }
 
-pub(crate) fn beside(file: &Path, end: &str) -> PathBuf {
+fn beside(file: &Path, end: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(end);
     name.into()
