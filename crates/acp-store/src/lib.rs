@@ -64,10 +64,10 @@
 //! # What is deleted
 //!
 //! Deleted content is overwritten with zeros in the file, and the log is emptied
-//! behind it: at once, or as soon as no process reads an older state. The file
-//! does not shrink, its room is used again;
-//! [`compact`](SqliteHistory::compact) gives it back. Copies that the file
-//! system or the disk made are beyond its reach.
+//! behind it: at once, or as soon as no process reads an older state, or when the
+//! file is opened next if the process is killed in between. The file does not
+//! shrink, its room is used again; [`compact`](SqliteHistory::compact) gives it
+//! back. Copies that the file system or the disk made are beyond its reach.
 
 mod connection;
 mod error;

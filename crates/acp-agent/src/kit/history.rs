@@ -12,7 +12,7 @@ use super::Record;
 ///
 /// With a history, sessions can be listed, loaded, resumed and deleted.
 /// [`MemoryHistory`](super::MemoryHistory) keeps it for as long as the program
-/// runs.
+/// runs, the crate `acp-store` in a file.
 ///
 /// # What a store keeps
 ///
