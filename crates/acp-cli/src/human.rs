@@ -131,6 +131,13 @@ impl<O: Write, E: Write> Screen<O, E> {
                 writeln!(self.err, "  | {}", shown(line))?;
             }
         }
+        if let Some(noise) = &failure.noise {
+            writeln!(
+                self.err,
+                "  its standard output has a line that is no message:"
+            )?;
+            writeln!(self.err, "  | {}", shown(noise))?;
+        }
         Ok(())
     }
 
@@ -391,11 +398,13 @@ mod tests {
             message: "failed to go on".to_owned(),
             hint: Some("try again".to_owned()),
             last_words: Some("boom\n\u{1b}[31mbang\n".to_owned()),
+            noise: Some("Loaded credentials.".into()),
         };
         let (_, err) = piped(|screen| screen.fail(&failure).unwrap());
         assert_eq!(
             err,
-            "acp: failed to go on\n  try again\n  the agent wrote last:\n  | boom\n  | [31mbang\n"
+            "acp: failed to go on\n  try again\n  the agent wrote last:\n  | boom\n  | [31mbang\n  \
+             its standard output has a line that is no message:\n  | Loaded credentials.\n"
         );
     }
 }

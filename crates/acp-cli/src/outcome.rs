@@ -1,6 +1,7 @@
 //! How a run ended, in words and as an exit code.
 
 use std::error::Error;
+use std::sync::Arc;
 
 use acp_client::{ClientError, StartStage};
 use acp_protocol::rpc::{CallError, WireError};
@@ -25,6 +26,8 @@ pub(crate) struct Failure {
     pub(crate) hint: Option<String>,
     /// The end of what the agent wrote to standard error.
     pub(crate) last_words: Option<String>,
+    /// How a line of the agent began that is no message.
+    pub(crate) noise: Option<Arc<str>>,
 }
 
 const IS_IT_AN_AGENT: &str = "is it an agent of the Agent Client Protocol? Many programs are one only with an argument, such as --acp";
@@ -100,6 +103,7 @@ impl Outcome {
                 message: in_words(error),
                 hint: None,
                 last_words: None,
+                noise: None,
             },
         )
     }
@@ -117,8 +121,18 @@ impl Outcome {
             message: in_words(error),
             hint: hint(error),
             last_words: error.stderr_tail().map(str::to_owned),
+            noise: None,
         };
         Self::failed(exit(error), failure)
+    }
+
+    /// Adds what the agent wrote that is no message, where that may be the reason.
+    pub(crate) fn with_noise(mut self, noise: Option<Arc<str>>) -> Self {
+        let broken = matches!(self.exit, Exit::AgentDied | Exit::Protocol | Exit::TimedOut);
+        if let Some(failure) = self.failure.as_mut().filter(|_| broken) {
+            failure.noise = noise;
+        }
+        self
     }
 
     fn failed(exit: Exit, failure: Failure) -> Self {
@@ -136,6 +150,7 @@ impl Failure {
             message,
             hint: Some(hint.to_owned()),
             last_words: None,
+            noise: None,
         }
     }
 }

@@ -122,7 +122,7 @@ impl Plan {
             }
         }
         self.client.kill().await;
-        outcome
+        outcome.with_noise(self.client.noise())
     }
 
     async fn converse(&self, output: &mut Output, interrupts: &Interrupts) -> Outcome {

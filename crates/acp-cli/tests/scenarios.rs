@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! # $ acp run --allow all "tidy up"
-//! # exits with 0 and says "done"
+//! # exits with 0 and says "done" and shows "a warning"
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -83,7 +83,10 @@ fn against_agent(path: &Path) -> Result<(), Failed> {
 struct Told {
     args: Vec<String>,
     code: i32,
+    /// On stdout.
     says: Vec<String>,
+    /// On stderr.
+    shows: Vec<String>,
 }
 
 fn against_client(path: &Path) -> Result<(), Failed> {
@@ -117,6 +120,11 @@ fn against_client(path: &Path) -> Result<(), Failed> {
             wrong.push(format!("acp did not say {expected:?}"));
         }
     }
+    for expected in &told.shows {
+        if !seen.contains(expected.as_str()) {
+            wrong.push(format!("acp did not show {expected:?}"));
+        }
+    }
     match reported {
         Ok(reported) if reported.contains(": passed\n") => {}
         Ok(reported) => wrong.push(reported),
@@ -141,7 +149,15 @@ fn told(source: &str) -> Result<Told, Failed> {
     let line = comment("# $ acp ").ok_or("no comment says `# $ acp run …`")?;
     let end = comment("# exits with ").ok_or("no comment says `# exits with …`")?;
     let (code, rest) = end.split_once(' ').unwrap_or((end, ""));
-    let says = rest.split('"').skip(1).step_by(2).map(str::to_owned);
+    let (mut says, mut shows) = (Vec::new(), Vec::new());
+    let mut pieces = rest.split('"');
+    while let (Some(word), Some(text)) = (pieces.next(), pieces.next()) {
+        match word.split_whitespace().last() {
+            Some("says") => says.push(text.to_owned()),
+            Some("shows") => shows.push(text.to_owned()),
+            other => return Err(format!("{other:?} is neither `says` nor `shows`").into()),
+        }
+    }
     // Words, with quotes around those that hold blanks.
     let mut args = Vec::new();
     for (index, piece) in line.split('"').enumerate() {
@@ -154,6 +170,7 @@ fn told(source: &str) -> Result<Told, Failed> {
     Ok(Told {
         args,
         code: code.parse()?,
-        says: says.collect(),
+        says,
+        shows,
     })
 }

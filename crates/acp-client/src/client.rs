@@ -298,6 +298,16 @@ impl Client {
         exit
     }
 
+    /// Returns how the newest line began that the agent wrote to standard output and
+    /// that is no message at all: a banner, a log, a message behind something else.
+    ///
+    /// What a person needs to see when an agent does not answer; like the end of
+    /// standard error, it may hold secrets.
+    #[must_use]
+    pub fn noise(&self) -> Option<Arc<str>> {
+        self.inner.current().as_ref()?.peer().noise()
+    }
+
     /// Waits for the end of the client: it was closed, or the agent went away.
     ///
     /// A failed [`dial`](Self::dial) is not the end.

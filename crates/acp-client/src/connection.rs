@@ -168,12 +168,13 @@ impl Connection {
                 _ => ClientError::Closed,
             },
             CallError::Closed(cause) => ClientError::Died(self.obituary(cause).await),
-            CallError::Decode { .. } | CallError::MalformedAnswer(_) | CallError::IdTypeChanged => {
-                ClientError::BadAnswer {
-                    method,
-                    source: error,
-                }
-            }
+            CallError::Decode { .. }
+            | CallError::MalformedAnswer(_)
+            | CallError::IdTypeChanged
+            | CallError::AnswerTooLarge { .. } => ClientError::BadAnswer {
+                method,
+                source: error,
+            },
             error => ClientError::NotSent {
                 method,
                 source: error,

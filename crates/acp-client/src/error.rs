@@ -162,7 +162,7 @@ pub enum ClientError {
     },
 
     // These are about a single message of ours.
-    /// The call could not be made, or its answer was too long.
+    /// The call could not be made.
     #[error("{}", Doing(.method))]
     NotSent {
         /// What was to be called.

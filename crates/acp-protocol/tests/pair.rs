@@ -383,7 +383,7 @@ fn malformed_answers_never_leave_a_caller_waiting() {
 fn a_lost_answer_fails_its_call_and_an_unknown_one_all() {
     let limits = Limits::default().with_max_message(2000);
     let padding = "x".repeat(3000);
-    let too_large = CallError::TooLarge { limit: 2000 }.to_string();
+    let too_large = CallError::AnswerTooLarge { limit: 2000 }.to_string();
 
     let mut pair = Pair::new(&limits);
     let (first, second) = (

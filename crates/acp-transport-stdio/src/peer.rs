@@ -179,6 +179,13 @@ impl Peer {
         self.0.with(|connection| connection.stats())
     }
 
+    /// How the newest line of the peer began that was no message at all; it may
+    /// hold what was meant for nobody.
+    #[must_use]
+    pub fn noise(&self) -> Option<Arc<str>> {
+        self.0.with(|connection| connection.noise())
+    }
+
     /// The bounds of the connection.
     #[must_use]
     pub fn limits(&self) -> Limits {

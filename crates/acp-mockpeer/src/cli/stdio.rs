@@ -45,15 +45,15 @@ impl<W: AsyncWrite + Unpin> AsyncWrite for DiesAfterFirstLine<W> {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        if self.code.is_none() {
+            return Pin::new(&mut self.inner).poll_write(cx, bytes);
+        }
         // Not a byte of a second line gets out.
-        if self.code.is_some() && self.line_is_out {
+        if self.line_is_out {
             ready!(self.as_mut().poll_flush(cx))?;
         }
         let end = bytes.iter().position(|byte| *byte == b'\n');
-        let bytes = match (self.code, end) {
-            (Some(_), Some(end)) => &bytes[..=end],
-            _ => bytes,
-        };
+        let bytes = end.map_or(bytes, |end| &bytes[..=end]);
         let written = ready!(Pin::new(&mut self.inner).poll_write(cx, bytes))?;
         self.line_is_out |= bytes[..written].contains(&b'\n');
         Poll::Ready(Ok(written))

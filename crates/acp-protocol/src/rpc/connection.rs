@@ -9,6 +9,7 @@ mod outgoing;
 
 use std::{
     collections::VecDeque,
+    sync::Arc,
     task::{Poll, Waker},
     time::Instant,
 };
@@ -80,6 +81,8 @@ pub struct Connection {
     /// Reading is paused, and until when at the longest.
     pause: Option<Option<Instant>>,
     parse_error_told: Option<Instant>,
+    /// How the newest line began that was no message at all.
+    noise: Option<Arc<str>>,
     wakes: Wakes,
 }
 
@@ -114,6 +117,7 @@ impl Connection {
             driver: DriverState::default(),
             pause: None,
             parse_error_told: None,
+            noise: None,
             wakes: Wakes::default(),
         }
     }
@@ -134,6 +138,14 @@ impl Connection {
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.stats
+    }
+
+    /// How the newest line began that was no message at all, for people who look
+    /// for the reason: a banner, a log, a message behind something else. It may
+    /// hold what was meant for nobody.
+    #[must_use]
+    pub fn noise(&self) -> Option<Arc<str>> {
+        self.noise.clone()
     }
 
     /// Updates that are queued, or held for sessions not known yet.

@@ -143,9 +143,16 @@ pub enum CallError {
         #[source]
         source: Arc<serde_json::Error>,
     },
-    /// The call or its answer is longer than the limit.
-    #[error("pass a message of more than {limit} bytes")]
+    /// The call is longer than the limit; nothing was sent.
+    #[error("send a message of more than {limit} bytes")]
     TooLarge {
+        /// [`Limits::max_message`](super::Limits::max_message).
+        limit: usize,
+    },
+    /// A line came that is longer than the limit, and it was the answer or cannot be
+    /// told from one.
+    #[error("read an answer of more than {limit} bytes")]
+    AnswerTooLarge {
         /// [`Limits::max_message`](super::Limits::max_message).
         limit: usize,
     },

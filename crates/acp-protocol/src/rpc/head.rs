@@ -71,7 +71,41 @@ pub struct Refused {
     pub id: Option<RequestId>,
     /// What it tried to be.
     pub attempt: Attempt,
+    /// How it begins, to be shown to people: control characters are escaped. It
+    /// may hold what was meant for nobody.
+    pub beginning: Box<str>,
 }
+
+impl Refused {
+    pub(super) fn new(issues: impl Into<Issues>) -> Self {
+        Self {
+            issues: issues.into(),
+            id: None,
+            attempt: Attempt::Unknown,
+            beginning: Box::default(),
+        }
+    }
+
+    /// Keeps the beginning of the line.
+    pub(super) fn of_line(mut self, line: &[u8]) -> Self {
+        let cut = &line[..line.len().min(MAX_BEGINNING)];
+        let text = String::from_utf8_lossy(cut);
+        let mut beginning = String::with_capacity(text.len());
+        for character in text.chars() {
+            if character.is_control() {
+                beginning.extend(character.escape_default());
+            } else {
+                beginning.push(character);
+            }
+        }
+        self.beginning = beginning.into();
+        self
+    }
+}
+
+/// Bytes of a refused line that are kept: enough to recognise a banner, or a
+/// message behind something else.
+const MAX_BEGINNING: usize = 256;
 
 /// What a refused line tried to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,12 +125,7 @@ pub enum Attempt {
 /// [`Refused`] when the line is no JSON-RPC message; its issues say why.
 pub(super) fn read(line: &[u8], limits: &Limits) -> Result<Head, Refused> {
     if std::str::from_utf8(line).is_err() {
-        let issues = Issue::MalformedJson.into();
-        return Err(Refused {
-            issues,
-            id: None,
-            attempt: Attempt::Unknown,
-        });
+        return Err(Refused::new(Issue::MalformedJson));
     }
     // A message cannot be deeper than it has opening brackets: counting is
     // cheap, and only a suspicious line is walked through.
@@ -125,9 +154,9 @@ fn too_deep(line: &[u8]) -> Refused {
         Err(refused) => return refused,
     };
     Refused {
-        issues: Issue::ExcessiveNesting.into(),
         id,
         attempt,
+        ..Refused::new(Issue::ExcessiveNesting)
     }
 }
 

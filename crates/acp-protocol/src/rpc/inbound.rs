@@ -13,7 +13,7 @@ use crate::lenient;
 
 use super::{
     Fault, Issue, Limits, RequestId, Role,
-    head::{self, Attempt, Body, Head, Method, Refused, Shape},
+    head::{self, Body, Head, Method, Refused, Shape},
     lines::{Block, Found, LineDecoder, LineFault},
     mailbox::Entry,
 };
@@ -178,7 +178,10 @@ impl Intake {
             let bytes = block.bytes(line.start, line.end);
             let head = match head::read(bytes, &self.limits) {
                 Ok(head) => head,
-                Err(refused) => return Some(self.interrupt(block, Inbound::Refused(refused))),
+                Err(refused) => {
+                    let refused = refused.of_line(bytes);
+                    return Some(self.interrupt(block, Inbound::Refused(refused)));
+                }
             };
             if !(self.routes_updates
                 && head.shape == Shape::Notification
@@ -188,12 +191,7 @@ impl Intake {
                 return Some(self.interrupt(block, Inbound::Message(Incoming { line, head })));
             }
             let Some(session) = session_of(bytes, &head.body) else {
-                let issues = Issue::UndecodableUpdate.into();
-                let refused = Refused {
-                    issues,
-                    id: None,
-                    attempt: Attempt::Unknown,
-                };
+                let refused = Refused::new(Issue::UndecodableUpdate).of_line(bytes);
                 return Some(self.interrupt(block, Inbound::Refused(refused)));
             };
             match &mut self.run {

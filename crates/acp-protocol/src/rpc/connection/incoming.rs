@@ -1,6 +1,6 @@
 //! What the peer says: updates, requests, answers, and lines that are neither.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 use serde::Deserialize;
 
@@ -158,6 +158,9 @@ impl Connection {
 
     fn accept_refused(&mut self, refused: &Refused, now: Instant) {
         self.stats.ignore(refused.issues);
+        if refused.attempt == Attempt::Unknown {
+            self.noise = Some(Arc::from(&*refused.beginning));
+        }
         match (&refused.id, refused.attempt) {
             (Some(RequestId::Number(id)), Attempt::Answer | Attempt::Unknown)
                 if self.calls.is_open(*id) =>
@@ -203,15 +206,15 @@ impl Connection {
             Some((Attempt::Call, None)) => {}
             Some((Attempt::Answer, Some(RequestId::Number(id)))) => {
                 let seq = self.seq;
-                self.resolve(id, seq, Err(CallError::TooLarge { limit }));
+                self.resolve(id, seq, Err(CallError::AnswerTooLarge { limit }));
             }
             _ => {
                 // It cannot be told whose answer is lost: none may wait for ever.
                 for (mailbox, call) in self
                     .calls
-                    .fail(|_| CallError::TooLarge { limit }, &mut self.wakes)
+                    .fail(|_| CallError::AnswerTooLarge { limit }, &mut self.wakes)
                 {
-                    self.end_stream(mailbox, call, Err(CallError::TooLarge { limit }));
+                    self.end_stream(mailbox, call, Err(CallError::AnswerTooLarge { limit }));
                 }
             }
         }

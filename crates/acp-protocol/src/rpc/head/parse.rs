@@ -17,18 +17,10 @@ pub(in crate::rpc) fn parse(line: &[u8]) -> Result<Head, Refused> {
             _ => Issue::MalformedJson,
         };
         // A syntax error wins over whatever was collected before it.
-        return Err(Refused {
-            issues: issue.into(),
-            id: None,
-            attempt: Attempt::Unknown,
-        });
+        return Err(Refused::new(issue));
     }
     if deserializer.end().is_err() {
-        return Err(Refused {
-            issues: Issue::TrailingData.into(),
-            id: None,
-            attempt: Attempt::Unknown,
-        });
+        return Err(Refused::new(Issue::TrailingData));
     }
     members.into_head(line)
 }
@@ -136,7 +128,6 @@ impl Members<'_> {
                 body: body.map_or(Body::Absent, |raw| Body::Exact(span(line, raw.get()))),
             }),
             _ => Err(Refused {
-                issues,
                 id,
                 attempt: if self.method.is_some() {
                     Attempt::Call
@@ -145,6 +136,7 @@ impl Members<'_> {
                 } else {
                     Attempt::Unknown
                 },
+                ..Refused::new(issues)
             }),
         }
     }
