@@ -12,6 +12,7 @@ use crate::{
     outcome::Stop,
     run::GateSignal,
     session::Core,
+    slot::PromptSlot,
 };
 
 /// The round trip of a gate that was opened.
@@ -72,12 +73,7 @@ impl Trip {
                 Decision::closed(gate, "the turn is cancelled")
             }
             decision = gate::ask(core, gate) => {
-                // It may have been given up between the answer and now.
-                match core.slot().close_gate(&gate.id) {
-                    true => decision,
-                    false if signal.is_resolved() => return None,
-                    false => Decision::closed(gate, "the turn is cancelled"),
-                }
+                return settle(&mut core.slot(), gate, signal, decision);
             }
             () = expired(core.limits.permission) => {
                 core.slot().close_gate(&gate.id);
@@ -120,6 +116,21 @@ impl Drop for Asking {
     }
 }
 
+/// What counts of a decision: it may have been given up between the answer and
+/// now.
+fn settle(
+    slot: &mut PromptSlot,
+    gate: &Gate,
+    signal: &GateSignal,
+    decision: Decision,
+) -> Option<Decision> {
+    match slot.close_gate(&gate.id) {
+        true => Some(decision),
+        false if signal.is_resolved() => None,
+        false => Some(Decision::closed(gate, "the turn is cancelled")),
+    }
+}
+
 async fn expired(patience: Option<std::time::Duration>) {
     match patience {
         Some(patience) => tokio::time::sleep(patience).await,
@@ -154,4 +165,68 @@ async fn pass_on(core: &Core, command: &CommandId, gate: &Gate, decision: Decisi
 fn stop(core: &Core, command: &CommandId, fault: acp_protocol::rpc::Fault) {
     let after = core.slot().stop(Some(command), Stop::Broken(fault));
     after.run();
+}
+
+#[cfg(test)]
+mod tests {
+    use acp_host::{Cancel, EventBody, GateAnswer, Origin, PermissionAction, ToolCall, Visibility};
+    use acp_protocol::v1::{RequestPermissionOutcome, RequestPermissionResponse};
+
+    use super::*;
+    use crate::{after::After, outcome::End, run::Step};
+
+    /// A slot with an open gate.
+    fn open() -> (PromptSlot, Box<Gate>, GateSignal) {
+        let mut slot = PromptSlot::default();
+        let command = CommandId::from("a");
+        slot.begin(command.clone(), Cancel::new());
+        let turn = Arc::new(Origin::new("main", "t"));
+        let started = EventBody::TurnStarted {
+            command: Some(command),
+            index: 0,
+        };
+        let gate = Gate::permission("g", ToolCall::new("t", "edit", "Edit"));
+        let mut after = After::default();
+        slot.event(&turn, Visibility::Public, started, &mut after);
+        let opened = EventBody::GateOpened(Box::new(gate));
+        let step = slot.event(&turn, Visibility::Public, opened, &mut after);
+        after.run();
+        match step {
+            Step::Ask { gate, signal, .. } => (slot, gate, signal),
+            step => panic!("{step:?}"),
+        }
+    }
+
+    fn approval(gate: &Gate) -> Decision {
+        let approve = RequestPermissionOutcome::Selected(
+            acp_protocol::v1::SelectedPermissionOutcome::new("approve"),
+        );
+        Decision::of_answer(gate, Ok(RequestPermissionResponse::new(approve)))
+    }
+
+    fn action(decision: Option<Decision>) -> Option<GateAnswer> {
+        decision.map(|decision| decision.answer)
+    }
+
+    #[test]
+    fn an_approval_counts_only_while_its_gate_is_open() {
+        let approve = Some(GateAnswer::Permission(PermissionAction::Approve));
+        let deny = Some(GateAnswer::Permission(PermissionAction::Deny));
+        let (mut slot, gate, signal) = open();
+        let settled = settle(&mut slot, &gate, &signal, approval(&gate));
+        assert_eq!(action(settled), approve);
+        // It counts once.
+        let settled = settle(&mut slot, &gate, &signal, approval(&gate));
+        assert_eq!(action(settled), deny);
+
+        let (mut slot, gate, signal) = open();
+        slot.stop(None, Stop::Cancelled).run();
+        let settled = settle(&mut slot, &gate, &signal, approval(&gate));
+        assert_eq!(action(settled), deny);
+
+        let (mut slot, gate, signal) = open();
+        slot.end(&CommandId::from("a"), End::Interrupted).run();
+        let settled = settle(&mut slot, &gate, &signal, approval(&gate));
+        assert_eq!(action(settled), None, "nobody waits at the gate");
+    }
 }

@@ -156,6 +156,21 @@ async fn a_session_that_hangs_while_it_is_closed_delays_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_session_that_is_being_closed_takes_no_prompt() {
+    let (strings, mut client, id, session) = scene().await;
+    let shutdown = &strings.script.shutdown;
+    shutdown.lock().unwrap().push_back(Does::Rest(1000));
+    let close = client
+        .start_call("session/close", json!({"sessionId": id}))
+        .await;
+    client.pause().await;
+    let answer = client.call("session/prompt", prompt(&id, "hi")).await;
+    assert_eq!(answer["error"]["code"], -32600, "{answer}");
+    client.answer(close).await;
+    assert!(session.try_submission().await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
 async fn only_sessions_that_are_not_live_are_deleted() {
     let (agent, mut strings) = full_agent();
     let mut client = Client::ready(&agent).await;

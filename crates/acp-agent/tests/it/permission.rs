@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::{
-    client::Client,
+    client::{Client, notification},
     host::{Does, agent, host, scene},
 };
 
@@ -308,6 +308,53 @@ async fn a_host_that_does_not_take_the_decision_ends_the_turn() {
         assert_eq!(answer["error"]["code"], -32603, "{answer}");
         assert!(!answer.to_string().contains("canary"), "{answer}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_approval_and_a_cancel_that_arrive_together_approve_nothing() {
+    let (_strings, mut client, id, session) = scene().await;
+    for is_first in [true, false] {
+        let request = client.prompt(&id, "hi").await;
+        let turn = session.start().await;
+        turn.open_gate("g1", &format!("t{is_first}")).await;
+        client.update().await;
+        let asked = client.asked("session/request_permission").await;
+        let reply = json!({"jsonrpc": "2.0", "id": asked["id"], "result": selected("approve")});
+        let cancel = notification("session/cancel", json!({"sessionId": id}));
+        let messages = match is_first {
+            true => [reply, cancel],
+            false => [cancel, reply],
+        };
+        client.send_all(&messages).await;
+        assert_denied_by_policy(&session.response().await);
+        turn.interrupted().await;
+        loop {
+            let message = client.next().await;
+            if message["method"] != "$/cancel_request" {
+                assert_eq!(message["id"], request, "{message}");
+                assert_eq!(message["result"]["stopReason"], "cancelled", "{message}");
+                break;
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_decision_that_is_not_taken_does_not_undo_a_cancel() {
+    let (strings, mut client, id, session) = scene().await;
+    strings.script.respond.lock().unwrap().push_back(Does::Hang);
+    let request = client.prompt(&id, "hi").await;
+    let turn = session.start().await;
+    turn.open_gate("g1", "t1").await;
+    client.update().await;
+    let asked = client.asked("session/request_permission").await;
+    client.reply(&asked["id"], selected("approve")).await;
+    session.response().await;
+    client.cancel(&id).await;
+    // Meanwhile it is found that the decision was not taken.
+    tokio::time::sleep(Duration::from_secs(15)).await;
+    turn.interrupted().await;
+    assert_eq!(client.stop_reason(request).await, "cancelled");
 }
 
 #[tokio::test(start_paused = true)]
