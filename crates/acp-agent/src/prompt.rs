@@ -35,7 +35,8 @@ pub(crate) enum Task {
 /// A prompt that has the slot of its session.
 ///
 /// Dropping it lets go of the slot: at once if the host is not at work on the
-/// prompt, else when the turn has ended.
+/// prompt, else when the turn has ended. It is dropped when the connection ends;
+/// then the session is closed, which interrupts the turn.
 pub(crate) struct Accepted {
     session: Arc<Session>,
     command: CommandId,
@@ -166,9 +167,6 @@ impl Drop for Accepted {
             .slot()
             .abandon(&self.command, !self.is_running);
         after.run();
-        if self.is_running {
-            self.session.interrupt_soon();
-        }
     }
 }
 
