@@ -9,8 +9,9 @@ use crate::{TurnEvent, Update};
 /// Joins adjacent pieces of one message into larger ones.
 ///
 /// Agents send a few letters at a time. Who writes a log or forwards a conversation
-/// wants fewer and larger pieces; what is no text passes as it is, in its place. An
-/// event is held back until the next one shows that it is complete;
+/// wants fewer and larger pieces; what is no text passes as it is, in its place. A piece
+/// is held back until the next event shows that it is complete, and nothing else is: an
+/// agent may wait for the answer to what it asks.
 /// [`Turn::next_merged`](crate::Turn::next_merged) joins what is there and waits for
 /// nothing.
 ///
@@ -18,7 +19,7 @@ use crate::{TurnEvent, Update};
 /// # async fn show(mut turn: acp_client::Turn) {
 /// let mut merge = acp_client::Merge::new();
 /// while let Some(event) = turn.next().await {
-///     if let Some(whole) = merge.push(event) {
+///     for whole in merge.push(event) {
 ///         println!("{whole:?}");
 ///     }
 /// }
@@ -39,26 +40,34 @@ impl Merge {
         Self::default()
     }
 
-    /// Takes an event, and gives the one before it when nothing can be joined to that
-    /// any more.
-    pub fn push(&mut self, event: TurnEvent) -> Option<TurnEvent> {
-        let event = match (&mut self.held, event) {
+    /// Takes an event, and gives what is complete by now: the piece that was held back,
+    /// and the event itself if it is none.
+    pub fn push(&mut self, event: TurnEvent) -> impl Iterator<Item = TurnEvent> + use<> {
+        let (before, event) = match (&mut self.held, event) {
             (Some(TurnEvent::Update(held)), TurnEvent::Update(next))
             | (Some(TurnEvent::Earlier(held)), TurnEvent::Earlier(next))
                 if can_join(held, &next) =>
             {
                 join(held, next);
-                return None;
+                (None, None)
             }
-            (_, event) => event,
+            (_, event) if is_piece(&event) => (self.held.replace(event), None),
+            (_, event) => (self.held.take(), Some(event)),
         };
-        self.held.replace(event)
+        before.into_iter().chain(event)
     }
 
     /// Gives the event that is held back.
     #[must_use]
     pub fn finish(self) -> Option<TurnEvent> {
         self.held
+    }
+}
+
+fn is_piece(event: &TurnEvent) -> bool {
+    match event {
+        TurnEvent::Update(update) | TurnEvent::Earlier(update) => text(&update.update).is_some(),
+        _ => false,
     }
 }
 

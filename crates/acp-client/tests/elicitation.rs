@@ -670,3 +670,37 @@ async fn the_death_of_the_agent_ends_the_wait() {
     client.done().await;
     assert_eq!(silent.dropped.load(Ordering::SeqCst), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn joining_pieces_of_text_holds_no_question_back() {
+    let options = in_stream(ElicitationModes::FORM).with_permissions_in_stream();
+    let (_client, mut session, mut agent) = opened(options).await;
+    let mut turn = session.prompt("one").await.unwrap();
+    let prompt = agent.request("session/prompt").await;
+    let serve = async {
+        agent.text("be").await;
+        agent.text("fore").await;
+        // Goes on only when it has the answer.
+        agent.question(1, form()).await;
+        assert_eq!(agent.result(1).await, decline());
+        agent.ask_permission(2, json!({"toolCallId": "t"})).await;
+        assert_eq!(agent.result(2).await, selected("no"));
+        agent.answer(&prompt, end_turn()).await;
+    };
+    let read = async {
+        let (mut merge, mut seen) = (acp_client::Merge::new(), Vec::new());
+        while let Some(event) = turn.next().await {
+            for event in merge.push(event) {
+                // What is dropped is refused.
+                seen.push(match event {
+                    TurnEvent::Question(_) => "asks".to_owned(),
+                    other => brief(&other),
+                });
+            }
+        }
+        assert!(merge.finish().is_none());
+        seen
+    };
+    let (seen, ()) = tokio::join!(read, serve);
+    assert_eq!(seen, ["before", "asks", "asks t"]);
+}

@@ -46,7 +46,8 @@ pub enum DecidedBy {
     Nobody,
     /// The turn was cancelled, or the session closed.
     Cancel,
-    /// Nobody: the agent took the request back, or the connection ended.
+    /// Nobody: the agent took the request back, the connection ended, or the handler
+    /// panicked.
     Withdrawn,
     /// Nobody: too many requests of the session wait for an answer.
     Overload,
