@@ -67,15 +67,22 @@ impl<'a> Walk<'a> {
                 }
                 continue;
             }
-            let next = self.done.join(part);
+            let next = self.done.join(&part);
             match self.root.dir.symlink_metadata(&next) {
                 Ok(metadata) if metadata.is_symlink() => {
                     self.links += 1;
                     if self.links > MAX_LINKS {
                         return Err(dangling(path));
                     }
-                    let target = self.root.dir.read_link_contents(&next);
-                    self.follow(&target.map_err(|error| explain(path, error))?, path)?;
+                    match self.root.dir.read_link_contents(&next) {
+                        Ok(target) => self.follow(&target, path)?,
+                        // It is none any more: looked at again.
+                        Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                            self.todo.push_front(part);
+                            self.from_link += usize::from(by_link);
+                        }
+                        Err(error) => return Err(explain(path, error)),
+                    }
                 }
                 Ok(_) => self.done = next,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
