@@ -23,6 +23,17 @@ pub const MAX_DECISIONS: usize = 256;
 /// Bytes kept of the title of a decided tool call; agents put whole commands there.
 pub const MAX_DECISION_TITLE: usize = 256;
 
+/// How long the folders of a session may take to open. They do at once, or belong to
+/// a disk that does not answer; the session then goes on without them.
+pub const FOLDERS_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long one file may take to be read or written, waiting included. Within it
+/// even a large part of a slow disk is read.
+pub const FILE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How long it may take to find a program, and again to start it.
+pub const TERMINAL_START_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// Bytes of one file that are read or written at once: the text of a program is
 /// shorter, and an answer with all of it still fits into a message.
 pub const MAX_FILE_BYTES: u64 = 10 << 20;

@@ -1,5 +1,6 @@
 //! Files below the folders of a session.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,11 +10,12 @@ use acp_protocol::v1::{
 };
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
+use tokio::time::{Instant, timeout_at};
 
 use super::window::{Bounds, Window};
 use super::{OpenFiles, ReadFiles, WriteFiles, read, write};
 use crate::folders::{Roots, SharedRoots};
-use crate::limits::{MAX_FILE_BYTES, MAX_FILE_JOBS, MAX_FILE_SEEN};
+use crate::limits::{FILE_TIMEOUT, MAX_FILE_BYTES, MAX_FILE_JOBS, MAX_FILE_SEEN};
 use crate::{ServeError, SessionFolders};
 
 /// Serves files below the folders of a session, and no others.
@@ -103,12 +105,9 @@ impl OpenFiles for WorkspaceFiles {
     type Files = FolderFiles;
 
     async fn open(&self, folders: &SessionFolders) -> FolderFiles {
-        let (shared, folders) = (Arc::clone(&self.roots), folders.clone());
-        let roots = spawn_blocking(move || shared.open(&folders)).await;
         FolderFiles {
             options: self.clone(),
-            // Without roots everything is outside.
-            roots: roots.unwrap_or_default(),
+            roots: self.roots.open(folders).await,
         }
     }
 }
@@ -123,15 +122,18 @@ pub struct FolderFiles {
 impl FolderFiles {
     /// Does what blocks on a thread for such work.
     ///
-    /// Some work at the same time, the others wait. Work that nobody waits for any
-    /// more is told so, and keeps its place until it has heard it.
+    /// Some work at the same time, the others wait, and nobody for ever. Work that
+    /// nobody waits for any more is told so, and keeps its place until it has heard
+    /// it.
     async fn blocking<T, F>(&self, work: F) -> Result<T, ServeError>
     where
         T: Send + 'static,
         F: FnOnce(&Roots, &dyn Fn() -> bool) -> Result<T, ServeError> + Send + 'static,
     {
-        let place = Arc::clone(&self.options.jobs).acquire_owned().await;
-        let place = place.map_err(std::io::Error::other)?;
+        let place = Arc::clone(&self.options.jobs).acquire_owned();
+        let until = Instant::now() + FILE_TIMEOUT;
+        let place = timeout_at(until, place).await.map_err(io::Error::from)?;
+        let place = place.map_err(io::Error::other)?;
         let roots = Arc::clone(&self.roots);
         let given_up = GivenUp::default();
         let stopped = Arc::clone(&given_up.0);
@@ -139,7 +141,8 @@ impl FolderFiles {
             let _place = place;
             work(&roots, &|| stopped.load(Ordering::Relaxed))
         });
-        work.await.map_err(std::io::Error::other)?
+        let done = timeout_at(until, work).await.map_err(io::Error::from)?;
+        done.map_err(io::Error::other)?
     }
 }
 
@@ -237,6 +240,23 @@ mod tests {
         }
         assert_eq!(running + starts.try_iter().count(), 2 * MAX_FILE_JOBS);
         assert_eq!(files.options.jobs.available_permits(), MAX_FILE_JOBS);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_waits_for_ever() {
+        let files = files().await;
+        let jobs = u32::try_from(MAX_FILE_JOBS).unwrap();
+        let all = files.options.jobs.acquire_many(jobs).await.unwrap();
+        let since = Instant::now();
+        let answer = files.blocking(|_, _| Ok(())).await.unwrap_err();
+        assert_eq!(since.elapsed().as_secs(), FILE_TIMEOUT.as_secs());
+        let timed_out = |error: &io::Error| error.kind() == io::ErrorKind::TimedOut;
+        assert!(
+            matches!(&answer, ServeError::Io(error) if timed_out(error)),
+            "{answer:?}"
+        );
+        drop(all);
+        files.blocking(|_, _| Ok(())).await.unwrap();
     }
 
     #[tokio::test]

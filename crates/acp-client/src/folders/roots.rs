@@ -3,13 +3,16 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
 
 use super::SessionFolders;
 use crate::ServeError;
+use crate::limits::FOLDERS_TIMEOUT;
 
 /// The folders of a session, opened once.
 ///
@@ -136,17 +139,36 @@ pub(crate) struct SharedRoots {
 }
 
 impl SharedRoots {
-    /// Opens the folders, or takes what another session has open. Blocks.
-    pub(crate) fn open(&self, folders: &SessionFolders) -> Arc<Roots> {
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = opened.get(folders).and_then(Weak::upgrade);
+    /// Opens the folders, or takes what another session has open.
+    ///
+    /// Folders that do not answer hold nothing.
+    pub(crate) async fn open(self: &Arc<Self>, folders: &SessionFolders) -> Arc<Roots> {
+        let (shared, named) = (Arc::clone(self), folders.clone());
+        let opening = spawn_blocking(move || shared.open_now(&named));
+        match timeout(FOLDERS_TIMEOUT, opening).await {
+            Ok(Ok(roots)) => roots,
+            Ok(Err(_)) | Err(_) => {
+                tracing::warn!(folder = %folders.cwd().display(), "the folders of a session do not open");
+                Arc::default()
+            }
+        }
+    }
+
+    /// Blocks, without the lock: one folder that does not answer stops no other.
+    fn open_now(&self, folders: &SessionFolders) -> Arc<Roots> {
+        let known = self.lock().get(folders).and_then(Weak::upgrade);
         if let Some(roots) = known.filter(|roots| roots.is_current(folders)) {
             return roots;
         }
-        opened.retain(|_, roots| roots.strong_count() > 0);
         let roots = Arc::new(Roots::open(folders));
+        let mut opened = self.lock();
+        opened.retain(|_, roots| roots.strong_count() > 0);
         opened.insert(folders.clone(), Arc::downgrade(&roots));
         roots
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionFolders, Weak<Roots>>> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,12 +17,15 @@ use acp_protocol::v1::{
 use acp_transport_stdio::process::{Environment, ExitStatus, KillLadder, Launch};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
+use tokio::time::timeout;
 
 use super::command::{Program, ShellLines};
 use super::running::{Running, View};
 use super::{CommandAsk, OpenTerminals, ServeTerminals};
 use crate::folders::{Roots, SharedRoots};
-use crate::limits::{MAX_TERMINAL_OUTPUT, MAX_TERMINALS, TERMINAL_KILL_GRACE};
+use crate::limits::{
+    MAX_TERMINAL_OUTPUT, MAX_TERMINALS, TERMINAL_KILL_GRACE, TERMINAL_START_TIMEOUT,
+};
 use crate::{ServeError, SessionFolders};
 
 /// What a command gets of our environment unless something else is said: enough
@@ -162,12 +166,9 @@ impl OpenTerminals for LocalTerminals {
     type Terminals = SessionTerminals;
 
     async fn open(&self, folders: &SessionFolders) -> SessionTerminals {
-        let (shared, named) = (Arc::clone(&self.roots), folders.clone());
-        let roots = spawn_blocking(move || shared.open(&named)).await;
         SessionTerminals {
             options: self.clone(),
-            // Without roots every folder is outside.
-            roots: roots.unwrap_or_default(),
+            roots: self.roots.open(folders).await,
             cwd: folders.cwd().to_path_buf(),
             places: Arc::new(Semaphore::new(self.max_terminals)),
             running: Mutex::default(),
@@ -215,7 +216,7 @@ impl SessionTerminals {
             };
             Ok((in_folder(launch, folder, &ask.cwd), ask))
         });
-        found.await.map_err(std::io::Error::other)?
+        in_time(found).await?.map_err(io::Error::other)?
     }
 
     fn view(&self, id: &TerminalId) -> Result<View, ServeError> {
@@ -252,7 +253,7 @@ impl ServeTerminals for SessionTerminals {
             return Err(ServeError::Denied);
         }
         let id = TerminalId::from(random_id()?);
-        let running = Running::start(launch, limit, place).await?;
+        let running = in_time(Running::start(launch, limit, place)).await??;
         self.running().insert(id.clone(), running);
         Ok(CreateTerminalResponse::new(id))
     }
@@ -302,6 +303,12 @@ impl ServeTerminals for SessionTerminals {
     }
 }
 
+/// A disk that does not answer must not hold up the agent.
+async fn in_time<F: Future>(work: F) -> Result<F::Output, ServeError> {
+    let done = timeout(TERMINAL_START_TIMEOUT, work).await;
+    Ok(done.map_err(io::Error::from)?)
+}
+
 /// Starts it in the folder that was opened.
 #[cfg(unix)]
 fn in_folder(launch: Launch, folder: cap_std::fs::Dir, _: &Path) -> Launch {
@@ -335,7 +342,7 @@ fn extended(base: &Environment, more: Vec<EnvVariable>) -> Result<Environment, S
 fn random_id() -> Result<String, ServeError> {
     let mut bytes = [0; 16];
     let filled = getrandom::fill(&mut bytes);
-    filled.map_err(|error| std::io::Error::other(error.to_string()))?;
+    filled.map_err(|error| io::Error::other(error.to_string()))?;
     Ok(format!("term-{:032x}", u128::from_ne_bytes(bytes)))
 }
 

@@ -44,6 +44,7 @@ async fn arguments_come_as_they_are() {
     assert_eq!(terminals.output(&id).await.0, "a b||$HOME|*|'|ö\n|");
 }
 
+/// B100.
 #[tokio::test]
 async fn shell_lines_need_a_policy() {
     let place = Place::new();
@@ -131,6 +132,7 @@ async fn a_command_starts_inside_the_folders() {
     );
 }
 
+/// B045: values hold whatever they hold.
 #[tokio::test]
 async fn the_environment_is_what_is_configured_and_what_the_agent_adds() {
     let place = Place::new();
@@ -208,6 +210,7 @@ async fn the_program_is_looked_for_where_the_command_will_look() {
     assert_eq!(terminals.output(&id).await.0, "mine\n");
 }
 
+/// B102.
 #[tokio::test]
 async fn of_a_long_output_the_end_is_kept() {
     let place = Place::new();
@@ -358,5 +361,8 @@ async fn an_environment_can_be_all_there_is() {
     let terminals = place.terminals_by(options).await;
     let id = terminals.create(command("env")).await.unwrap();
     terminals.wait(&id).await;
-    assert!(terminals.output(&id).await.0.contains("CARGO"));
+    let output = terminals.output(&id).await.0;
+    for (name, _) in std::env::vars() {
+        assert!(output.contains(&format!("{name}=")), "{name}");
+    }
 }

@@ -75,6 +75,7 @@ async fn a_command_from_its_start_to_its_release() {
     assert_eq!(agent.refusal(8).await, -32602);
 }
 
+/// B103.
 #[tokio::test]
 async fn the_end_of_a_session_ends_its_commands() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Ways out of the workspace, and ways that only look like it.
+//! Ways out of the workspace, and ways that only look like it (B096, B099).
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -261,7 +261,7 @@ proptest! {
                 fs::write(folder.join("file"), folder.to_str().unwrap()).unwrap();
             }
         }
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let files = tree.files().await;
             for path in paths {

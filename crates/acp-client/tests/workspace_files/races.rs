@@ -1,4 +1,4 @@
-//! What happens while somebody changes the paths all the time.
+//! What happens while somebody changes the paths all the time (B099).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -42,6 +42,7 @@ fn take_turns(tree: &Tree, place: &str, makers: &[&(dyn Fn(&str) + Sync)], turn:
 /// Reads and writes until every outcome that can be was met, and counts them.
 fn outcomes(tree: &Tree, below: &str, wanted: &[&str]) -> BTreeMap<String, usize> {
     let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
         .build()
         .unwrap();
     let mut seen = BTreeMap::new();
@@ -140,6 +141,7 @@ fn whoever_reads_gets_a_whole_text() {
     let texts = [1, 2].map(|number| format!("{number}\n").repeat(50_000));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
+        .enable_time()
         .build()
         .unwrap();
     runtime.block_on(async {

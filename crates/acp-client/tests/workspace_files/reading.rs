@@ -7,6 +7,7 @@ use acp_client::{MissingFiles, WorkspaceFiles};
 
 use crate::support::{Tree, ok, refused};
 
+/// Empty files too (B097).
 #[tokio::test]
 async fn text_comes_byte_by_byte() {
     let tree = Tree::new();

@@ -14,6 +14,9 @@ const STUBBORN_PAIR: &str = "trap '' INT TERM HUP; \
     sh -c 'echo $$; while :; do read _ || sleep 1000; done' & \
     wait_for_it() { while :; do read _ || sleep 1000; done; }; wait_for_it";
 
+/// A leader that ends, and what it leaves behind.
+const JOB: &str = "sh -c 'trap \"\" INT TERM HUP; echo $$; sleep 1000; :' & exit 0";
+
 fn stubborn_pair() -> Launch {
     let short = Duration::from_millis(30);
     sh(STUBBORN_PAIR).with_kill_ladder(
@@ -33,17 +36,22 @@ fn helper_that_is_killed() {
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let launch = match std::env::var("GUARD").unwrap().as_str() {
+        let guard = std::env::var("GUARD").unwrap();
+        let launch = match guard.as_str() {
             "signal" => stubborn_pair().with_orphan_guard(OrphanGuard::ParentDeathSignal),
             "session" => stubborn_pair().with_new_session(),
+            "kept" => sh(JOB).with_kept_group(),
             _ => stubborn_pair(),
         };
         let mut child = launch.spawn().unwrap();
         let grandchild = Lines::of(&mut child).next_pid().await;
         let leader = child.pid();
+        if guard == "kept" {
+            child.handle().wait().await;
+        }
         let watchdog = children().into_iter().find(|pid| *pid != leader);
         helper::say(&format!("{leader} {grandchild} {}", watchdog.unwrap_or(0)));
-        child.handle().wait().await;
+        std::future::pending::<()>().await;
     });
 }
 
@@ -65,7 +73,8 @@ fn kill_parent_of_pair(guard: &str) -> [u32; 3] {
             <[u32; 3]>::try_from(ids.ok()?).ok()
         })
         .expect("the helper says three ids");
-    assert!(runs(ids[0]) && runs(ids[1]));
+    assert!(runs(ids[1]));
+    assert_eq!(state(ids[0]) == Some('Z'), guard == "kept");
     helper.kill().unwrap();
     helper.wait().unwrap();
     ids
@@ -73,7 +82,7 @@ fn kill_parent_of_pair(guard: &str) -> [u32; 3] {
 
 #[test]
 fn a_killed_parent_leaves_nobody() {
-    for guard in ["default", "session"] {
+    for guard in ["default", "session", "kept"] {
         let [leader, grandchild, watchdog] = kill_parent_of_pair(guard);
         assert_ne!(watchdog, 0);
         for pid in [leader, grandchild, watchdog] {
