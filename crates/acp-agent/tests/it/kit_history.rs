@@ -310,3 +310,59 @@ async fn a_deleted_session_does_not_come_back() {
     assert!(client.call("session/set_mode", mode).await["error"].is_object());
     assert!(history.get(&key).await.unwrap().is_none());
 }
+
+/// Of the turns that others interrupted, nothing was promised; each that was
+/// acknowledged is there once, whole, with nothing of another in it.
+#[tokio::test(start_paused = true)]
+async fn many_processes_on_one_session() {
+    let counted = Counted::new(u64::MAX);
+    let mut first = Client::ready(&agent(counted.clone()).0).await;
+    let id = first.new_session().await;
+    let prompts = (0..4).map(|process| {
+        let (counted, id) = (counted.clone(), id.clone());
+        tokio::spawn(async move {
+            let mut client = Client::ready(&agent(counted).0).await;
+            let answer = client.call("session/resume", params(&id)).await;
+            assert!(answer["result"].is_object(), "{answer}");
+            let (mut kept, mut lost) = (Vec::new(), 0);
+            for number in 0..25 {
+                let text = format!("turn {process}.{number}");
+                let answer = say(&mut client, &id, &text).await;
+                match answer["error"]["message"].as_str() {
+                    None => kept.push(text),
+                    Some(why) => {
+                        assert!(why.contains("has gone on elsewhere"), "{why}");
+                        lost += 1;
+                    }
+                }
+            }
+            (kept, lost)
+        })
+    });
+    let prompts: Vec<_> = prompts.collect();
+    let (mut acknowledged, mut lost) = (Vec::new(), 0);
+    for task in prompts {
+        let (kept, more) = task.await.unwrap();
+        acknowledged.extend(kept);
+        lost += more;
+    }
+    assert!(lost > 0, "they did not meet");
+    assert!(!acknowledged.is_empty());
+
+    let records = kept(&counted, &id).await;
+    let turns: Vec<&[Record]> = records.chunk_by(|a, b| a.turn == b.turn).collect();
+    let names: std::collections::BTreeSet<_> = turns.iter().map(|turn| &turn[0].turn).collect();
+    assert_eq!(names.len(), turns.len(), "a turn is in two pieces");
+    let asked = |turn: &[Record]| match &turn[0].what {
+        What::Asked(blocks) => blocks[0].as_text().unwrap().to_owned(),
+        other => panic!("a turn begins with {other:?}"),
+    };
+    let mut whole: Vec<_> = turns
+        .iter()
+        .filter(|turn| endings(turn) == [Ending::Done])
+        .map(|turn| asked(turn))
+        .collect();
+    whole.sort();
+    acknowledged.sort();
+    assert_eq!(whole, acknowledged);
+}

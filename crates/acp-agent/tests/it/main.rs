@@ -17,6 +17,7 @@ mod handshake;
 mod host;
 mod kit;
 mod kit_history;
+mod kit_memory;
 mod kit_questions;
 mod kit_sessions;
 mod kit_turn;
