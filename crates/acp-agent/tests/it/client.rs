@@ -92,6 +92,19 @@ impl Client {
         answer
     }
 
+    /// Sends a request, and gives the updates until its answer, and the answer.
+    pub(crate) async fn told(&mut self, method: &str, params: Value) -> (Vec<Value>, Value) {
+        let request = self.start_call(method, params).await;
+        let mut told = Vec::new();
+        loop {
+            let mut message = self.next().await;
+            if message["id"] == request {
+                return (told, message);
+            }
+            told.push(message["params"]["update"].take());
+        }
+    }
+
     pub(crate) async fn notify(&mut self, method: &str, params: Value) {
         self.send(notification(method, params)).await;
     }

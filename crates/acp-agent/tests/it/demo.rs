@@ -281,14 +281,8 @@ async fn options_are_set_by_the_user() {
             .as_object_mut()
             .unwrap()
             .extend(value.as_object().unwrap().clone());
-        let request = client.start_call("session/set_config_option", params).await;
-        loop {
-            let message = client.next().await;
-            if message["id"] == request {
-                assert!(message["result"].is_object(), "{message}");
-                break;
-            }
-        }
+        let (_, answer) = client.told("session/set_config_option", params).await;
+        assert!(answer["result"].is_object(), "{answer}");
     }
     let about = hear(&mut client, &id, "about").await;
     for line in [
@@ -457,16 +451,8 @@ async fn sessions_are_remembered() {
     let listed = client.call("session/list", json!({})).await;
     assert_eq!(listed["result"]["sessions"][0]["title"], "Plants");
     let params = json!({"sessionId": id, "cwd": "/home/ada/project", "mcpServers": []});
-    let load = client.start_call("session/load", params).await;
-    let mut asked = 0;
-    loop {
-        let message = client.next().await;
-        if message["id"] == load {
-            break;
-        }
-        let update = &message["params"]["update"];
-        asked += usize::from(update["sessionUpdate"] == "user_message_chunk");
-    }
+    let (told, _) = client.told("session/load", params).await;
+    let asked = of_kind(&told, "user_message_chunk").len();
     assert_eq!(asked, 3);
     client.call("session/close", json!({"sessionId": id})).await;
     client
@@ -487,15 +473,7 @@ async fn prompts_may_hold_everything() {
         {"type": "resource", "resource": {"uri": "file:///b", "text": "bb"}},
     ]);
     let params = json!({"sessionId": id, "prompt": prompt});
-    let request = client.start_call("session/prompt", params).await;
-    let mut updates = Vec::new();
-    loop {
-        let mut message = client.next().await;
-        if message["id"] == request {
-            break;
-        }
-        updates.push(message["params"]["update"].take());
-    }
+    let (updates, _) = client.told("session/prompt", params).await;
     let want = "* text of 7 bytes\n* picture (image/png)\n* sound (audio/wav)\n\
         * link to file:///a\n* text of 2 bytes from file:///b\n";
     assert_eq!(text(&updates), want);

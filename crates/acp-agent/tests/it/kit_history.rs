@@ -61,21 +61,8 @@ fn params(id: &str) -> Value {
     json!({"sessionId": id, "cwd": "/home/ada/project", "mcpServers": []})
 }
 
-/// Sends a request, and gives what is told until its answer, and the answer.
-async fn told(client: &mut Client, method: &str, params: Value) -> (Vec<Value>, Value) {
-    let request = client.start_call(method, params).await;
-    let mut told = Vec::new();
-    loop {
-        let mut message = client.next().await;
-        if message["id"] == request {
-            return (told, message);
-        }
-        told.push(message["params"]["update"].take());
-    }
-}
-
 async fn say(client: &mut Client, id: &str, text: &str) -> Value {
-    told(client, "session/prompt", prompt(id, text)).await.1
+    client.told("session/prompt", prompt(id, text)).await.1
 }
 
 /// All that is kept of a session.
@@ -194,13 +181,13 @@ async fn options_and_title_come_back() {
     let mut client = Client::ready(&agent(history.clone()).0).await;
     let id = client.new_session().await;
     let mode = json!({"sessionId": id, "modeId": "act"});
-    told(&mut client, "session/set_mode", mode).await;
+    client.told("session/set_mode", mode).await;
     say(&mut client, &id, "call it work").await;
     client.hang_up().await;
 
     for method in ["session/load", "session/resume"] {
         let mut client = Client::ready(&agent(history.clone()).0).await;
-        let (_, answer) = told(&mut client, method, params(&id)).await;
+        let (_, answer) = client.told(method, params(&id)).await;
         assert_eq!(
             answer["result"]["modes"]["currentModeId"], "act",
             "{answer}"
@@ -243,7 +230,7 @@ async fn a_turn_that_cannot_be_kept_fails() {
     for (fail_at, words) in [(1, 0), (2, 1)] {
         let mut client = Client::ready(&agent(Counted::new(fail_at)).0).await;
         let id = client.new_session().await;
-        let (updates, answer) = told(&mut client, "session/prompt", prompt(&id, "hi")).await;
+        let (updates, answer) = client.told("session/prompt", prompt(&id, "hi")).await;
         assert_eq!(updates.len(), words);
         let text = answer["error"]["message"].as_str().unwrap();
         assert!(text.contains("the disk is full"), "{answer}");
@@ -265,7 +252,7 @@ async fn the_latest_prompt_has_the_session() {
     // In another process: the turn that was not finished is there, and its tool
     // no longer runs.
     let mut other = Client::ready(&other).await;
-    let (updates, _) = told(&mut other, "session/load", params(&id)).await;
+    let (updates, _) = other.told("session/load", params(&id)).await;
     assert_eq!(updates.last().unwrap()["status"], "failed", "{updates:?}");
     assert_eq!(
         say(&mut other, &id, "mine").await["result"]["stopReason"],

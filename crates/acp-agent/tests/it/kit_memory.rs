@@ -214,16 +214,9 @@ async fn load(history: MemoryHistory, name: &str) -> Vec<serde_json::Value> {
     let kit = Kit::new(DemoAgent::default()).with_history(history);
     let mut client = Client::ready(&kit.into_builder().build().unwrap()).await;
     let params = json!({"sessionId": name, "cwd": "/home/ada", "mcpServers": []});
-    let request = client.start_call("session/load", params).await;
-    let mut told = Vec::new();
-    loop {
-        let mut message = client.next().await;
-        if message["id"] == request {
-            assert!(message["result"].is_object(), "{message}");
-            return told;
-        }
-        told.push(message["params"]["update"].take());
-    }
+    let (told, answer) = client.told("session/load", params).await;
+    assert!(answer["result"].is_object(), "{answer}");
+    told
 }
 
 #[tokio::test(start_paused = true)]

@@ -87,19 +87,6 @@ fn params(id: &str) -> Value {
     json!({"sessionId": id, "cwd": "/home/ada/project", "mcpServers": []})
 }
 
-/// Sends a request and gives what is told until its answer, and the answer.
-async fn told(client: &mut Client, method: &str, params: Value) -> (Vec<Value>, Value) {
-    let request = client.start_call(method, params).await;
-    let mut told = Vec::new();
-    loop {
-        let mut message = client.next().await;
-        if message["id"] == request {
-            return (told, message);
-        }
-        told.push(message["params"]["update"].take());
-    }
-}
-
 /// What a client makes of updates: adjacent pieces of one message joined.
 fn transcript(updates: &[Value]) -> Vec<Value> {
     let mut folded: Vec<Value> = Vec::new();
@@ -123,7 +110,7 @@ async fn a_remembered_session_is_listed_loaded_resumed_and_deleted() {
     let id = client.new_session().await;
     let commands = client.update().await;
     assert_eq!(commands["availableCommands"][0]["name"], "work");
-    let (live, answer) = told(&mut client, "session/prompt", prompt(&id, "work")).await;
+    let (live, answer) = client.told("session/prompt", prompt(&id, "work")).await;
     assert_eq!(answer["result"]["stopReason"], "end_turn");
     let title = live.last().unwrap();
     assert_eq!(title["title"], "Working");
@@ -142,7 +129,7 @@ async fn a_remembered_session_is_listed_loaded_resumed_and_deleted() {
     assert_eq!(listed["title"], "Working");
     assert!(listed["updatedAt"].is_string());
 
-    let (replayed, answer) = told(&mut client, "session/load", params(&id)).await;
+    let (replayed, answer) = client.told("session/load", params(&id)).await;
     assert_eq!(
         answer["result"]["modes"]["currentModeId"], "ask",
         "{answer}"
@@ -170,7 +157,7 @@ async fn a_remembered_session_is_listed_loaded_resumed_and_deleted() {
     assert!(answer["result"].is_object(), "{answer}");
     client.update().await;
     client.update().await;
-    let (updates, _) = told(&mut client, "session/prompt", prompt(&id, "remember")).await;
+    let (updates, _) = client.told("session/prompt", prompt(&id, "remember")).await;
     assert_eq!(updates[0]["content"]["text"], "2");
 
     client.call("session/close", json!({"sessionId": id})).await;
@@ -217,11 +204,11 @@ async fn each_session_has_its_own_options() {
     let two = client.new_session().await;
     client.update().await;
     let params = json!({"sessionId": one, "modeId": "act"});
-    let (updates, answer) = told(&mut client, "session/set_mode", params).await;
+    let (updates, answer) = client.told("session/set_mode", params).await;
     assert_eq!(answer["result"], json!({}), "{answer}");
     assert_eq!(updates[1]["currentModeId"], "act");
     for (session, want) in [(&one, r#"Some("act")"#), (&two, r#"Some("ask")"#)] {
-        let (updates, _) = told(&mut client, "session/prompt", prompt(session, "mode")).await;
+        let (updates, _) = client.told("session/prompt", prompt(session, "mode")).await;
         assert_eq!(updates[0]["content"]["text"], want);
     }
 }

@@ -15,7 +15,7 @@ use acp_agent::{
 };
 use serde_json::{Value, json};
 
-use crate::client::Client;
+use crate::client::{Client, prompt};
 
 struct Obedient;
 
@@ -115,31 +115,16 @@ async fn scene() -> (Client, String) {
 
 /// The updates of a turn that asks nothing.
 async fn run(client: &mut Client, id: &str, text: &str) -> Vec<Value> {
-    let request = client.prompt(id, text).await;
-    let mut updates = Vec::new();
-    loop {
-        let mut message = client.next().await;
-        if message["id"] == request {
-            assert_eq!(message["result"]["stopReason"], "end_turn", "{message}");
-            return updates;
-        }
-        updates.push(message["params"]["update"].take());
-    }
+    let (updates, end) = client.told("session/prompt", prompt(id, text)).await;
+    assert_eq!(end["result"]["stopReason"], "end_turn", "{end}");
+    updates
 }
 
 /// The updates that a load tells.
 async fn load(client: &mut Client, id: &str) -> Vec<Value> {
     client.call("session/close", json!({"sessionId": id})).await;
     let params = json!({"sessionId": id, "cwd": "/home/ada/project", "mcpServers": []});
-    let request = client.start_call("session/load", params).await;
-    let mut updates = Vec::new();
-    loop {
-        let mut message = client.next().await;
-        if message["id"] == request {
-            return updates;
-        }
-        updates.push(message["params"]["update"].take());
-    }
+    client.told("session/load", params).await.0
 }
 
 #[tokio::test(start_paused = true)]

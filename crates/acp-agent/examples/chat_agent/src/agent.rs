@@ -13,9 +13,10 @@ use acp_agent::{
 use acp_store::SqliteHistory;
 
 use crate::{
+    answer::{Finish, Piece},
     config::Config,
     conversation::{self, Call, Message},
-    model::{Finish, Model, ModelError, Piece},
+    model::{Model, ModelError},
     tools,
 };
 

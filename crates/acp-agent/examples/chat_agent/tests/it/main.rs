@@ -3,7 +3,7 @@
 mod client;
 mod model;
 
-use std::{fs, path::Path};
+use std::{fs, io::Read, path::Path};
 
 use acp_agent::host::Secret;
 use chat_agent::{ChatAgent, Config};
@@ -235,7 +235,13 @@ async fn a_cancelled_turn_ends_its_command() {
     let allow = json!({"outcome": {"outcome": "selected", "optionId": "approve"}});
     let hearing = scene.client.hear(request, |_| allow.clone());
     // Who writes to a pipe keeps it open; its end is the end of all of them.
-    let opened = tokio::task::spawn_blocking(move || fs::File::open(pipe).unwrap());
+    let opened = tokio::task::spawn_blocking(move || {
+        let mut reader = fs::File::open(pipe).unwrap();
+        let mut said = [0; 8];
+        reader.read_exact(&mut said).unwrap();
+        assert_eq!(said, *b"running\n");
+        reader
+    });
     let mut hearing = Box::pin(hearing);
     let reader = tokio::select! {
         reader = opened => reader.unwrap(),
@@ -246,7 +252,7 @@ async fn a_cancelled_turn_ends_its_command() {
     let turn = scene.client.hear(request, |_| Value::Null).await;
     assert_eq!(turn.stop_reason(), "cancelled");
     let read = tokio::task::spawn_blocking(move || std::io::read_to_string(reader));
-    assert_eq!(read.await.unwrap().unwrap(), "running\n");
+    assert_eq!(read.await.unwrap().unwrap(), "");
 }
 
 fn make_fifo(path: &Path) {
