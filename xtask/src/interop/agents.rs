@@ -1,21 +1,23 @@
-//! Real agents: the `acp` program drives them, as its users do.
+//! Real agents: the `acp` program drives them, as its users do, and then our client does.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::Result;
 
-use super::check::Check;
+use super::check::{Check, OF_AGENTS};
 use super::conversation::{self, Conversation, LIMIT, Seen};
 use super::outcome::Outcome;
 use super::program;
 use super::recipe::{Places, Recipe};
 use super::stage::{Stage, print_tail, say, set_environment, told};
 
-/// Returns everything that is tried with an agent.
+/// Returns everything that is tried with an agent: what `acp run` does, then the driver.
 pub(super) fn of_agents() -> Vec<Check> {
-    let runs = conversation::ALL.iter();
-    runs.map(|conversation| conversation.check).collect()
+    let runs = conversation::ALL
+        .iter()
+        .map(|conversation| conversation.check);
+    runs.chain(OF_AGENTS).collect()
 }
 
 /// Holds every conversation with one agent.
@@ -32,7 +34,27 @@ pub(super) fn drive(stage: &Stage, recipe: &Recipe, install: PathBuf) -> Result<
             false => hold(stage, recipe, &places, conversation)?,
         });
     }
+    outcomes.extend(converse(stage, recipe, &places)?);
     Ok(outcomes)
+}
+
+/// Lets the driver of our client do everything else.
+fn converse(stage: &Stage, recipe: &Recipe, places: &Places) -> Result<Vec<Outcome>> {
+    let folder = stage.folder(recipe, "project")?;
+    let mut command = Command::new(&stage.driver);
+    set_environment(&mut command, recipe, places);
+    command.current_dir(&folder);
+    if let Some(mode) = &recipe.asking_mode {
+        command.args(["--asking-mode", mode]);
+    }
+    if let Some(hello) = &recipe.hello {
+        command.args(["--hello", hello]);
+    }
+    command.arg("--").args(recipe.command(places));
+    let outcomes = stage.report(recipe, &OF_AGENTS, command);
+    // Nobody looks at what was asked: the driver sees what became of it.
+    stage.model.take_asked();
+    outcomes
 }
 
 /// Lets `acp run` do one turn.

@@ -12,6 +12,50 @@ const fn check(name: &'static str, shows: &'static str) -> Check {
     Check { name, shows }
 }
 
+/// What our client does with an agent of another hand, besides `acp run`.
+pub(super) const OF_AGENTS: [Check; 19] = [
+    check("initialize", "version 1"),
+    check("new", "two sessions, two ids"),
+    check("hello", "a prompt is answered, word by word"),
+    check("long", "2,000 pieces of text, complete and in order"),
+    check("allow", "a tool that is allowed runs, and completes"),
+    check(
+        "reject",
+        "one that is rejected does not, and the session goes on",
+    ),
+    check(
+        "cancel",
+        "a turn that runs ends as `cancelled` soon, and the session goes on",
+    ),
+    check(
+        "cancel-at-once",
+        "so does one that was cancelled right behind its prompt",
+    ),
+    check(
+        "cancel-asking",
+        "and one that waits for permission; its tool does not run",
+    ),
+    check(
+        "model-fails",
+        "an error of the model ends the turn, and the session goes on",
+    ),
+    check("two-sessions", "two turns at once, each in its own session"),
+    check(
+        "mode",
+        "another mode is set; one that is not there is not asked for",
+    ),
+    check("option", "an option gets another of its values"),
+    check("option-value", "a value that is not there is refused"),
+    check("option-id", "an option that is not there is refused"),
+    check(
+        "dead-mcp",
+        "an MCP server that cannot be started harms nobody",
+    ),
+    check("eof", "the agent ends by itself, with 0, when we hang up"),
+    check("eof-busy", "so it does in the middle of a turn"),
+    check("killed", "the turn of an agent that is killed ends at once"),
+];
+
 /// What a client of another hand does with the demo agent.
 pub(super) const OF_CLIENTS: [Check; 17] = [
     check("initialize", "version 1, and who the agent is"),

@@ -50,9 +50,6 @@ pub(crate) struct Args {
     /// Where peers are installed once for every run [default: target/interop].
     #[arg(long, value_name = "DIR", env = "ACP_INTEROP_CACHE")]
     cache: Option<PathBuf>,
-    /// The acp program to use instead of building one.
-    #[arg(long, value_name = "PROGRAM")]
-    acp: Option<PathBuf>,
 }
 
 /// One sort of peers.
@@ -80,9 +77,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let cache = std::path::absolute(cache).context("failed to find the cache folder")?;
     fs::create_dir_all(&cache).context("failed to make the cache folder")?;
 
+    build_programs()?;
     let stage = Stage {
         model: build_model(&kit)?,
-        acp: find_acp(args)?,
+        acp: target().join("debug/acp"),
+        driver: target().join("debug/interop-driver"),
         tree: Tree::watch()?,
         scratch: target().join("interop-run"),
     };
@@ -182,13 +181,8 @@ fn build_model(kit: &Path) -> Result<Model> {
     Model::start(&built.join("debug/interop-model"))
 }
 
-fn find_acp(args: &Args) -> Result<PathBuf> {
-    if let Some(acp) = &args.acp {
-        return std::path::absolute(acp).context("failed to find the acp program");
-    }
-    Steps::new().run(
-        "acp",
-        &mut cargo(["build", "--quiet", "--package", "acp-cli"]),
-    )?;
-    Ok(target().join("debug/acp"))
+/// Builds the `acp` program and the driver.
+fn build_programs() -> Result<()> {
+    let mut build = cargo(["build", "--quiet", "--package", "acp-cli"]);
+    Steps::new().run("programs", build.args(["--package", "interop-driver"]))
 }

@@ -21,6 +21,8 @@ use super::tree::{Process, Tree};
 pub(super) struct Stage {
     /// The `acp` program.
     pub(super) acp: PathBuf,
+    /// The driver of our client.
+    pub(super) driver: PathBuf,
     pub(super) model: Model,
     pub(super) tree: Tree,
     /// Homes and the folders where turns run.
