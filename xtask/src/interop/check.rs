@@ -57,7 +57,7 @@ pub(super) const OF_AGENTS: [Check; 19] = [
 ];
 
 /// What a client of another hand does with the demo agent.
-pub(super) const OF_CLIENTS: [Check; 17] = [
+pub(super) const OF_CLIENTS: [Check; 23] = [
     check("initialize", "version 1, and who the agent is"),
     check("new", "two sessions, two ids"),
     check("prompt", "text, thoughts and a plan, then `end_turn`"),
@@ -71,6 +71,12 @@ pub(super) const OF_CLIENTS: [Check; 17] = [
     check("cancel-asking", "and one that waits for permission"),
     check("two-sessions", "two turns at once, each in its own session"),
     check("unknown-session", "a prompt to no session is refused"),
+    check("question", "a question is answered, and declined"),
+    check("form", "a form with a field of every type is filled in"),
+    check("files", "the agent writes and reads files of the client"),
+    check("terminal", "it runs a command at the client, and releases it"),
+    check("mode", "a mode is set; one that is not there is refused"),
+    check("option", "an option is set; bad values and bad options are refused"),
     check("list", "the session is listed, with its folder"),
     check("load", "a closed session is loaded, with every word of it"),
     check(

@@ -18,6 +18,8 @@ pub(super) fn drive(stage: &Stage, recipe: &Recipe, install: PathBuf) -> Result<
     let places = stage.settle(recipe, install)?;
     let folder = stage.folder(recipe, "project")?;
     let mut command = command_of(recipe, &places, &folder);
-    command.arg(&stage.acp).arg("demo-agent");
+    // One file for every start of the agent, so that sessions can be loaded after a restart.
+    command.arg(&stage.acp).args(["demo-agent", "--store"]);
+    command.arg(folder.with_extension("sqlite"));
     stage.report(recipe, &OF_CLIENTS, command)
 }

@@ -9,17 +9,26 @@ import json
 import os
 import sys
 import time
+from asyncio.subprocess import DEVNULL, PIPE, STDOUT
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 from acp import RequestError, spawn_agent_process, text_block
 from acp.schema import (
+    AcceptElicitationResponse,
     AllowedOutcome,
     CancelElicitationResponse,
     ClientCapabilities,
+    CreateTerminalResponse,
+    DeclineElicitationResponse,
     DeniedOutcome,
     ElicitationCapabilities,
     ElicitationFormCapabilities,
+    FileSystemCapabilities,
+    ReadTextFileResponse,
     RequestPermissionResponse,
+    TerminalOutputResponse,
+    WaitForTerminalExitResponse,
 )
 
 PATIENCE = 30
@@ -73,6 +82,8 @@ class Heard:
         self.answer = None
         self.elicit = None
         self.asked = 0
+        self.terminals = []
+        self.released = 0
 
     async def session_update(self, session_id, update, **_):
         async with self.news:
@@ -87,6 +98,30 @@ class Heard:
         if self.elicit is None:
             return CancelElicitationResponse(action="cancel")
         return await self.elicit(message, mode)
+
+    async def read_text_file(self, session_id, path, **_):
+        return ReadTextFileResponse(content=Path(path).read_text())
+
+    async def write_text_file(self, session_id, path, content, **_):
+        Path(path).write_text(content)
+
+    async def create_terminal(self, session_id, command, args=None, cwd=None, **_):
+        child = await asyncio.create_subprocess_exec(
+            command, *(args or []), cwd=cwd, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT
+        )
+        self.terminals.append((child, asyncio.create_task(child.stdout.read())))
+        return CreateTerminalResponse(terminal_id=str(len(self.terminals) - 1))
+
+    async def wait_for_terminal_exit(self, session_id, terminal_id, **_):
+        child, _ = self.terminals[int(terminal_id)]
+        return WaitForTerminalExitResponse(exit_code=await child.wait())
+
+    async def terminal_output(self, session_id, terminal_id, **_):
+        _, output = self.terminals[int(terminal_id)]
+        return TerminalOutputResponse(output=(await output).decode(), truncated=False)
+
+    async def release_terminal(self, session_id, terminal_id, **_):
+        self.released += 1
 
     def choose(self, kind):
         """Chooses the option of a kind from now on."""
@@ -119,12 +154,20 @@ class Peer:
         self.stack = AsyncExitStack()
         self.heard = Heard()
         # What it does not use of a client, it need not have.
-        spawned = spawn_agent_process(lambda _: self.heard, *COMMAND, transport_kwargs={"stderr": None})
-        self.agent, self.process = await self.stack.enter_async_context(spawned)
-        form = ElicitationCapabilities(form=ElicitationFormCapabilities())
-        return await self.agent.initialize(
-            protocol_version=1, client_capabilities=ClientCapabilities(elicitation=form)
+        spawned = spawn_agent_process(
+            lambda _: self.heard,
+            *COMMAND,
+            transport_kwargs={"stderr": None},
+            # It counts elicitation, delete and resume among what is not stable.
+            use_unstable_protocol=True,
         )
+        self.agent, self.process = await self.stack.enter_async_context(spawned)
+        can = ClientCapabilities(
+            elicitation=ElicitationCapabilities(form=ElicitationFormCapabilities()),
+            fs=FileSystemCapabilities(read_text_file=True, write_text_file=True),
+            terminal=True,
+        )
+        return await self.agent.initialize(protocol_version=1, client_capabilities=can)
 
     async def open(self):
         return (await self.agent.new_session(cwd=CWD)).session_id
@@ -245,6 +288,97 @@ async def main():
         await refused(peer.prompt("no-such-session", "hello"), "a prompt to no session")
 
     await check("unknown-session", unknown_session)
+
+    async def question():
+        session = await peer.open()
+        asked = []
+
+        async def accept(message, mode):
+            asked.append(mode)
+            return AcceptElicitationResponse(action="accept", content={"answer": "ivy"})
+
+        heard.elicit = accept
+        await peer.prompt(session, "question")
+        expect(len(asked) == 1, f"asked {len(asked)} times")
+        expect("answer" in asked[0].requested_schema.properties, "the form has no field for it")
+        expect("I water the Ivy" in heard.text(session), f"it said {heard.text(session)}")
+
+        async def decline(message, mode):
+            return DeclineElicitationResponse(action="decline")
+
+        heard.elicit = decline
+        await peer.prompt(session, "question")
+        expect("You do not want to say" in heard.text(session), f"it said {heard.text(session)}")
+
+    await check("question", question)
+
+    async def form():
+        session = await peer.open()
+        content = {
+            "name": "Ada",
+            "plant": "fern",
+            "gifts": ["ivy", "cactus"],
+            "pots": 3,
+            "litres": 1.5,
+            "express": True,
+        }
+
+        async def accept(message, mode):
+            return AcceptElicitationResponse(action="accept", content=content)
+
+        heard.elicit = accept
+        await peer.prompt(session, "form")
+        said = "For Ada (nobody): Fern, 2 gifts, 3 pots, 1.5 litres, express true."
+        expect(said in heard.text(session), f"it said {heard.text(session)}")
+
+    await check("form", form)
+
+    async def files():
+        session = await peer.open()
+        heard.choose("allow_once")
+        note = Path(CWD, "interop.md")
+        await peer.prompt(session, "write interop.md")
+        expect(note.read_text().startswith("# Notes"), f"it wrote {note.read_text()}")
+        note.write_text("one\ntwo\nthree\n")
+        await peer.prompt(session, "read interop.md")
+        expect("The file has 3 lines" in heard.text(session), f"it said {heard.text(session)}")
+
+    await check("files", files)
+
+    async def terminal():
+        session = await peer.open()
+        heard.choose("allow_once")
+        await peer.prompt(session, "terminal echo interop")
+        said = "It ended with 0 and wrote 8 bytes"
+        expect(said in heard.text(session), f"it said {heard.text(session)}")
+        expect(heard.released == 1, f"{heard.released} terminals were released")
+
+    await check("terminal", terminal)
+
+    async def mode():
+        session = await peer.open()
+        await peer.agent.set_session_mode(session_id=session, mode_id="act")
+        heard.choose("reject_once")
+        await peer.prompt(session, "ask")
+        expect(heard.asked == 0, "it asked, though it need not")
+        bad = peer.agent.set_session_mode(session_id=session, mode_id="no-such-mode")
+        await refused(bad, "a mode that is not there")
+
+    await check("mode", mode)
+
+    async def option():
+        session = await peer.open()
+
+        def choose(option, value):
+            return peer.agent.set_config_option(config_id=option, session_id=session, value=value)
+
+        answer = await choose("model", "large")
+        values = {option.id: option.current_value for option in answer.config_options}
+        expect(values["model"] == "large", f"its value is {values['model']} now")
+        await refused(choose("model", "no-such-model"), "a value that is not there")
+        await refused(choose("no-such-option", "large"), "an option that is not there")
+
+    await check("option", option)
 
     async def list_():
         offered(sessions.list, "session/list")

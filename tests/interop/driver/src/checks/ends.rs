@@ -1,6 +1,6 @@
 //! How an agent takes bad company, and its end.
 
-use acp_client::{Client, SessionControl};
+use acp_client::{Client, SessionControl, SessionSetup};
 use acp_protocol::v1::{McpServer, McpServerStdio};
 use acp_transport_stdio::process::Rung;
 
@@ -22,7 +22,7 @@ pub(super) async fn all(peer: Peer) {
 async fn dead_mcp(peer: &Peer) -> Outcome {
     let server = McpServerStdio::new("dead", "/no/such/server", [""; 0], []);
     let setup =
-        acp_client::NewSession::new(&peer.plan.folder).with_mcp_servers([McpServer::Stdio(server)]);
+        SessionSetup::new(&peer.plan.folder).with_mcp_servers([McpServer::Stdio(server)]);
     let mut session = peer.client.new_session(setup).await?;
     peer.set_asking_mode(&session).await?;
     hello(peer, &mut session).await

@@ -3,8 +3,9 @@
 //! Holds every conversation of `xtask/src/interop/check.rs` with the demo agent and tells
 //! how each went, one JSON object a line.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::{ExitStatus, Stdio};
+use std::process::{ExitStatus, Output, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,12 +13,19 @@ use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
     AgentCapabilities, CancelNotification, ClientCapabilities, CloseSessionRequest, ContentBlock,
-    CreateElicitationRequest, CreateElicitationResponse, DeleteSessionRequest, ElicitationAction,
-    ElicitationCapabilities, ElicitationFormCapabilities, InitializeRequest, InitializeResponse,
-    ListSessionsRequest, LoadSessionRequest, NewSessionRequest, PermissionOptionKind,
-    PromptRequest, RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
-    ResumeSessionRequest, SelectedPermissionOutcome, SessionId, SessionInfo, SessionNotification,
-    SessionUpdate, StopReason, TextContent, ToolCallStatus,
+    CreateElicitationRequest, CreateElicitationResponse, CreateTerminalRequest,
+    CreateTerminalResponse, DeleteSessionRequest, ElicitationAcceptAction, ElicitationAction,
+    ElicitationCapabilities, ElicitationContentValue, ElicitationFormCapabilities,
+    FileSystemCapabilities, InitializeRequest, InitializeResponse, ListSessionsRequest,
+    LoadSessionRequest, NewSessionRequest, PermissionOptionKind, PromptRequest,
+    ReadTextFileRequest, ReadTextFileResponse, ReleaseTerminalRequest, ReleaseTerminalResponse,
+    RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
+    ResumeSessionRequest, SelectedPermissionOutcome, SessionConfigKind, SessionConfigValueId,
+    SessionId, SessionInfo, SessionNotification, SessionUpdate, SetSessionConfigOptionRequest,
+    SetSessionConfigOptionResponse, SetSessionModeRequest, StopReason, TerminalExitStatus,
+    TerminalOutputRequest, TerminalOutputResponse, TextContent, ToolCallStatus,
+    WaitForTerminalExitRequest, WaitForTerminalExitResponse, WriteTextFileRequest,
+    WriteTextFileResponse,
 };
 use agent_client_protocol::{Agent, ByteStreams, Client, Error};
 use serde_json::json;
@@ -91,6 +99,12 @@ struct Heard {
 struct State {
     updates: Vec<SessionNotification>,
     asked: usize,
+    /// What was asked in forms, and what is answered; `None` declines.
+    forms: Vec<CreateElicitationRequest>,
+    content: Option<BTreeMap<String, ElicitationContentValue>>,
+    /// What commands wrote and how they ended, and how many were released.
+    terminals: Vec<Output>,
+    released: usize,
     /// The kind of option to choose; `None` cancels the turn.
     choice: Option<PermissionOptionKind>,
 }
@@ -123,6 +137,48 @@ impl Heard {
             )),
             None => RequestPermissionOutcome::Cancelled,
         }
+    }
+
+    /// Fills in every form from now on, or declines it.
+    fn fill(&self, content: Option<&[(&str, ElicitationContentValue)]>) {
+        let owned =
+            |(name, value): &(&str, _)| ((*name).to_owned(), ElicitationContentValue::clone(value));
+        let content = content.map(|content| content.iter().map(owned).collect());
+        let mut state = self.state();
+        (state.content, state.forms) = (content, Vec::new());
+    }
+
+    fn answer(&self, form: CreateElicitationRequest) -> ElicitationAction {
+        let mut state = self.state();
+        state.forms.push(form);
+        match state.content.clone() {
+            Some(content) => {
+                ElicitationAction::Accept(ElicitationAcceptAction::new().content(content))
+            }
+            None => ElicitationAction::Decline,
+        }
+    }
+
+    fn exit(&self, terminal: &str) -> TerminalExitStatus {
+        let state = self.state();
+        let output = terminal
+            .parse()
+            .ok()
+            .and_then(|index: usize| state.terminals.get(index));
+        let code = output.and_then(|output| output.status.code());
+        TerminalExitStatus::new().exit_code(code.and_then(|code| u32::try_from(code).ok()))
+    }
+
+    fn output(&self, terminal: &str) -> String {
+        let state = self.state();
+        let output = terminal
+            .parse()
+            .ok()
+            .and_then(|index: usize| state.terminals.get(index));
+        let bytes = output
+            .map(|output| output.stdout.as_slice())
+            .unwrap_or_default();
+        String::from_utf8_lossy(bytes).into_owned()
     }
 
     fn count(&self, session: &SessionId, is: impl Fn(&SessionUpdate) -> bool) -> usize {
@@ -195,7 +251,13 @@ struct Peer {
 impl Peer {
     async fn initialize(&self) -> Result<InitializeResponse, Error> {
         let form = ElicitationCapabilities::new().form(ElicitationFormCapabilities::new());
-        let capabilities = ClientCapabilities::new().elicitation(form);
+        let files = FileSystemCapabilities::new()
+            .read_text_file(true)
+            .write_text_file(true);
+        let capabilities = ClientCapabilities::new()
+            .elicitation(form)
+            .fs(files)
+            .terminal(true);
         let request = InitializeRequest::new(ProtocolVersion::V1).client_capabilities(capabilities);
         self.agent.send_request(request).block_task().await
     }
@@ -296,7 +358,8 @@ where
     let stdin = child.stdin.take().ok_or("no stdin")?.compat_write();
     let stdout = child.stdout.take().ok_or("no stdout")?.compat();
     let cwd = std::env::current_dir()?;
-    let (updates, permissions) = (heard.clone(), heard.clone());
+    let [updates, permissions, forms] = [(); 3].map(|()| heard.clone());
+    let [started, exits, outputs, released] = [(); 4].map(|()| heard.clone());
     Client
         .v1()
         .name("interop")
@@ -320,8 +383,65 @@ where
             agent_client_protocol::on_receive_request!(),
         )
         .on_receive_request(
-            async move |_: CreateElicitationRequest, responder, _| {
-                responder.respond(CreateElicitationResponse::new(ElicitationAction::Cancel))
+            async move |form: CreateElicitationRequest, responder, _| {
+                responder.respond(CreateElicitationResponse::new(forms.answer(form)))
+            },
+            agent_client_protocol::on_receive_request!(),
+        )
+        .on_receive_request(
+            async move |request: ReadTextFileRequest, responder, _| match std::fs::read_to_string(
+                request.path,
+            ) {
+                Ok(content) => responder.respond(ReadTextFileResponse::new(content)),
+                Err(_) => responder.respond_with_error(Error::internal_error()),
+            },
+            agent_client_protocol::on_receive_request!(),
+        )
+        .on_receive_request(
+            async move |request: WriteTextFileRequest, responder, _| match std::fs::write(
+                request.path,
+                request.content,
+            ) {
+                Ok(()) => responder.respond(WriteTextFileResponse::new()),
+                Err(_) => responder.respond_with_error(Error::internal_error()),
+            },
+            agent_client_protocol::on_receive_request!(),
+        )
+        .on_receive_request(
+            // What it is given ends soon, so the whole run of it happens here.
+            async move |request: CreateTerminalRequest, responder, _| {
+                let mut command = std::process::Command::new(request.command);
+                command.args(request.args).stdin(Stdio::null());
+                match command.output() {
+                    Ok(output) => {
+                        let mut state = started.state();
+                        state.terminals.push(output);
+                        let id = (state.terminals.len() - 1).to_string();
+                        responder.respond(CreateTerminalResponse::new(id))
+                    }
+                    Err(_) => responder.respond_with_error(Error::internal_error()),
+                }
+            },
+            agent_client_protocol::on_receive_request!(),
+        )
+        .on_receive_request(
+            async move |request: WaitForTerminalExitRequest, responder, _| {
+                let exit = exits.exit(&request.terminal_id.0);
+                responder.respond(WaitForTerminalExitResponse::new(exit))
+            },
+            agent_client_protocol::on_receive_request!(),
+        )
+        .on_receive_request(
+            async move |request: TerminalOutputRequest, responder, _| {
+                let output = outputs.output(&request.terminal_id.0);
+                responder.respond(TerminalOutputResponse::new(output, false))
+            },
+            agent_client_protocol::on_receive_request!(),
+        )
+        .on_receive_request(
+            async move |_: ReleaseTerminalRequest, responder, _| {
+                released.state().released += 1;
+                responder.respond(ReleaseTerminalResponse::new())
             },
             agent_client_protocol::on_receive_request!(),
         )
@@ -485,8 +605,131 @@ async fn converse(peer: &Peer) -> Result<(SessionId, AgentCapabilities), Error> 
     })
     .await;
 
+    served(peer).await;
+    settings(peer).await;
     sessions(peer, &session, &can).await;
     Ok((session, can))
+}
+
+/// What the agent asks of its client.
+async fn served(peer: &Peer) {
+    let heard = &peer.heard;
+    let says = |session: &SessionId, what: &str| {
+        let text = heard.text(session);
+        expect(text.contains(what), format!("it said {text:?}"))
+    };
+    let value = |text: &str| ElicitationContentValue::String(text.to_owned());
+    check("question", async {
+        let session = peer.open().await?;
+        heard.fill(Some([("answer", value("ivy"))].as_slice()));
+        peer.prompt(&session, "question").await?;
+        let forms = heard.state().forms.len();
+        expect(forms == 1, format!("asked {forms} times"))?;
+        says(&session, "I water the Ivy")?;
+        heard.fill(None);
+        peer.prompt(&session, "question").await?;
+        says(&session, "You do not want to say")
+    })
+    .await;
+
+    check("form", async {
+        let session = peer.open().await?;
+        let gifts = vec!["ivy".to_owned(), "cactus".to_owned()];
+        let content = [
+            ("name", value("Ada")),
+            ("plant", value("fern")),
+            ("gifts", ElicitationContentValue::StringArray(gifts)),
+            ("pots", ElicitationContentValue::Integer(3)),
+            ("litres", ElicitationContentValue::Number(1.5)),
+            ("express", ElicitationContentValue::Boolean(true)),
+        ];
+        heard.fill(Some(content.as_slice()));
+        peer.prompt(&session, "form").await?;
+        says(
+            &session,
+            "For Ada (nobody): Fern, 2 gifts, 3 pots, 1.5 litres, express true.",
+        )
+    })
+    .await;
+
+    check("files", async {
+        let session = peer.open().await?;
+        heard.choose(Some(PermissionOptionKind::AllowOnce));
+        let note = peer.cwd.join("interop.md");
+        peer.prompt(&session, "write interop.md").await?;
+        let written = std::fs::read_to_string(&note).unwrap_or_default();
+        expect(
+            written.starts_with("# Notes"),
+            format!("it wrote {written:?}"),
+        )?;
+        let wrote = std::fs::write(&note, "one\ntwo\nthree\n");
+        expect(wrote.is_ok(), "the note cannot be written")?;
+        peer.prompt(&session, "read interop.md").await?;
+        says(&session, "The file has 3 lines")
+    })
+    .await;
+
+    check("terminal", async {
+        let session = peer.open().await?;
+        heard.choose(Some(PermissionOptionKind::AllowOnce));
+        peer.prompt(&session, "terminal echo interop").await?;
+        says(&session, "It ended with 0 and wrote 8 bytes")?;
+        let released = heard.state().released;
+        expect(released == 1, format!("{released} terminals were released"))
+    })
+    .await;
+}
+
+/// Modes and options, good and bad.
+async fn settings(peer: &Peer) {
+    let heard = &peer.heard;
+    check("mode", async {
+        let session = peer.open().await?;
+        let set = async |mode: &str| {
+            let request = SetSessionModeRequest::new(session.clone(), mode.to_owned());
+            peer.agent.send_request(request).block_task().await
+        };
+        set("act").await?;
+        heard.choose(Some(PermissionOptionKind::RejectOnce));
+        peer.prompt(&session, "ask").await?;
+        let asked = heard.state().asked;
+        expect(asked == 0, "it asked, though it need not")?;
+        refused(set("no-such-mode").await, "a mode that is not there")
+    })
+    .await;
+
+    check("option", async {
+        let session = peer.open().await?;
+        let set = async |option: &str, value: &str| {
+            let (option, value) = (option.to_owned(), value.to_owned());
+            let request = SetSessionConfigOptionRequest::new(
+                session.clone(),
+                option,
+                SessionConfigValueId::new(value),
+            );
+            peer.agent.send_request(request).block_task().await
+        };
+        let answer: SetSessionConfigOptionResponse = set("model", "large").await?;
+        let mut options = answer.config_options.into_iter();
+        let now = options.find_map(|option| match option.kind {
+            SessionConfigKind::Select(select) if &*option.id.0 == "model" => Some(select),
+            _ => None,
+        });
+        let now = now.map(|select| select.current_value.0);
+        expect(
+            now.as_deref() == Some("large"),
+            format!("its value is {now:?} now"),
+        )?;
+        refused(
+            set("model", "no-such-model").await,
+            "a value that is not there",
+        )?;
+        refused(
+            set("no-such-option", "large").await,
+            "an option that is not there",
+        )
+    })
+    .await;
 }
 
 /// The life of a session beyond its turns.
