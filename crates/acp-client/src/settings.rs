@@ -108,10 +108,15 @@ impl Settings {
     }
 
     /// Replaces all options.
+    ///
+    /// Agents that offer their modes in both ways tell of a change as an option alone, so
+    /// the mode follows.
     pub(crate) fn set_options(&mut self, options: Vec<SessionConfigOption>, at: ReceiveSeq) {
-        if let Some(known) = self.options.at(at) {
-            *known = Some(options);
-        }
+        let Some(known) = self.options.at(at) else {
+            return;
+        };
+        *known = Some(options);
+        self.follow_option(at);
     }
 
     /// Notes the value of an option that was set.
@@ -131,6 +136,25 @@ impl Settings {
             ) => boolean.current_value = *value,
             _ => {}
         }
+        self.follow_option(at);
+    }
+
+    /// Takes the mode that an option has as its current value for the current one.
+    fn follow_option(&mut self, at: ReceiveSeq) {
+        if let Some(mode) = self.mode_by_option().cloned() {
+            self.set_mode(mode, at);
+        }
+    }
+
+    /// Finds the mode that an option has as its current value.
+    fn mode_by_option(&self) -> Option<&SessionModeId> {
+        let modes = &self.modes()?.available_modes;
+        let named = |value: &SessionConfigValueId| {
+            let found = modes.iter().find(|mode| mode.id.as_str() == value.as_str());
+            found.map(|mode| &mode.id)
+        };
+        self.mode_options()
+            .find_map(|(_, select)| named(&select.current_value))
     }
 
     pub(crate) fn modes(&self) -> Option<&SessionModeState> {
@@ -210,7 +234,7 @@ fn values(select: &SessionConfigSelect) -> Vec<&SessionConfigValueId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use acp_protocol::v1::SessionMode;
+    use acp_protocol::v1::{SessionConfigSelectOption, SessionMode};
 
     fn at(seq: u64) -> ReceiveSeq {
         ReceiveSeq::default().plus(seq)
@@ -234,6 +258,28 @@ mod tests {
             1,
             "the list stays"
         );
+    }
+
+    #[test]
+    fn the_mode_follows_an_option_that_has_it() {
+        let modes = ["a", "b"].map(|id| SessionMode::new(id, id));
+        let modes = SessionModeState::new("a", modes.to_vec());
+        let mut settings = Settings::new(Some(modes), None, at(1));
+        let option = |category, current: &str| {
+            let values = ["a", "b", "c"].map(|id| SessionConfigSelectOption::new(id, id));
+            let select = SessionConfigSelect::new(current, values.to_vec());
+            SessionConfigOption::new("m", "Mode", select).with_category(category)
+        };
+        let mode = SessionConfigOptionCategory::Mode;
+        settings.set_options(vec![option(mode.clone(), "b")], at(2));
+        assert_eq!(current(&settings), "b");
+        settings.set_options(vec![option(mode.clone(), "c")], at(3));
+        assert_eq!(current(&settings), "b", "no mode is called so");
+        settings.set_options(vec![option(SessionConfigOptionCategory::Model, "a")], at(4));
+        assert_eq!(current(&settings), "b", "that is no mode");
+        settings.set_mode("a".into(), at(6));
+        settings.set_options(vec![option(mode, "b")], at(5));
+        assert_eq!(current(&settings), "a", "something newer is known");
     }
 
     #[test]

@@ -74,9 +74,15 @@ pub(super) const OF_CLIENTS: [Check; 23] = [
     check("question", "a question is answered, and declined"),
     check("form", "a form with a field of every type is filled in"),
     check("files", "the agent writes and reads files of the client"),
-    check("terminal", "it runs a command at the client, and releases it"),
+    check(
+        "terminal",
+        "it runs a command at the client, and releases it",
+    ),
     check("mode", "a mode is set; one that is not there is refused"),
-    check("option", "an option is set; bad values and bad options are refused"),
+    check(
+        "option",
+        "an option is set; bad values and bad options are refused",
+    ),
     check("list", "the session is listed, with its folder"),
     check("load", "a closed session is loaded, with every word of it"),
     check(

@@ -21,8 +21,7 @@ pub(super) async fn all(peer: Peer) {
 /// An MCP server that cannot be started harms nobody.
 async fn dead_mcp(peer: &Peer) -> Outcome {
     let server = McpServerStdio::new("dead", "/no/such/server", [""; 0], []);
-    let setup =
-        SessionSetup::new(&peer.plan.folder).with_mcp_servers([McpServer::Stdio(server)]);
+    let setup = SessionSetup::new(&peer.plan.folder).with_mcp_servers([McpServer::Stdio(server)]);
     let mut session = peer.client.new_session(setup).await?;
     peer.set_asking_mode(&session).await?;
     hello(peer, &mut session).await
