@@ -50,6 +50,9 @@ fn converse(stage: &Stage, recipe: &Recipe, places: &Places) -> Result<Vec<Outco
     if let Some(hello) = &recipe.hello {
         command.args(["--hello", hello]);
     }
+    if let Some(option) = &recipe.question_option {
+        command.args(["--question-option", option]);
+    }
     command.arg("--").args(recipe.command(places));
     let outcomes = stage.report(recipe, &OF_AGENTS, command);
     // Nobody looks at what was asked: the driver sees what became of it.

@@ -13,7 +13,7 @@ const fn check(name: &'static str, shows: &'static str) -> Check {
 }
 
 /// What our client does with an agent of another hand, besides `acp run`.
-pub(super) const OF_AGENTS: [Check; 19] = [
+pub(super) const OF_AGENTS: [Check; 30] = [
     check("initialize", "version 1"),
     check("new", "two sessions, two ids"),
     check("hello", "a prompt is answered, word by word"),
@@ -47,6 +47,18 @@ pub(super) const OF_AGENTS: [Check; 19] = [
     check("option", "an option gets another of its values"),
     check("option-value", "a value that is not there is refused"),
     check("option-id", "an option that is not there is refused"),
+    check("list", "a session is listed, with its folder"),
+    check(
+        "load",
+        "a closed session is loaded, with every word of it, and goes on",
+    ),
+    check("load-unknown", "a session that is not there is not loaded"),
+    check(
+        "resume",
+        "a closed session is resumed and goes on; one that is not there is not",
+    ),
+    check("close", "a session is closed"),
+    check("delete", "a deleted session is listed no more"),
     check(
         "dead-mcp",
         "an MCP server that cannot be started harms nobody",
@@ -54,6 +66,14 @@ pub(super) const OF_AGENTS: [Check; 19] = [
     check("eof", "the agent ends by itself, with 0, when we hang up"),
     check("eof-busy", "so it does in the middle of a turn"),
     check("killed", "the turn of an agent that is killed ends at once"),
+    check("reload", "a session is loaded after a restart, and goes on"),
+    check("read", "the agent reads a file of ours"),
+    check("write", "it writes one"),
+    check("terminal", "it runs a command in a terminal of ours"),
+    check(
+        "question",
+        "it asks a question, which is answered, and declined",
+    ),
 ];
 
 /// What a client of another hand does with the demo agent.

@@ -39,6 +39,8 @@ pub(super) struct Recipe {
     pub(super) without_model: bool,
     /// The mode in which it asks before it acts, where that is not the first.
     pub(super) asking_mode: Option<String>,
+    /// The option, `ID=VALUE`, that makes it ask questions.
+    pub(super) question_option: Option<String>,
     /// What it answers to a plain prompt, where that is not what the model says.
     pub(super) hello: Option<String>,
     /// What is known of it.

@@ -8,6 +8,7 @@ mod checks;
 mod peer;
 mod report;
 mod turn;
+mod watched;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -25,6 +26,9 @@ struct Args {
     /// What the agent answers to a prompt without a word that it knows.
     #[arg(long, value_name = "TEXT", default_value = "Hello from mock.")]
     hello: String,
+    /// The option that makes the agent ask questions.
+    #[arg(long, value_name = "ID=VALUE")]
+    question_option: Option<String>,
     /// The agent and its arguments.
     #[arg(last = true, required = true, value_name = "CMD")]
     command: Vec<OsString>,
@@ -33,8 +37,15 @@ struct Args {
 #[tokio::main]
 async fn main() -> ExitCode {
     let args = Args::parse();
-    let plan = match Plan::new(args.command, args.asking_mode, args.hello) {
-        Ok(plan) => plan,
+    let option = args.question_option.as_deref();
+    let option = option.and_then(|option| option.split_once('='));
+    let plan = match Plan::new(&args.command) {
+        Ok(plan) => Plan {
+            asking_mode: args.asking_mode,
+            question_option: option.map(|(id, value)| (id.to_owned(), value.to_owned())),
+            hello: args.hello,
+            ..plan
+        },
         Err(error) => {
             report::complain(&format!("failed to find the agent: {error}"));
             return ExitCode::FAILURE;

@@ -17,9 +17,12 @@ const EOF: Duration = Duration::from_secs(6);
 /// What is driven, and how.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
-    program: PathBuf,
-    args: Vec<OsString>,
-    asking_mode: Option<String>,
+    pub(crate) program: PathBuf,
+    pub(crate) args: Vec<OsString>,
+    /// The session mode in which the agent asks before it acts.
+    pub(crate) asking_mode: Option<String>,
+    /// The option that makes the agent ask questions, and its value.
+    pub(crate) question_option: Option<(String, String)>,
     /// What the agent answers to a prompt without a word that it knows.
     pub(crate) hello: String,
     /// Where its sessions work.
@@ -34,17 +37,14 @@ pub(crate) struct Peer {
 
 impl Plan {
     /// Makes a plan for an agent that works in the current folder.
-    pub(crate) fn new(
-        command: Vec<OsString>,
-        asking_mode: Option<String>,
-        hello: String,
-    ) -> Result<Self, String> {
+    pub(crate) fn new(command: &[OsString]) -> Result<Self, String> {
         let (program, args) = command.split_first().ok_or("no agent is named")?;
         Ok(Self {
             program: find(program)?,
             args: args.to_vec(),
-            asking_mode,
-            hello,
+            asking_mode: None,
+            question_option: None,
+            hello: String::new(),
             folder: env::current_dir().map_err(|error| format!("no current folder: {error}"))?,
         })
     }

@@ -1,13 +1,16 @@
 //! One turn, and what was seen of it.
 
-use acp_client::{PendingPermission, PromptResult, Session, Turn, TurnEvent};
+use acp_client::{
+    Answer, PendingPermission, PendingQuestion, PromptResult, Session, Turn, TurnEvent,
+};
 use acp_protocol::v1::{
-    ContentBlock, PermissionOptionKind, SessionUpdate, StopReason, ToolCallStatus,
+    ContentBlock, ElicitationPropertySchema, PermissionOptionKind, SessionUpdate, StopReason,
+    ToolCallStatus,
 };
 
 use crate::report::{Trouble, failed};
 
-/// How permission requests are answered.
+/// How permission requests are answered, and questions: yes with [`Consent::Allow`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Consent {
     /// With the first option that allows once.
@@ -24,6 +27,8 @@ pub(crate) struct Seen {
     pub(crate) text: String,
     /// How many permissions it asked for.
     pub(crate) asked: usize,
+    /// How many questions it asked.
+    pub(crate) questions: usize,
     /// How many tool calls it told of.
     pub(crate) tools: usize,
     /// The statuses that tools came to, in order.
@@ -50,6 +55,7 @@ pub(crate) async fn see(
     let mut seen = Seen {
         text: String::new(),
         asked: 0,
+        questions: 0,
         tools: 0,
         statuses: Vec::new(),
         stop: StopReason::EndTurn,
@@ -64,6 +70,10 @@ pub(crate) async fn see(
             TurnEvent::Permission(pending) => {
                 seen.asked += 1;
                 answer(&turn, pending, consent)?;
+            }
+            TurnEvent::Question(pending) => {
+                seen.questions += 1;
+                reply(pending, consent)?;
             }
             TurnEvent::Unreadable { error, .. } => {
                 return Err(failed(format!("an update makes no sense: {error}")));
@@ -103,6 +113,28 @@ fn answer(turn: &Turn, pending: PendingPermission, consent: Consent) -> Result<(
             Ok(())
         }
     }
+}
+
+/// Answers a question with the first choice of each field that has any, or declines it.
+fn reply(pending: PendingQuestion, consent: Consent) -> Result<(), Trouble> {
+    let Some(form) = pending.question().form() else {
+        return Err(failed("the question is no form"));
+    };
+    if consent != Consent::Allow {
+        pending.decline();
+        return Ok(());
+    }
+    let mut answer = Answer::accept();
+    for (name, field) in form.fields() {
+        if let ElicitationPropertySchema::String(field) = field
+            && let Some(choice) = field.one_of.iter().flatten().next()
+        {
+            answer = answer.with(name, choice.value.clone());
+        }
+    }
+    pending
+        .answer(answer)
+        .map_err(|error| failed(error.to_string()))
 }
 
 impl Seen {

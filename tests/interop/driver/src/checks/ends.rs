@@ -1,6 +1,8 @@
 //! How an agent takes bad company, and its end.
 
-use acp_client::{Client, SessionControl, SessionSetup};
+use std::time::{Duration, Instant};
+
+use acp_client::{Client, SessionSetup};
 use acp_protocol::v1::{McpServer, McpServerStdio};
 use acp_transport_stdio::process::Rung;
 
@@ -8,6 +10,9 @@ use super::prompts::hello;
 use crate::peer::{Peer, Plan};
 use crate::report::{Outcome, absent, check, expect, failed};
 use crate::turn::{Consent, see};
+
+/// How long the turn of a killed agent may go on, on a busy machine.
+const DEATH: Duration = Duration::from_secs(2);
 
 /// Tries everything about ends; the agent itself comes to one.
 pub(super) async fn all(peer: Peer) {
@@ -68,20 +73,26 @@ async fn killed(plan: &Plan) -> Outcome {
     let peer = plan.dial(Plan::options()).await?;
     let mut session = peer.open().await?;
     let turn = session.prompt("SLOW").await?;
-    let control: SessionControl = session.control();
     let client = peer.client.clone();
-    let mut killing = None;
+    let (mut killing, mut begun) = (None, None);
     let seen = see(turn, Consent::Reject, |_, _| {
         if killing.is_none() {
+            begun = Some(Instant::now());
             let client = client.clone();
             killing = Some(tokio::spawn(async move { client.kill().await }));
         }
     })
     .await;
+    let time = begun
+        .map(|begun: Instant| begun.elapsed())
+        .unwrap_or_default();
     let killing = killing.ok_or_else(|| absent("it says nothing"))?;
     let exit = killing.await.map_err(|error| failed(error.to_string()))?;
     expect(exit.is_some(), "it was not running")?;
-    control.cancel();
+    expect(
+        time < DEATH,
+        format!("the turn ended after {} ms", time.as_millis()),
+    )?;
     expect(
         seen.is_err(),
         "the turn of a killed agent came to a good end",

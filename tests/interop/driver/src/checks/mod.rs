@@ -2,6 +2,8 @@
 
 mod ends;
 mod prompts;
+mod served;
+mod sessions;
 mod settings;
 
 use crate::peer::Plan;
@@ -28,6 +30,10 @@ pub(crate) async fn all(plan: Plan) {
     .await;
     prompts::all(&peer).await;
     settings::all(&peer).await;
+    sessions::all(&peer).await;
+    let plan = peer.plan.clone();
     ends::all(peer).await;
+    check("reload", sessions::reload(&plan)).await;
+    served::all(&plan).await;
     end();
 }

@@ -8,7 +8,7 @@ use acp_protocol::v1::{
 
 use super::prompts::hello;
 use crate::peer::Peer;
-use crate::report::{Outcome, absent, check, expect, failed, refused};
+use crate::report::{Outcome, Trouble, absent, check, expect, failed, refused};
 
 /// Tries everything about modes and options.
 pub(super) async fn all(peer: &Peer) {
@@ -22,15 +22,23 @@ pub(super) async fn all(peer: &Peer) {
 async fn mode(peer: &Peer) -> Outcome {
     let mut session = peer.open().await?;
     let modes = session.modes().ok_or_else(|| absent("it has no modes"))?;
-    let mut others = modes.available_modes.iter().map(|mode| &mode.id);
-    let other = others.find(|id| **id != modes.current_mode_id);
-    let other = other.ok_or_else(|| absent("it has one mode"))?.clone();
-    session.control().set_mode(other.clone()).await?;
-    let now = session.modes().map(|modes| modes.current_mode_id);
-    expect(
-        now.as_ref() == Some(&other),
-        format!("the mode is {now:?} now"),
-    )?;
+    let others = modes.available_modes.into_iter().map(|mode| mode.id);
+    let others = others.filter(|id| *id != modes.current_mode_id);
+    // Some modes need a folder that the agent trusts.
+    let mut set = Err(absent("it has one mode"));
+    for other in others {
+        let answer = session.control().set_mode(other.clone()).await;
+        set = answer.map_err(Trouble::from);
+        if set.is_ok() {
+            let now = session.modes().map(|modes| modes.current_mode_id);
+            expect(
+                now.as_ref() == Some(&other),
+                format!("the mode is {now:?} now"),
+            )?;
+            break;
+        }
+    }
+    set?;
     match session.control().set_mode("no-such-mode").await {
         Err(ClientError::UnknownMode { .. }) => {}
         other => return Err(failed(format!("a mode that is not there: {other:?}"))),
