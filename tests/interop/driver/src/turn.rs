@@ -63,9 +63,7 @@ pub(crate) async fn see(
     while let Some(event) = turn.next().await {
         match event {
             TurnEvent::Update(update) => {
-                if seen.learn(&update.update) {
-                    each(&turn, &seen.text);
-                }
+                seen.learn(&update.update, |text| each(&turn, text));
             }
             TurnEvent::Permission(pending) => {
                 seen.asked += 1;
@@ -138,13 +136,13 @@ fn reply(pending: PendingQuestion, consent: Consent) -> Result<(), Trouble> {
 }
 
 impl Seen {
-    /// Takes an update in; tells whether it was a piece of text.
-    fn learn(&mut self, update: &SessionUpdate) -> bool {
+    /// Takes an update in; a piece of text is followed by all the text there is.
+    fn learn(&mut self, update: &SessionUpdate, each: impl FnOnce(&str)) {
         match update {
             SessionUpdate::AgentMessageChunk(chunk) => {
                 if let ContentBlock::Text(text) = &chunk.content {
                     self.text.push_str(&text.text);
-                    return true;
+                    each(&self.text);
                 }
             }
             SessionUpdate::ToolCall(call) => {
@@ -154,6 +152,5 @@ impl Seen {
             SessionUpdate::ToolCallUpdate(update) => self.statuses.extend(update.status.clone()),
             _ => {}
         }
-        false
     }
 }
