@@ -196,7 +196,7 @@ fn an_agent_that_takes_too_long_is_9() {
         &ended,
         9,
         &[
-            "introduce ourselves to the agent within 1 s",
+            "hear the first byte of the agent within 1 s",
             "--start-timeout",
             "| getting ready",
         ],
