@@ -9,8 +9,8 @@ use std::{
 };
 
 use acp_host::{
-    Cancel, ClientLink, CommandId, Event, EventBody, HostError, Offer, Origin, SessionId, Setup,
-    ToolCall, ToolEnd, ToolId, TurnId,
+    Cancel, ClientLink, CommandId, EmitError, Event, EventBody, HostError, Offer, Origin,
+    SessionId, Setup, ToolCall, ToolEnd, ToolId, TurnId,
 };
 
 use super::{
@@ -171,19 +171,24 @@ impl Turn {
     }
 
     pub(super) async fn tell_even_if_cancelled(&self, body: EventBody) -> Result<(), TurnError> {
-        let recorder = self.recorder();
-        let what = recorder
-            .filter(|_| self.is_seen(&body))
-            .and_then(|_| what(&body));
+        if self.tell_and_note(body).await? {
+            self.save().await?;
+        }
+        Ok(())
+    }
+
+    /// Tells an event and takes note of it. True when what was noted so far
+    /// should be written.
+    async fn tell_and_note(&self, body: EventBody) -> Result<bool, EmitError> {
+        let recorder = self.recorder().filter(|_| self.is_seen(&body));
+        let what = recorder.and_then(|_| what(&body));
         let event = self.event(body);
         let number = event.number;
         self.link.emit(event).await?;
-        if let (Some(recorder), Some(what)) = (recorder, what)
-            && recorder.note(self.place(number), what)
-        {
-            recorder.save().await?;
-        }
-        Ok(())
+        Ok(match (recorder, what) {
+            (Some(recorder), Some(what)) => recorder.note(self.place(number), what),
+            _ => false,
+        })
     }
 
     /// Takes note of what is told in another way, or not at all.
@@ -232,12 +237,13 @@ impl Turn {
         let _: Offer = self.link.offer(self.event(body));
     }
 
-    /// Tells the client that tools without an end have failed.
+    /// Tells the client that tools without an end have failed. Writing that is
+    /// left to the end of the turn.
     pub(super) async fn fail_open_tools(&self) {
         let open = std::mem::take(&mut *self.tools());
         for id in open {
             let end = EventBody::ToolCompleted(Box::new(ToolEnd::failed(id)));
-            if self.tell_even_if_cancelled(end).await.is_err() {
+            if self.tell_and_note(end).await.is_err() {
                 return;
             }
         }

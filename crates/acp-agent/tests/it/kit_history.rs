@@ -31,6 +31,7 @@ impl TurnHandler for Talker {
         match &*text {
             "hold" => {
                 let tool = turn.tool("wait", "Wait").start().await?;
+                let _open = turn.tool("rest", "Rest").start().await?;
                 self.0.notified().await;
                 tool.complete(vec![]).await?;
             }
@@ -248,6 +249,7 @@ async fn the_latest_prompt_has_the_session() {
     let held = one.prompt(&id, "hold").await;
     assert_eq!(one.update().await["content"]["text"], "hold");
     assert_eq!(one.update().await["status"], "in_progress");
+    let open = one.update().await["toolCallId"].take();
 
     // In another process: the turn that was not finished is there, and its tool
     // no longer runs.
@@ -260,14 +262,21 @@ async fn the_latest_prompt_has_the_session() {
     );
 
     go_on.notify_one();
+    let mut failed = Vec::new();
     loop {
         let message = one.next().await;
+        let update = &message["params"]["update"];
+        if update["status"] == "failed" {
+            failed.push(update["toolCallId"].clone());
+        }
         if message["id"] == held {
             let text = message["error"]["message"].as_str().unwrap();
             assert!(text.contains("has gone on elsewhere"), "{message}");
             break;
         }
     }
+    // Nothing runs on in a turn that has failed.
+    assert_eq!(failed, [open]);
     let records = kept(&history, &id).await;
     assert_eq!(endings(&records), [Ending::Done]);
     // The next prompt has it again, and begins behind all that happened.
@@ -285,12 +294,15 @@ async fn a_deleted_session_does_not_come_back() {
     let mut client = Client::ready(&agent).await;
     let id = client.new_session().await;
     let request = client.prompt(&id, "hold").await;
-    client.update().await;
-    client.update().await;
+    for _ in 0..3 {
+        client.update().await;
+    }
     let key = SessionId::new(&*id).unwrap();
     history.delete(&key).await.unwrap();
     go_on.notify_one();
-    client.update().await;
+    for _ in 0..2 {
+        client.update().await;
+    }
     let answer = client.answer(request).await;
     assert_eq!(answer["error"]["code"], -32002, "{answer}");
     let mode = json!({"sessionId": id, "modeId": "act"});
