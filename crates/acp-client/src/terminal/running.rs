@@ -121,7 +121,10 @@ async fn listen(
             ended = child.wait() => break ended,
         }
     };
-    drain(&mut stdout, &mut buffer, &output);
+    open = drain(&mut stdout, &mut buffer, &output);
+    if !open {
+        lock(&output).finish();
+    }
     exit.send_replace(Some(ended.status()));
     // Background jobs write on.
     while open {
@@ -147,8 +150,8 @@ fn keep(read: io::Result<usize>, buffer: &[u8], output: &Mutex<OutputRing>) -> b
     }
 }
 
-/// Keeps what the pipe holds at this moment.
-fn drain(stdout: &mut ChildStdout, buffer: &mut [u8], output: &Mutex<OutputRing>) {
+/// Keeps what the pipe holds at this moment; false at its end.
+fn drain(stdout: &mut ChildStdout, buffer: &mut [u8], output: &Mutex<OutputRing>) -> bool {
     let mut drained = 0;
     while drained < MAX_LAST_READ {
         match stdout.try_read(buffer) {
@@ -156,9 +159,11 @@ fn drain(stdout: &mut ChildStdout, buffer: &mut [u8], output: &Mutex<OutputRing>
                 lock(output).push(&buffer[..count]);
                 drained += count;
             }
-            Ok(0) | Err(_) => return,
+            Ok(0) => return false,
+            Err(error) => return error.kind() == io::ErrorKind::WouldBlock,
         }
     }
+    true
 }
 
 fn lock(output: &Mutex<OutputRing>) -> MutexGuard<'_, OutputRing> {
