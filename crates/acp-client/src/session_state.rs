@@ -157,7 +157,13 @@ impl SessionState {
         self.slot
             .send_modify(|slot| _ = slot.cancel(Instant::now()));
         self.served.end();
-        Capability::Close.require_in(self.connection.offers()?)?;
+        if let Err(error) = Capability::Close.require_in(self.connection.offers()?) {
+            if self.mailbox.is_streaming() {
+                // Its turn shall not go on unseen.
+                self.send_cancel();
+            }
+            return Err(error);
+        }
         self.mailbox.set_cancelled();
         let request = CloseSessionRequest::new(self.id.clone());
         self.connection

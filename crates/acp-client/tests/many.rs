@@ -121,3 +121,83 @@ async fn sessions_go_on_whatever_is_done_to_their_turns() {
     done.expect("some turn hangs");
     agent.await.unwrap();
 }
+
+/// A session each of its own, with its place in the crowd.
+async fn crowd(client: &Client, size: usize) -> Vec<Session> {
+    let mut opening = tokio::task::JoinSet::new();
+    for _ in 0..size {
+        let client = client.clone();
+        opening.spawn(async move { client.new_session("/work").await.unwrap() });
+    }
+    opening.join_all().await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_thousand_sessions_share_a_connection() {
+    let (client, agent) = pair(ClientOptions::new().with_permissions_in_stream());
+    let agent = tokio::spawn(serve(agent));
+    let work = async {
+        client.dial().await.unwrap();
+        let sessions = crowd(&client, 1000).await;
+        let mut turns = tokio::task::JoinSet::new();
+        for mut session in sessions {
+            turns.spawn(async move {
+                let mut turn = session.prompt("20").await.unwrap();
+                let mut seen = Vec::new();
+                while let Some(event) = turn.next().await {
+                    seen.push(brief(&event));
+                }
+                let mut expected: Vec<String> = (0..20).map(|n| n.to_string()).collect();
+                expected.insert(10, "asks t".to_owned());
+                assert_eq!(seen, expected);
+                turn.end().await.unwrap();
+                session
+            });
+        }
+        let sessions = turns.join_all().await;
+        let counters = client.counters();
+        assert_eq!((counters.received, counters.delivered), (20_000, 20_000));
+        assert_eq!((counters.waiting, counters.dropped), (0, 0));
+        drop(sessions);
+        assert_eq!(client.counters(), counters, "those that are gone count too");
+        client.close().await;
+    };
+    timeout(Duration::from_secs(60), work)
+        .await
+        .expect("some turn hangs");
+    agent.await.unwrap();
+}
+
+/// One consumer does not read; below its bound the others do not notice.
+#[tokio::test(start_paused = true)]
+async fn a_slow_consumer_holds_up_nobody_below_its_bound() {
+    let (client, agent) = pair(ClientOptions::new().with_permissions_in_stream());
+    let agent = tokio::spawn(serve(agent));
+    client.dial().await.unwrap();
+    let mut sessions = crowd(&client, 9).await;
+    let mut slow = sessions.pop().unwrap();
+    // Half of them come before the question. 1,000 are below the soft mark; with 20,000
+    // the agent has to wait, but only until it is clear that nobody reads.
+    for (count, waits) in [(2000, 0), (40_000, 5)] {
+        let mut stuck = slow.prompt(count.to_string()).await.unwrap();
+        let start = tokio::time::Instant::now();
+        for _ in 0..5 {
+            for session in &mut sessions {
+                let turn = session.prompt("40").await.unwrap();
+                turn.end().await.unwrap();
+            }
+        }
+        assert_eq!(start.elapsed(), Duration::from_secs(waits), "{count}");
+        let counters = client.counters();
+        assert!(counters.waiting >= count / 2, "{counters:?}");
+        // And it finds everything when it comes.
+        let mut seen = 0;
+        while let Some(event) = stuck.next().await {
+            seen += u64::from(matches!(event, TurnEvent::Update(_)));
+        }
+        assert_eq!(seen, count);
+        stuck.end().await.unwrap();
+    }
+    client.close().await;
+    agent.await.unwrap();
+}

@@ -259,6 +259,20 @@ async fn closing_a_session_ends_its_turn() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_turn_does_not_go_on_unseen_where_the_agent_closes_no_sessions() {
+    let (client, mut agent) = with_sessions(json!({})).await;
+    let mut session = open(&client, &mut agent, json!({})).await;
+    let turn = session.prompt("work").await.unwrap();
+    agent.request("session/prompt").await;
+    let closed = session.close().await;
+    assert!(matches!(closed, Err(ClientError::Unsupported { .. })));
+    agent.notification("session/cancel").await;
+    let end = turn.end().await;
+    assert!(matches!(end, Err(ClientError::SessionClosed)), "{end:?}");
+    agent.hears_nothing_for(60 * SECOND).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_session_that_is_deleted_ends_here_and_its_id_is_free() {
     let (client, mut agent) = with_sessions(json!({"delete": {}})).await;
     let mut session = open(&client, &mut agent, json!({})).await;
