@@ -7,7 +7,8 @@
 //!     target/debug/acp demo-agent --store bot.db
 //! ```
 //!
-//! Run it twice: the second time it says that it goes on. It asks nobody, and refuses
+//! Run it again with `earlier` in the place of `hello`: it goes on, and the demo agent
+//! remembers what was asked. It asks nobody, and refuses
 //! what the agent wants to do.
 
 #![expect(clippy::print_stdout, reason = "a terminal is what it is for")]

@@ -6,8 +6,8 @@
 //! cargo run -p acp-client --example terminal_client -- target/debug/acp demo-agent
 //! ```
 //!
-//! Say `permission` to the demo agent to be asked; `acp demo-agent --help` lists more
-//! words. Ctrl-C cancels a turn, also while it asks. `/mode NAME` changes the mode,
+//! Say `ask` to the demo agent to be asked; `acp demo-agent --help` lists more words.
+//! Ctrl-C cancels a turn, also while it asks. `/mode NAME` changes the mode,
 //! `/quit` ends.
 
 #![expect(clippy::print_stdout, reason = "a terminal is what it is for")]

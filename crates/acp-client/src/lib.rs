@@ -10,6 +10,19 @@
 //! * Files are served below the folders of a session ([`WorkspaceFiles`]), and of the
 //!   commands that an agent runs nothing is left ([`LocalTerminals`]).
 //!
+//! | you want to | take |
+//! |---|---|
+//! | open a session | [`Client::new_session`] |
+//! | go on with one | [`Client::resume_session`], or [`Client::load_session`] with its history |
+//! | find one | [`Client::list_sessions`] |
+//! | run a turn | [`Session::prompt`], then [`Turn::next`] and [`Turn::end`] |
+//! | cancel, or change the mode or an option meanwhile | [`Session::control`] |
+//! | hear what comes between turns | [`Session::updates`] |
+//! | fewer and larger pieces of text | [`Turn::next_merged`], [`Merge`] |
+//! | the newest alone | [`Flow::DropOldest`] |
+//! | log in and out | [`Client::authenticate`], [`Client::logout`] |
+//! | know what was lost | [`Client::counters`], [`TurnEvent::Gap`] |
+//!
 //! # Examples
 //!
 //! ```
