@@ -12,7 +12,7 @@ use std::time::Duration;
 use acp_client::{Client, ClientError, ClientOptions, TurnEvent};
 use acp_protocol::v1::StopReason;
 use serde_json::{Value, json};
-use support::{Agent, SESSION, all, brief, chunk, dialed, end_turn, open, opened, pair};
+use support::{Agent, all, brief, chunk, dialed, end_turn, open, opened, pair};
 use tokio::time::{Instant, timeout};
 
 const SECOND: Duration = Duration::from_secs(1);
