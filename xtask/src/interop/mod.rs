@@ -121,6 +121,10 @@ fn kinds(kit: &Path) -> Result<[Kind; 2]> {
 fn choose(args: &Args, kinds: &mut [Kind]) -> Result<()> {
     let all = kinds.iter().flat_map(|kind| &kind.recipes);
     let known: Vec<String> = all.map(|recipe| recipe.name.clone()).collect();
+    for (number, name) in known.iter().enumerate() {
+        let before = &known[..number];
+        ensure!(!before.contains(name), "two peers are called {name}");
+    }
     for name in &args.only {
         ensure!(
             known.contains(name),

@@ -75,8 +75,8 @@ async fn killed(plan: &Plan) -> Outcome {
     let turn = session.prompt("SLOW").await?;
     let client = peer.client.clone();
     let (mut killing, mut begun) = (None, None);
-    let seen = see(turn, Consent::Reject, |_, _| {
-        if killing.is_none() {
+    let seen = see(turn, Consent::Reject, |_, text| {
+        if killing.is_none() && text.contains("slow2 ") {
             begun = Some(Instant::now());
             let client = client.clone();
             killing = Some(tokio::spawn(async move { client.kill().await }));
@@ -86,7 +86,7 @@ async fn killed(plan: &Plan) -> Outcome {
     let time = begun
         .map(|begun: Instant| begun.elapsed())
         .unwrap_or_default();
-    let killing = killing.ok_or_else(|| absent("it says nothing"))?;
+    let killing = killing.ok_or_else(|| absent("it talks to no model"))?;
     let exit = killing.await.map_err(|error| failed(error.to_string()))?;
     expect(exit.is_some(), "it was not running")?;
     expect(
