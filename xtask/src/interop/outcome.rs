@@ -38,8 +38,8 @@ pub(super) struct Known {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Difference {
-    /// A part of what is seen.
-    pub(super) seen: String,
+    /// Parts of what is seen; one of them is.
+    pub(super) seen: Vec<String>,
     /// Why this is right to expect.
     pub(super) why: String,
 }
@@ -62,7 +62,7 @@ impl Known {
             (Some(Told::Passed(time)), None) => Outcome::Passed(*time),
             (Some(Told::Absent(_)), _) if lacks => Outcome::Lacks,
             (Some(Told::Failed(seen) | Told::Absent(seen)), Some(known)) => {
-                if seen.contains(&known.seen) {
+                if known.seen.iter().any(|part| seen.contains(part)) {
                     Outcome::Differs(known.why.clone())
                 } else {
                     Outcome::Failed(format!("{seen} (known was {:?})", known.seen))
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     fn known() -> Known {
-        let text = "lacks = [\"list\"]\n[differs.close]\nseen = \"-32601\"\nwhy = \"a switch\"";
+        let text = "lacks = [\"list\"]\n[differs.close]\nseen = [\"-32601\"]\nwhy = \"a switch\"";
         toml::from_str(text).expect("a table of what is known")
     }
 
@@ -119,9 +119,9 @@ mod tests {
         check("list", failed("no answer"), "failed: no answer");
 
         check("close", failed("refused with -32601"), "differs: a switch");
-        let other = "failed: refused with -32603 (known was \"-32601\")";
+        let other = "failed: refused with -32603 (known was [\"-32601\"])";
         check("close", failed("refused with -32603"), other);
-        let better = "failed: it passes, where \"-32601\" was known: take that out of the recipe";
+        let better = "failed: it passes, where [\"-32601\"] was known: take that out of the recipe";
         check("close", Told::Passed(Duration::ZERO), better);
     }
 

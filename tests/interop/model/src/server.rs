@@ -232,6 +232,18 @@ mod tests {
         .await;
         assert_eq!(all(&after, "/delta/text"), ["The tool said: ", "done"]);
         assert_eq!(all(&after, "/delta/stop_reason"), ["end_turn"]);
+
+        let mut next = said.clone();
+        let reminder = json!({"type": "text", "text": "<reminder>FAIL</reminder>"});
+        for block in [json!({"type": "text", "text": "Say hello"}), reminder] {
+            next["content"].as_array_mut().expect("blocks").push(block);
+        }
+        let after = frames(
+            MESSAGES_PATH,
+            body(json!([ask, {"role": "assistant"}, next])),
+        )
+        .await;
+        assert_eq!(all(&after, "/delta/text"), ["Hello ", "from ", "mock", "."]);
     }
 
     #[tokio::test]

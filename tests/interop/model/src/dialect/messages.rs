@@ -21,13 +21,15 @@ impl Dialect for Messages {
             if message["role"] != "user" {
                 continue;
             }
-            // What tools said comes in the name of the user.
-            match results(&message["content"]) {
-                Some(said) => request.tool_said = Some(said),
-                None => {
-                    request.prompt = text_of(&message["content"]);
+            // What tools said comes in the name of the user, and what the user says next may
+            // stand behind it in the same message.
+            match (words(&message["content"]), results(&message["content"])) {
+                (Some(words), _) => {
+                    request.prompt = words;
                     request.tool_said = None;
                 }
+                (None, Some(said)) => request.tool_said = Some(said),
+                (None, None) => {}
             }
         }
         for tool in body["tools"].as_array().into_iter().flatten() {
@@ -119,6 +121,18 @@ impl Events {
         self.add("content_block_stop", json!({"index": self.blocks}));
         self.blocks += 1;
     }
+}
+
+/// Finds the last words of the user in a message; agents add reminders and notes of their own.
+fn words(content: &Value) -> Option<String> {
+    let blocks = match content {
+        Value::Array(blocks) => blocks.as_slice(),
+        text => std::slice::from_ref(text),
+    };
+    let texts = blocks.iter().filter(|block| block["type"] != "tool_result");
+    let texts = texts.map(text_of);
+    let words = texts.filter(|text| !text.is_empty() && !text.starts_with(['<', '[']));
+    words.last()
 }
 
 /// Collects what tools said in a message; `None` when no tool said anything.
