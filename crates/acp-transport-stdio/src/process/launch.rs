@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::error::{SpawnError, SpawnSpecError, SpecField};
 use super::stderr_lines::LineCallback;
 use super::stderr_tail::{DEFAULT_CAPACITY, MAX_CAPACITY, Redactor};
-use super::{Child, Environment, KillLadder, OrphanGuard};
+use super::{Child, Environment, KillLadder, OrphanGuard, TerminalSize};
 
 /// Describes a child: program, arguments, environment, directory, and how it
 /// is watched and ended.
@@ -43,6 +43,7 @@ pub struct Launch {
     pub(super) ladder: KillLadder,
     pub(super) orphan_guard: OrphanGuard,
     pub(super) new_session: bool,
+    pub(super) terminal: Option<TerminalSize>,
     pub(super) null_stdin: bool,
     pub(super) merged_output: bool,
     pub(super) kept_group: bool,
@@ -68,6 +69,7 @@ impl Launch {
             ladder: KillLadder::default(),
             orphan_guard: OrphanGuard::default(),
             new_session: false,
+            terminal: None,
             null_stdin: false,
             merged_output: false,
             kept_group: false,
@@ -88,6 +90,13 @@ impl Launch {
         I::Item: Into<OsString>,
     {
         self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// Takes all arguments away, for who says them anew.
+    #[must_use]
+    pub fn without_args(mut self) -> Self {
+        self.args.clear();
         self
     }
 
@@ -187,6 +196,21 @@ impl Launch {
         self
     }
 
+    /// Gives the child a terminal of its own in place of the three pipes, and makes
+    /// it the leader of a session that is controlled by it.
+    ///
+    /// For programs that say nothing, or do something else, where nobody can be
+    /// sitting in front of them. What is written to stdin is typed, and shown back
+    /// unless the child turns that off; what comes from stdout and stderr is read as
+    /// stdout, with the line ends of a terminal, and the tail and the lines of stderr
+    /// stay empty. Nothing that is typed ends the input for good, so closing stdin is
+    /// a step of the kill ladder that does not help.
+    #[must_use]
+    pub fn with_terminal(mut self, size: TerminalSize) -> Self {
+        self.terminal = Some(size);
+        self
+    }
+
     /// Changes how many of the last bytes of stderr are kept: 8 KiB if not
     /// said otherwise, at most 1 MiB.
     #[must_use]
@@ -197,13 +221,17 @@ impl Launch {
 
     /// Passes everything that is shown of stderr through this function first.
     ///
-    /// It gets whole tails and single lines, without control characters.
+    /// It gets whole tails and single lines, without control characters. What was
+    /// set before is done first: nobody takes back what another hides.
     #[must_use]
     pub fn with_stderr_redaction<F>(mut self, redact: F) -> Self
     where
         F: Fn(String) -> String + Send + Sync + 'static,
     {
-        self.stderr_redactor = Some(Arc::new(redact));
+        self.stderr_redactor = Some(match self.stderr_redactor {
+            Some(earlier) => Arc::new(move |text| redact(earlier(text))),
+            None => Arc::new(redact),
+        });
         self
     }
 
@@ -386,6 +414,21 @@ mod tests {
             .with_args(["--key", "s3cret"])
             .with_env("KEY", "s3cret");
         assert!(!format!("{launch:?}").contains("s3cret"));
+    }
+
+    #[test]
+    fn redactions_add_up() {
+        let launch = Launch::new("/bin/agent")
+            .with_stderr_redaction(|text| text.replace("one", "*"))
+            .with_stderr_redaction(|text| text.replace("two", "*"));
+        let redact = launch.stderr_redactor.unwrap();
+        assert_eq!(redact("one two three".to_owned()), "* * three");
+    }
+
+    #[test]
+    fn arguments_can_be_said_anew() {
+        let launch = Launch::new("/bin/agent").with_args(["a"]);
+        assert_eq!(launch.without_args().with_args(["b"]).args(), ["b"]);
     }
 
     #[test]

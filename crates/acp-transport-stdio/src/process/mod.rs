@@ -5,7 +5,8 @@
 //!
 //! * Nothing is started that does not [`validate`](Launch::validate), and
 //!   nothing reaches the child that the [`Launch`] does not name: no ambient
-//!   environment, no open file besides the three pipes.
+//!   environment, no open file besides the three pipes, or the
+//!   [terminal](Launch::with_terminal) that stands for them.
 //! * A child leads its own process group. When it ends, whatever the reason,
 //!   what is left of its group is killed (at once, or, where the launch
 //!   [keeps the group](Launch::with_kept_group), when it is told to end); only
@@ -46,6 +47,7 @@ mod orphan_guard;
 mod signal;
 mod stderr_lines;
 mod stderr_tail;
+mod terminal;
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 #[path = "unix/mod.rs"]
@@ -64,3 +66,4 @@ use platform::spawn;
 pub use platform::{Child, ChildHandle, ChildStdin, ChildStdout};
 pub use signal::{Signal, SignalError};
 pub use stderr_tail::StderrActivity;
+pub use terminal::TerminalSize;

@@ -13,3 +13,4 @@ mod starting;
 mod stderr;
 mod stdio;
 mod support;
+mod terminals;

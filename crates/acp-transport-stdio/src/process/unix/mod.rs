@@ -7,6 +7,7 @@ mod pipes;
 mod pre_exec;
 mod spawner;
 mod supervisor;
+mod terminal;
 mod ward;
 mod watchdog;
 

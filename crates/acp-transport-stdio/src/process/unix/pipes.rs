@@ -7,11 +7,12 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
+use rustix::io::Errno;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::unix::pipe::{Receiver, Sender};
 
-use super::lock;
-use crate::process::Launch;
+use super::{lock, terminal};
+use crate::process::{Launch, TerminalSize};
 
 /// Writes to a child's stdin.
 ///
@@ -31,6 +32,8 @@ pub struct ChildStdin {
 /// go cannot hold the reader.
 pub struct ChildStdout {
     receiver: Receiver,
+    /// A terminal tells its end as an error.
+    is_terminal: bool,
     end: Arc<StdoutEnd>,
 }
 
@@ -80,11 +83,17 @@ pub(super) struct OurEnds {
 impl Pipes {
     /// Opens what the launch asks for; needs a tokio runtime with I/O.
     pub(super) fn open(launch: &Launch) -> io::Result<Self> {
+        if let Some(size) = launch.terminal {
+            return Self::of_terminal(size);
+        }
         let (their_stdin, our_stdin) = if launch.null_stdin {
             (None, None)
         } else {
             let (theirs, ours) = pipe()?;
-            (Some(theirs), Some(ChildStdin::new(ours)?))
+            (
+                Some(theirs),
+                Some(ChildStdin::new(Sender::from_owned_fd(ours)?)),
+            )
         };
         let (our_stdout, their_stdout) = pipe()?;
         let (our_stderr, their_stderr) = if launch.merged_output {
@@ -106,9 +115,34 @@ impl Pipes {
                 stdin: our_stdin,
                 stdout: ChildStdout {
                     receiver: Receiver::from_owned_fd(our_stdout)?,
+                    is_terminal: false,
                     end: Arc::default(),
                 },
                 stderr: our_stderr,
+            },
+        })
+    }
+
+    /// Makes a terminal whose ends stand for those of the pipes.
+    fn of_terminal(size: TerminalSize) -> io::Result<Self> {
+        let (ours, theirs) = terminal::open(size)?;
+        // The runtime's pipes read, write and wait; that this is none, they need not know.
+        let typed = Sender::from_owned_fd_unchecked(ours.try_clone()?)?;
+        let shown = Receiver::from_owned_fd_unchecked(ours)?;
+        Ok(Self {
+            theirs: TheirEnds {
+                stdin: Some(theirs.try_clone()?),
+                stdout: theirs.try_clone()?,
+                stderr: theirs,
+            },
+            ours: OurEnds {
+                stdin: Some(ChildStdin::new(typed)),
+                stdout: ChildStdout {
+                    receiver: shown,
+                    is_terminal: true,
+                    end: Arc::default(),
+                },
+                stderr: None,
             },
         })
     }
@@ -138,15 +172,15 @@ pub(super) fn no_half_made_pipe() -> Option<MutexGuard<'static, ()>> {
 }
 
 impl ChildStdin {
-    fn new(pipe: OwnedFd) -> io::Result<Self> {
+    fn new(sender: Sender) -> Self {
         let state = StdinState {
-            sender: Some(Sender::from_owned_fd(pipe)?),
+            sender: Some(sender),
             waiting: None,
         };
         let end = StdinEnd {
             state: Mutex::new(state),
         };
-        Ok(Self { end: Arc::new(end) })
+        Self { end: Arc::new(end) }
     }
 
     pub(super) fn end(&self) -> Arc<StdinEnd> {
@@ -241,7 +275,10 @@ impl ChildStdout {
         // Past the readiness that the runtime knows of, which lags behind.
         let read =
             rustix::io::retry_on_intr(|| rustix::io::read(self.receiver.as_fd(), &mut *buffer));
-        Ok(read?)
+        match read {
+            Err(Errno::IO) if self.is_terminal => Ok(0),
+            read => Ok(read?),
+        }
     }
 
     pub(super) fn end(&self) -> Arc<StdoutEnd> {
@@ -256,7 +293,8 @@ impl ChildStdout {
         });
         match read {
             Ok(count) => buf.advance(count),
-            Err(rustix::io::Errno::AGAIN) => {}
+            Err(Errno::AGAIN) => {}
+            Err(Errno::IO) if self.is_terminal => {}
             Err(errno) => return Err(errno.into()),
         }
         Ok(())
@@ -283,9 +321,13 @@ impl AsyncRead for ChildStdout {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let polled = Pin::new(&mut self.receiver).poll_read(cx, buf);
-        if polled.is_ready() {
-            return polled;
+        match Pin::new(&mut self.receiver).poll_read(cx, buf) {
+            // Nobody has the other end of the terminal open any more.
+            Poll::Ready(Err(error)) if self.is_terminal && is_end_of_terminal(&error) => {
+                return Poll::Ready(Ok(()));
+            }
+            polled @ Poll::Ready(_) => return polled,
+            Poll::Pending => {}
         }
         {
             let mut state = lock(&self.end.state);
@@ -302,6 +344,10 @@ impl fmt::Debug for ChildStdout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ChildStdout").finish_non_exhaustive()
     }
+}
+
+fn is_end_of_terminal(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::IO.raw_os_error())
 }
 
 fn remember(waiting: &mut Option<Waker>, cx: &Context<'_>) {

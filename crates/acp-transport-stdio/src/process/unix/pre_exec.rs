@@ -25,6 +25,8 @@ use rustix::process::{Pid, getpid, getppid};
 pub(super) struct PreExec {
     /// Start a new session; otherwise the group is set by `Command`.
     pub(super) new_session: bool,
+    /// Make standard input, a terminal, the one that controls the new session.
+    pub(super) terminal: bool,
     /// The directory to start in, instead of one that `Command` enters.
     pub(super) cwd: Option<Arc<OwnedFd>>,
     /// Ask for `SIGKILL` at the death of this parent (Linux).
@@ -46,6 +48,9 @@ impl PreExec {
     fn run(&self) -> io::Result<()> {
         if self.new_session {
             rustix::process::setsid()?;
+        }
+        if self.terminal {
+            rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
         }
         if let Some(cwd) = &self.cwd {
             rustix::process::fchdir(cwd)?;

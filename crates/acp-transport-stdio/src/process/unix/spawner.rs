@@ -75,11 +75,13 @@ fn exec(launch: &Launch, pipes: TheirEnds, watchdog: Option<&Watchdog>) -> io::R
     if let (Some(cwd), None) = (&launch.cwd, &launch.cwd_handle) {
         command.current_dir(cwd);
     }
-    if !launch.new_session {
+    let new_session = launch.new_session || launch.terminal.is_some();
+    if !new_session {
         command.process_group(0);
     }
     let pre_exec = PreExec {
-        new_session: launch.new_session,
+        new_session,
+        terminal: launch.terminal.is_some(),
         cwd: launch.cwd_handle.clone(),
         die_with: (launch.orphan_guard != OrphanGuard::None).then(getpid),
         announce_to: watchdog.map(Watchdog::line).transpose()?,
