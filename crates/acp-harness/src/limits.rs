@@ -107,3 +107,11 @@ pub const MAX_LOGIN_LINE: usize = 4 << 10;
 
 /// Bytes of what is remembered of a login.
 pub const MAX_LOGIN_MARKER: u64 = 4 << 10;
+
+/// How long a model proxy may take to start: it opens a port, and may ask whoever it
+/// stands for who it is.
+pub const PROXY_START_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long a model proxy may take to close: requests that run in it have lost the agent
+/// that made them.
+pub const PROXY_CLOSE_TIMEOUT: Duration = Duration::from_secs(10);

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// assert_eq!(format!("{key:?}"), "***");
 /// assert_eq!(key.expose(), "s3cret");
 /// ```
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Arc<str>);
 
 impl Secret {

@@ -5,6 +5,8 @@
 //! * [`EnvOverlay`] lays variables over an environment that is there, and refuses it when
 //!   it holds what must not be set.
 //! * [`Isolation`] gives each user and agent a home of their own.
+//! * [`ManagedLaunch`] starts an agent whose model is behind a [`ModelProxy`], and ends
+//!   both together; a [`Connector`] tells the agent of it.
 //!
 //! Nothing here reads the environment of this process: what is there is passed in.
 //!
@@ -26,17 +28,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod connector;
 mod env;
 mod isolation;
+mod managed;
 mod overlay;
+mod proxy;
 
 use std::path::Path;
 
 use acp_transport_stdio::process::Launch;
 
+pub use connector::{
+    Approval, ClaudeConnector, CodexConnector, ConfigBy, ConnectError, Connector, GeminiConnector,
+    NativeConnector, Sandbox,
+};
 pub use env::{BuiltEnv, EnvPolicy};
 pub use isolation::{AgentHome, Isolation, IsolationError};
+pub use managed::{CloseError, Managed, ManagedCause, ManagedError, ManagedLaunch};
 pub use overlay::{ConflictingEnv, EnvError, EnvOverlay};
+pub use proxy::{BoxError, ModelProxy, ProxyBinding, ProxyFault};
 
 use crate::registry::{AgentEntry, Programs};
 use crate::version::{Probe, ProbeCommand};
