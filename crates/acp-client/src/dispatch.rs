@@ -11,6 +11,7 @@ use acp_protocol::v1::{
 use acp_transport_stdio::{
     BoxFuture, Context, Handler, IncomingNotification, IncomingRequest, Peer,
 };
+use serde::Deserialize;
 
 use crate::capability::Capability;
 use crate::connection::AgentCell;
@@ -22,6 +23,7 @@ use crate::serve::serve;
 use crate::session_state::SessionState;
 
 /// Serves the agent: what is configured, for sessions that are open.
+#[derive(Clone)]
 pub(crate) struct Dispatch {
     registry: Arc<Registry>,
     options: Arc<ClientOptions>,
@@ -73,10 +75,8 @@ impl Dispatch {
             async move { unless_cancelled(&context, asked?.answer()).await }
         })
     }
-}
 
-impl Handler for Dispatch {
-    fn request(&self, request: IncomingRequest) -> Option<BoxFuture> {
+    fn serve(&self, request: IncomingRequest) -> Option<BoxFuture> {
         match request.method() {
             methods::SESSION_REQUEST_PERMISSION => self.permission(request),
             methods::ELICITATION_CREATE => self.question(request),
@@ -86,6 +86,42 @@ impl Handler for Dispatch {
                 None
             }
         }
+    }
+
+    /// Tells about which session a request is that we do not know, but may in a moment.
+    fn unnamed(&self, request: &IncomingRequest) -> Option<SessionId> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct About {
+            session_id: SessionId,
+        }
+        let method = request.method();
+        let may_serve = method == methods::SESSION_REQUEST_PERMISSION
+            || method == methods::ELICITATION_CREATE
+            || self.options.serves(method);
+        if !may_serve || !self.registry.is_naming() {
+            return None;
+        }
+        let About { session_id } = request.decode().ok()?;
+        self.registry
+            .find(&session_id)
+            .is_none()
+            .then_some(session_id)
+    }
+}
+
+impl Handler for Dispatch {
+    fn request(&self, request: IncomingRequest) -> Option<BoxFuture> {
+        let Some(session) = self.unnamed(&request) else {
+            return self.serve(request);
+        };
+        let dispatch = self.clone();
+        Some(Box::pin(async move {
+            dispatch.registry.learn_of(&session).await;
+            if let Some(work) = dispatch.serve(request) {
+                work.await;
+            }
+        }))
     }
 
     fn notification(&self, notification: IncomingNotification<'_>) {

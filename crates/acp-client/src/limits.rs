@@ -121,6 +121,12 @@ pub const MERGED_TEXT: usize = 64 << 10;
 /// Pages of a list of sessions. An agent that gives more goes round.
 pub const MAX_LIST_PAGES: usize = 1000;
 
+/// How long a request about a session we do not know waits while one is being opened:
+/// an agent may ask as soon as it has a name for the session, before we have read it.
+/// The answer with the name is there already or comes at once; an agent that holds it
+/// back until its own request is answered shall not wait for ever.
+pub const NAMING_WAIT: Duration = Duration::from_secs(1);
+
 /// Sessions that are loaded or resumed by a call that was given up, and that are
 /// closed if it succeeds all the same.
 pub const MAX_UNDO: usize = 64;

@@ -24,6 +24,7 @@ pub(crate) async fn open(lease: Arc<Lease>, setup: SessionSetup) -> Result<Sessi
     let request = NewSessionRequest::new(setup.cwd, setup.mcp_servers)
         .with_additional_directories(setup.additional_directories);
     let hold = connection.peer().hold_updates();
+    let naming = connection.registry().begin_naming();
     let limit = connection.options().timeouts.new_session;
     let (facts, answer) = connection.call(&request, limit).await?;
     if answer.session_id.as_str().is_empty() {
@@ -47,6 +48,7 @@ pub(crate) async fn open(lease: Arc<Lease>, setup: SessionSetup) -> Result<Sessi
     if !connection.registry().insert(&state) {
         return Err(duplicate());
     }
+    drop(naming);
     tracing::debug!(session.id = %state.id(), "a session was opened");
     Ok(Session::new(state, lease))
 }

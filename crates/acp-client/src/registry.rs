@@ -5,8 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use acp_protocol::rpc::{CallId, MailboxId};
 use acp_protocol::v1::SessionId;
+use tokio::sync::watch;
+use tokio::time::timeout;
 
-use crate::limits::MAX_UNDO;
+use crate::limits::{MAX_UNDO, NAMING_WAIT};
 use crate::session_state::SessionState;
 
 /// Finds the session a request of the agent is about.
@@ -15,6 +17,9 @@ use crate::session_state::SessionState;
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
     sessions: Mutex<HashMap<SessionId, Weak<SessionState>>>,
+    /// How many sessions are opened whose names we do not know yet. Touched whenever
+    /// one is added.
+    naming: watch::Sender<usize>,
     /// Calls that were given up while they opened a session.
     undo: Mutex<VecDeque<(CallId, SessionId)>>,
 }
@@ -30,7 +35,29 @@ impl Registry {
             return false;
         }
         sessions.insert(session.id().clone(), Arc::downgrade(session));
+        drop(sessions);
+        self.naming.send_modify(|_| {});
         true
+    }
+
+    /// Tells that a session is opened whose name comes with the answer.
+    pub(crate) fn begin_naming(&self) -> Naming<'_> {
+        self.naming.send_modify(|naming| *naming += 1);
+        Naming(self)
+    }
+
+    /// Tells whether a session may be added in a moment.
+    pub(crate) fn is_naming(&self) -> bool {
+        *self.naming.borrow() > 0
+    }
+
+    /// Waits until there is a session of this name or nobody is left who could add
+    /// one, but not for long.
+    pub(crate) async fn learn_of(&self, id: &SessionId) {
+        let mut naming = self.naming.subscribe();
+        let known = naming.wait_for(|naming| *naming == 0 || self.find(id).is_some());
+        // When it takes too long, there is no such session.
+        let _ = timeout(NAMING_WAIT, known).await;
     }
 
     /// Removes this very session, not a later one of the same id.
@@ -78,5 +105,15 @@ impl Registry {
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, Weak<SessionState>>> {
         // Each change is one call of the map: a panic elsewhere leaves it whole.
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A session is being opened whose name is not known yet.
+#[derive(Debug)]
+pub(crate) struct Naming<'a>(&'a Registry);
+
+impl Drop for Naming<'_> {
+    fn drop(&mut self) {
+        self.0.naming.send_modify(|naming| *naming -= 1);
     }
 }

@@ -10,7 +10,7 @@ use acp_protocol::v1::{
     WriteTextFileRequest, WriteTextFileResponse,
 };
 use serde_json::{Value, json};
-use support::{SESSION, brief, chunk, dialed, open, opened, pair};
+use support::{SESSION, brief, chunk, dialed, open, opened, pair, selected};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -34,6 +34,39 @@ async fn updates_that_come_before_the_session_has_a_name_are_kept() {
     for expected in ["a", "b", "c", "d"] {
         assert_eq!(brief(&updates.next().await.unwrap()), expected);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_may_ask_before_we_have_read_the_name_of_the_session() {
+    let (client, mut agent) = dialed(ClientOptions::new(), json!({})).await;
+    let tool = json!({"toolCallId": "t", "kind": "read"});
+    let serve = async {
+        let request = agent.request("session/new").await;
+        // Before its answer, and right behind it.
+        agent.ask_permission(1, tool.clone()).await;
+        agent.hears_nothing_for(SECOND / 2).await;
+        agent.answer(&request, json!({"sessionId": SESSION})).await;
+        agent.ask_permission(2, tool.clone()).await;
+        let mut answered = [agent.next().await, agent.next().await];
+        answered.sort_by_key(|answer| answer["id"].as_i64());
+        for (answer, id) in answered.iter().zip([1, 2]) {
+            assert_eq!(answer["id"], id, "{answer}");
+            assert_eq!(answer["result"], selected("no"), "{answer}");
+        }
+    };
+    let (session, ()) = tokio::join!(client.new_session("/work"), serve);
+    drop(session.unwrap());
+    // An agent that will not say the name before it is answered is not waited for.
+    let serve = async {
+        let request = agent.request("session/new").await;
+        agent.ask_permission(3, tool.clone()).await;
+        assert_eq!(agent.refusal(3).await, -32002);
+        agent.answer(&request, json!({"sessionId": SESSION})).await;
+    };
+    let (session, ()) = tokio::join!(client.new_session("/work"), serve);
+    drop(session.unwrap());
+    agent.ask_permission(4, tool).await;
+    assert_eq!(agent.refusal(4).await, -32002, "nobody is left to name one");
 }
 
 #[tokio::test(start_paused = true)]
