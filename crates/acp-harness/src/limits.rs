@@ -115,3 +115,24 @@ pub const PROXY_START_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a model proxy may take to close: requests that run in it have lost the agent
 /// that made them.
 pub const PROXY_CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a login command may take to show an address and a code: it asks its service
+/// for one.
+pub const LOGIN_CODE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long a person may take to enter a code. Services let codes live for some minutes.
+pub const LOGIN_USER_TIMEOUT: Duration = Duration::from_secs(4 * 60);
+
+/// How long a login by device code may take in all.
+pub const LOGIN_TIMEOUT: Duration = Duration::from_secs(5 * 60);
+
+/// Logins by device code that run at the same time, of all users. Each is a process and
+/// somebody who looks at a screen.
+pub const MAX_LOGINS: usize = 256;
+
+/// How long a login on a terminal may take: as long as one that an agent does itself.
+pub const TERMINAL_LOGIN_TIMEOUT: Duration = Duration::from_secs(10 * 60);
+
+/// How long a login command that is given up has after an interrupt, and again after it
+/// was asked to terminate, to take back what it began.
+pub const LOGIN_GRACE: Duration = Duration::from_millis(500);

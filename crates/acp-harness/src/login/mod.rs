@@ -1,5 +1,5 @@
-//! The parts of logging in that need no agent: which methods are tried, what a login by
-//! device code asks of the user, and what is remembered of a login.
+//! Logging in: which methods are tried, logins by device code and on a terminal, and what
+//! is remembered of them.
 //!
 //! Agents mostly answer `initialize` without a login and refuse the first session, so a
 //! session is opened first, and only a refusal leads here. [`methods`] then says what to
@@ -7,12 +7,20 @@
 //! front of it, and methods of a terminal are never sent to `authenticate` (R045).
 
 mod challenge;
+mod device;
+mod error;
 mod marker;
+mod status;
+mod terminal;
 
 use acp_protocol::v1::{AuthMethod, AuthMethodAgent, AuthMethodId};
 
 pub use challenge::{Challenge, ChallengeScanner};
+pub use device::{DeviceCommand, DeviceLogin, Logins};
+pub use error::LoginError;
 pub use marker::{LoginMarker, MarkerError};
+pub use status::LoginStatus;
+pub use terminal::TerminalLogin;
 
 use crate::registry::Login;
 

@@ -1,0 +1,130 @@
+//! The command of a login by device code.
+
+use std::time::Duration;
+
+use acp_transport_stdio::process::{KillLadder, Launch, TerminalSize};
+
+use crate::launch::{AgentHome, BuiltEnv};
+use crate::limits::{LOGIN_CODE_TIMEOUT, LOGIN_GRACE, LOGIN_TIMEOUT, LOGIN_USER_TIMEOUT};
+use crate::login::LoginError;
+use crate::registry::{AgentEntry, Programs};
+
+/// Describes a command that logs somebody in by device code: it shows an address and a
+/// code, and ends with 0 when the code was entered there.
+#[derive(Clone, Debug)]
+pub struct DeviceCommand {
+    pub(super) launch: Launch,
+    pub(super) shape: Option<String>,
+    pub(super) home: Option<AgentHome>,
+    pub(super) bounds: Bounds,
+}
+
+/// How long each part may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    pub(super) code: Duration,
+    pub(super) user: Duration,
+    pub(super) all: Duration,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            code: LOGIN_CODE_TIMEOUT,
+            user: LOGIN_USER_TIMEOUT,
+            all: LOGIN_TIMEOUT,
+        }
+    }
+}
+
+/// A line of a terminal that an address fits in: programs break longer ones where they
+/// see fit, and an address in two pieces is none.
+const WIDE: TerminalSize = TerminalSize::new(1000, 24);
+
+impl DeviceCommand {
+    /// Logs in by this command.
+    #[must_use]
+    pub fn new(launch: Launch) -> Self {
+        let ladder = KillLadder::default()
+            .with_abort_eof_grace(Duration::ZERO)
+            .with_interrupt_grace(LOGIN_GRACE)
+            .with_terminate_grace(LOGIN_GRACE);
+        Self {
+            launch: launch
+                .with_null_stdin()
+                .with_merged_output()
+                .with_kill_ladder(ladder),
+            shape: None,
+            home: None,
+            bounds: Bounds::default(),
+        }
+    }
+
+    /// Logs in to an agent as its entry says, within a home.
+    ///
+    /// # Errors
+    ///
+    /// [`LoginError::NoCommand`] when there is no such way, or its program was not found.
+    pub fn for_agent(
+        entry: &AgentEntry,
+        programs: &Programs,
+        built: &BuiltEnv,
+        home: &AgentHome,
+    ) -> Result<Self, LoginError> {
+        let none = || LoginError::NoCommand {
+            agent: entry.name.clone(),
+        };
+        let (program, args) = entry.login.device.split_first().ok_or_else(none)?;
+        let own = (*program == entry.command).then(|| programs.command());
+        let program = own.or_else(|| programs.get(program)).ok_or_else(none)?;
+        let launch = Launch::new(program)
+            .with_args(args)
+            .with_environment(built.environment.clone())
+            .with_cwd(home.path());
+        let mut command = Self::new(launch).remembered_in(home.clone());
+        command.shape.clone_from(&entry.login.device_code);
+        Ok(command)
+    }
+
+    /// Looks for codes of this shape, in which `X` stands for a capital letter or a digit.
+    #[must_use]
+    pub fn with_shape(mut self, shape: impl Into<String>) -> Self {
+        self.shape = Some(shape.into());
+        self
+    }
+
+    /// Writes a marker into this home when it worked.
+    #[must_use]
+    pub fn remembered_in(mut self, home: AgentHome) -> Self {
+        self.home = Some(home);
+        self
+    }
+
+    /// Runs it on a terminal: some commands show nothing where nobody can be looking.
+    #[must_use]
+    pub fn on_terminal(mut self) -> Self {
+        self.launch = self.launch.with_terminal(WIDE);
+        self
+    }
+
+    /// Sets how long it may take to show a code. Default 30 seconds.
+    #[must_use]
+    pub fn with_code_timeout(mut self, bound: Duration) -> Self {
+        self.bounds.code = bound;
+        self
+    }
+
+    /// Sets how long it may take to enter the code. Default 4 minutes.
+    #[must_use]
+    pub fn with_user_timeout(mut self, bound: Duration) -> Self {
+        self.bounds.user = bound;
+        self
+    }
+
+    /// Sets how long all of it may take. Default 5 minutes.
+    #[must_use]
+    pub fn with_timeout(mut self, bound: Duration) -> Self {
+        self.bounds.all = bound;
+        self
+    }
+}
