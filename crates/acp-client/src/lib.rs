@@ -53,6 +53,7 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+mod activity;
 mod asks;
 mod capability;
 mod clean;
@@ -96,6 +97,7 @@ mod updates;
 pub use acp_transport_stdio::process::{Environment, Exit, ExitStatus, Launch};
 pub use acp_transport_stdio::rpc::Flow;
 pub use acp_transport_stdio::{RawLine, Update};
+pub use activity::Activity;
 pub use client::{Client, ClientEnd};
 pub use control::SessionControl;
 pub use counters::SessionCounters;

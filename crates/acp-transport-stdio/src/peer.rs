@@ -198,6 +198,12 @@ impl Peer {
         self.0.with(|connection| connection.received())
     }
 
+    /// Requests of the peer that were not answered yet.
+    #[must_use]
+    pub fn open_requests(&self) -> usize {
+        self.0.with(|connection| connection.open_requests())
+    }
+
     /// Tells where the answer of one of our calls goes, as long as the call is open;
     /// for what the peer says to belong to it.
     #[must_use]

@@ -24,6 +24,8 @@ pub struct Stats {
     pub responses_late: u64,
     /// `$/cancel_request` for requests that were not open.
     pub cancels_unmatched: u64,
+    /// Requests that arrived, refused ones included.
+    pub requests_received: u64,
     /// Requests refused because too many were open.
     pub requests_overloaded: u64,
     /// Handlers that panicked.

@@ -49,6 +49,7 @@ impl Connection {
         let Some(id) = request.id().cloned() else {
             return;
         };
+        self.stats.requests_received += 1;
         match self.serving.admit(request, &self.limits) {
             Admitted::Start(request) => self.events.push_back(Event::Request(request, self.seq)),
             Admitted::Parked => {}
