@@ -46,6 +46,7 @@ pub mod report;
 mod secret;
 pub mod text;
 pub mod transcript;
+pub mod turn;
 pub mod version;
 
 pub use registry::{AgentEntry, Registry, detect_installed, validate_agent};

@@ -51,6 +51,35 @@ pub const MAX_RECORD: u64 = 64 << 10;
 /// Records of one folder that are listed or swept at a time: those of a very busy user.
 pub const MAX_RECORDS: usize = 10_000;
 
+/// How long an agent may say nothing in a turn, while we owe it nothing. Models that
+/// think hard are silent for minutes; one that is silent for longer has lost its
+/// connection.
+pub const IDLE_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// How often within that time it is looked whether the agent moved: an agent is given up
+/// not before the time is over, and at most this part of it later.
+pub const IDLE_LOOKS: u32 = 16;
+
+/// How long an agent that was asked to stop may take to end its turn, before its process
+/// is ended. Those that listen take less than a second.
+pub const STOP_GRACE: Duration = Duration::from_secs(30);
+
+/// How long `authenticate` may take where nobody sits in front of the machine: a key is
+/// looked at, or a token fetched.
+pub const HEADLESS_LOGIN_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Methods of logging in that are tried in a row. Agents offer two or three; whoever
+/// offers more shall not keep a turn from its end.
+pub const MAX_LOGINS: usize = 8;
+
+/// Bytes of texts that wait for who follows a turn; of more, the oldest give way. A
+/// person who looks away for a while still finds the last hundred pages.
+pub const MAX_PROGRESS_TEXT: usize = 1 << 20;
+
+/// What else waits for who follows a turn: calls, results, plans. Long turns have some
+/// thousand.
+pub const MAX_PROGRESS_EVENTS: usize = 4096;
+
 /// How often who waits for a conversation looks whether it has come free. A turn takes
 /// seconds at least, so nobody notices; and looking costs a few microseconds.
 pub const CLAIM_POLL: Duration = Duration::from_millis(50);

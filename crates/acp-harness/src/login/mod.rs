@@ -59,6 +59,12 @@ impl AuthPolicy {
         self.allows_browser = true;
         self
     }
+
+    /// Tells whether browsers may be opened.
+    #[must_use]
+    pub fn allows_browser(&self) -> bool {
+        self.allows_browser
+    }
 }
 
 /// Returns the methods to try, in order: the one that is configured; those that use the

@@ -46,6 +46,23 @@ impl Settings {
         self
     }
 
+    /// Returns the model that is wanted.
+    #[must_use]
+    pub fn model(&self) -> Option<&Wanted> {
+        self.model.as_ref()
+    }
+
+    /// Wants what is missing here as others want it: what somebody chose goes before what
+    /// nobody did.
+    #[must_use]
+    pub fn or(self, others: Self) -> Self {
+        Self {
+            model: self.model.or(others.model),
+            effort: self.effort.or(others.effort),
+            mode: self.mode.or(others.mode),
+        }
+    }
+
     /// Begins to carry it out.
     #[must_use]
     pub fn plan(&self) -> Plan {

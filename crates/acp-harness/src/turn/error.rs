@@ -1,0 +1,133 @@
+//! Why a turn did not come to anything.
+
+use std::fmt;
+use std::time::Duration;
+
+use acp_client::{ClientError, ExitStatus};
+use acp_protocol::v1::{AuthMethod, AuthMethodId};
+
+use crate::launch::EnvError;
+use crate::model::SelectError;
+use crate::record::RecordError;
+use crate::registry::{NotInstalled, UnknownAgent};
+use crate::version::VersionRejection;
+
+/// Why a turn did not come to anything.
+///
+/// Messages complete the words "failed to". No text of the agent's standard error is in
+/// them; ask [`stderr_tail`](Self::stderr_tail).
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TurnError {
+    /// There is no agent of this name. Nothing was started.
+    #[error(transparent)]
+    UnknownAgent(#[from] UnknownAgent),
+    /// Programs of the agent are missing. Nothing was started.
+    #[error(transparent)]
+    NotInstalled(#[from] NotInstalled),
+    /// The agent cannot be started in this environment. Nothing was started.
+    #[error(transparent)]
+    Env(#[from] EnvError),
+    /// The agent's version is not good enough.
+    #[error("use this version of the agent")]
+    Version(#[from] VersionRejection),
+    /// The conversation cannot be claimed, or its session not be recorded.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// The agent wants a login that nothing here can give it.
+    #[error(transparent)]
+    AuthRequired(Box<AuthRequired>),
+    /// Model, effort or mode cannot be had.
+    #[error(transparent)]
+    Setting(#[from] SelectError),
+    /// The agent went away before it had answered the prompt.
+    #[error("read the turn to its end: the agent went away{}", with_status(*.exit))]
+    StreamTruncated {
+        /// How its process ended; `None` when it runs on without its output, or is no
+        /// child of ours.
+        exit: Option<ExitStatus>,
+        /// The end of what it wrote to standard error.
+        stderr_tail: String,
+    },
+    /// The turn took too long.
+    #[error("end the turn: {limit} {} s", .after.as_secs())]
+    TimedOut {
+        /// Which of the bounds it was.
+        limit: TimeLimit,
+        /// The bound.
+        after: Duration,
+    },
+    /// Something else went wrong between us and the agent.
+    #[error(transparent)]
+    Client(ClientError),
+}
+
+impl TurnError {
+    /// Returns the end of what the agent wrote to standard error, where the error is about
+    /// an agent that failed. It is redacted of the secrets that the agent was given.
+    #[must_use]
+    pub fn stderr_tail(&self) -> Option<&str> {
+        match self {
+            Self::StreamTruncated { stderr_tail, .. } => {
+                (!stderr_tail.is_empty()).then_some(stderr_tail)
+            }
+            Self::Client(error) => error.stderr_tail(),
+            _ => None,
+        }
+    }
+}
+
+impl From<ClientError> for TurnError {
+    fn from(error: ClientError) -> Self {
+        Self::Client(error)
+    }
+}
+
+/// The agent wants a login, and none that may be tried helps.
+#[derive(Debug, thiserror::Error)]
+#[error("log in to {agent}{}", what_to_do(.hint))]
+#[non_exhaustive]
+pub struct AuthRequired {
+    /// The agent.
+    pub agent: String,
+    /// The ways to log in that it offers.
+    pub methods: Vec<AuthMethod>,
+    /// Those of them that were tried.
+    pub tried: Vec<AuthMethodId>,
+    /// What a person does.
+    pub hint: String,
+    /// What the agent answered last.
+    #[source]
+    pub source: Option<Box<ClientError>>,
+}
+
+/// What bounds a turn in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TimeLimit {
+    /// The agent said nothing for too long, while nothing was owed to it.
+    Idle,
+    /// The turn took too long in all.
+    Total,
+}
+
+impl fmt::Display for TimeLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Idle => "the agent said nothing for",
+            Self::Total => "it took longer than",
+        })
+    }
+}
+
+fn with_status(exit: Option<ExitStatus>) -> String {
+    exit.map_or_else(String::new, |status| format!(" ({status})"))
+}
+
+fn what_to_do(hint: &str) -> String {
+    if hint.is_empty() {
+        String::new()
+    } else {
+        format!(": {hint}")
+    }
+}

@@ -1,0 +1,314 @@
+//! Running turns.
+
+use std::sync::Arc;
+
+use acp_client::{
+    Client, ClientOptions, DecisionLog, Environment, LocalTerminals, MissingFiles, Policy,
+    WorkspaceFiles,
+};
+use acp_protocol::v1::{Implementation, ToolKind};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::drive::{Bounds, Reading, Total, drive};
+use super::ending::{end_of, stopped_before};
+use super::running::Running;
+use super::set_up::{prompt_of, set_up};
+use super::sign_in::SignIn;
+use super::{Observer, Profile, Progress, TurnEnd, TurnError, TurnOutcome, TurnRequest};
+use crate::launch::{BuiltEnv, EnvPolicy, describe, preflight};
+use crate::limits::HEADLESS_LOGIN_TIMEOUT;
+use crate::registry::{AgentEntry, Registry};
+use crate::version::{Probe, ProbeCommand};
+
+/// Runs turns on the agents of a registry.
+///
+/// Cheap to clone; turns run side by side.
+#[derive(Clone, Debug)]
+pub struct Harness {
+    registry: Arc<Registry>,
+    ambient: Environment,
+    info: Implementation,
+}
+
+/// How an agent is reached.
+struct Start<'a> {
+    entry: &'a AgentEntry,
+    /// Whether the agent was given a key.
+    has_key: bool,
+    preflight: Option<(Probe, ProbeCommand)>,
+    connect: Box<dyn FnOnce(ClientOptions) -> Client + Send>,
+}
+
+impl Harness {
+    /// Knows the built-in agents, and the environment of this process as it is now.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_registry(Registry::builtin().clone())
+    }
+
+    /// Knows the agents of this registry.
+    #[must_use]
+    pub fn with_registry(registry: Registry) -> Self {
+        Self {
+            registry: Arc::new(registry),
+            ambient: Environment::inherited_all(),
+            info: Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
+        }
+    }
+
+    /// Takes this for the environment that agents get theirs out of, the search path
+    /// included.
+    #[must_use]
+    pub fn with_ambient(mut self, ambient: Environment) -> Self {
+        self.ambient = ambient;
+        self
+    }
+
+    /// Says who is asking, instead of the name of this crate.
+    #[must_use]
+    pub fn with_info(mut self, info: Implementation) -> Self {
+        self.info = info;
+        self
+    }
+
+    /// Returns the agents it knows.
+    #[must_use]
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Runs one turn: starts the agent, asks, reads the answer to its end, ends the agent.
+    ///
+    /// # Errors
+    ///
+    /// [`TurnError`] when nothing came of it. What fails after there was output is an
+    /// outcome that says so ([`TurnEnd::Failed`], [`TurnEnd::TimedOut`]), and so is a turn
+    /// that was stopped.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future kills the agent and everything it started.
+    pub async fn run(&self, request: TurnRequest) -> Result<TurnOutcome, TurnError> {
+        let progress = request.progress.clone();
+        let mut tell = move |event| {
+            if let Some(progress) = &progress {
+                progress.send(event);
+            }
+        };
+        self.run_telling(request, &mut tell).await
+    }
+
+    /// Runs one turn on an agent that is reached already, over these streams; they are
+    /// closed in the end. The agent's entry says how it is treated.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the streams.
+    pub async fn run_over<R, W>(
+        &self,
+        request: TurnRequest,
+        reader: R,
+        writer: W,
+    ) -> Result<TurnOutcome, TurnError>
+    where
+        R: AsyncRead + Send + 'static,
+        W: AsyncWrite + Send + 'static,
+    {
+        let start = Start {
+            entry: self.registry.validate(&request.agent)?,
+            has_key: request.key.is_some(),
+            preflight: None,
+            connect: Box::new(move |options| Client::over(reader, writer, options)),
+        };
+        let progress = request.progress.clone();
+        let mut tell = move |event| {
+            if let Some(progress) = &progress {
+                progress.send(event);
+            }
+        };
+        self.carry_out(request, start, &mut tell).await
+    }
+
+    /// Runs one turn, and tells what happens where it is read.
+    pub(crate) async fn run_telling(
+        &self,
+        request: TurnRequest,
+        tell: &mut Observer<'_>,
+    ) -> Result<TurnOutcome, TurnError> {
+        let entry = self.registry.validate(&request.agent)?;
+        let path = self.ambient.get("PATH").unwrap_or_default();
+        let programs = self.registry.find(entry, path)?;
+        let built = self.environment(&request, entry)?;
+        let launch = describe(entry, &programs, &built, &request.cwd);
+        let keys = &entry.login.keys;
+        let start = Start {
+            entry,
+            has_key: keys.iter().any(|key| built.environment.get(key).is_some()),
+            preflight: preflight(entry, &programs, &built),
+            connect: Box::new(move |options| Client::new(launch, options)),
+        };
+        self.carry_out(request, start, tell).await
+    }
+
+    async fn carry_out(
+        &self,
+        mut request: TurnRequest,
+        start: Start<'_>,
+        tell: &mut Observer<'_>,
+    ) -> Result<TurnOutcome, TurnError> {
+        let entry = start.entry;
+        let stop = request.stop.clone();
+        let bounds = Bounds {
+            stop: &stop,
+            idle: request.idle,
+            total: Total::begin(request.total),
+            grace: request.grace,
+        };
+        let claim = match &request.conversation {
+            Some(conversation) => tokio::select! {
+                biased;
+                why = bounds.interrupted() => return stopped_before(why),
+                claim = conversation.records.claim(
+                    &entry.name,
+                    &conversation.key,
+                    conversation.patience,
+                ) => Some(claim?),
+            },
+            None => None,
+        };
+        let (options, decisions) = self.options(&mut request, entry);
+        let running = Running::new((start.connect)(options), claim);
+        let mut sign_in = SignIn {
+            entry,
+            policy: match start.has_key {
+                true => request.auth.clone().having_key(),
+                false => request.auth.clone(),
+            },
+            home: request.home.as_ref(),
+            tried: Vec::new(),
+            by: None,
+        };
+        let ready = tokio::select! {
+            biased;
+            why = bounds.interrupted() => Err(why),
+            ready = set_up(&running, &request, start.preflight, &mut sign_in, tell) => Ok(ready),
+        };
+        let mut ready = match ready {
+            Ok(Ok(ready)) => ready,
+            Ok(Err(error)) => {
+                running.end().await;
+                return Err(error);
+            }
+            Err(why) => {
+                running.end().await;
+                return stopped_before(why);
+            }
+        };
+        let agent = running.client().agent().ok();
+        let (prompt, history) = prompt_of(&request, ready.opened);
+        let turn = match ready.session.prompt(prompt).await {
+            Ok(turn) => turn,
+            Err(error) => {
+                running.end().await;
+                return Err(error.into());
+            }
+        };
+        let mut reading = Reading::default();
+        let driven = drive(running.client(), turn, &bounds, &mut reading, tell).await;
+        let session_id = ready.session.id().clone();
+        drop(ready.session);
+        let exit = running.end().await;
+        let end = end_of(driven, reading.has_output(), &mut sign_in)?;
+        let report_is_whole = reading.report.is_whole();
+        Ok(TurnOutcome {
+            report: reading.report.into_text(),
+            report_is_whole,
+            session_id: matches!(end, TurnEnd::Answered(_)).then_some(session_id),
+            end,
+            opened: Some(ready.opened),
+            facts: reading.reducer.into_facts(),
+            history,
+            decisions: decisions.newest(),
+            agent: agent.and_then(|agent| agent.agent_info.clone()),
+            login: sign_in.by,
+            exit: exit.map(|exit| exit.status()),
+        })
+    }
+
+    /// Builds the environment of the agent.
+    fn environment(
+        &self,
+        request: &TurnRequest,
+        entry: &AgentEntry,
+    ) -> Result<BuiltEnv, TurnError> {
+        let mut policy = match (&request.env, &request.home) {
+            (Some(policy), _) => policy.clone(),
+            (None, Some(_)) => EnvPolicy::new().allowing_network(),
+            (None, None) => EnvPolicy::new().allowing_network().passing_keys_of(entry),
+        }
+        .speaking_of(&self.registry, entry);
+        if let (Some(key), Some(name)) = (&request.key, entry.login.keys.first()) {
+            policy = policy.with_key(name, key.clone());
+        }
+        if let (Some(model), Some(name)) = (request.settings.model(), &entry.model_env) {
+            policy = policy.with(name, &model.value);
+        }
+        if let Some(home) = &request.home {
+            policy = policy.in_home(home.clone());
+        }
+        Ok(policy.build(&self.ambient)?)
+    }
+
+    /// Says what the agent is offered, and where decisions about it are kept.
+    fn options(
+        &self,
+        request: &mut TurnRequest,
+        entry: &AgentEntry,
+    ) -> (ClientOptions, DecisionLog) {
+        let mut decisions = DecisionLog::new();
+        if let Some(progress) = request.progress.take() {
+            decisions = decisions.with_callback(move |decided| {
+                progress.send(Progress::Permission(decided.clone()));
+            });
+        }
+        let careful = [
+            ToolKind::Read,
+            ToolKind::Search,
+            ToolKind::Fetch,
+            ToolKind::Think,
+        ];
+        let mut options = ClientOptions::new()
+            .with_info(self.info.clone())
+            .with_notices()
+            .with_permissions(Policy::allow_kinds(careful))
+            .with_decision_log(decisions.clone())
+            .with_cancel_grace(request.grace);
+        if !request.auth.allows_browser() {
+            options = options.with_authenticate_timeout(HEADLESS_LOGIN_TIMEOUT);
+        }
+        if request.profile != Profile::Isolated {
+            let mut files = WorkspaceFiles::new();
+            if entry.quirks.missing_file_reads_empty {
+                files = files.with_missing_files(MissingFiles::Empty);
+            }
+            options = options.with_files(files);
+        }
+        if request.profile == Profile::Full {
+            options = options.with_terminals(LocalTerminals::new());
+        }
+        for change in std::mem::take(&mut request.options) {
+            options = change(options);
+        }
+        (options, decisions)
+    }
+}
+
+impl Default for Harness {
+    fn default() -> Self {
+        Self::new()
+    }
+}

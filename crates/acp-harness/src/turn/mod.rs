@@ -1,0 +1,61 @@
+//! One headless turn on any agent: from its name and a prompt to its report.
+//!
+//! [`Harness::run`] does it all: it looks the agent up, builds its environment, starts it,
+//! opens its session (the one the conversation went on in, if there is one), logs in where
+//! the agent insists, chooses the model, asks, reads until the agent has answered, and ends
+//! the process. It is the long way; a short one is beside it.
+//!
+//! * **A turn ends.** Every wait has a bound: the start, the session, the login, the silence
+//!   of the agent ([`TurnRequest::with_idle_timeout`]), its time to stop, its death.
+//! * **No process is left**, however it ends: also when the future is dropped.
+//! * **What was said is kept.** A turn that fails after there was output is an outcome that
+//!   says so ([`TurnEnd`]), with the report so far; one that fails before is an error.
+//! * **A session is gone on in where that can be**: it is resumed, or else loaded, and only
+//!   when the agent refuses both a new one is opened, with the history at the head of its
+//!   first prompt. An agent that dies meanwhile has refused nothing.
+//! * **Logging in is lazy**: only an agent that refuses a session for want of a login is
+//!   logged in to, by methods that need nobody, and its session is asked for once more.
+//!
+//! ```no_run
+//! use acp_client::Policy;
+//! use acp_harness::model::{Demand, Settings};
+//! use acp_harness::record::SessionRecords;
+//! use acp_harness::turn::{Harness, Profile, TurnRequest};
+//! use acp_protocol::v1::ToolKind;
+//!
+//! # async fn example() -> Result<(), acp_harness::turn::TurnError> {
+//! let harness = Harness::new();
+//! let request = TurnRequest::new("codex", "Which tests fail?", "/home/ada/project")
+//!     .in_conversation(SessionRecords::in_folder("/home/ada/.ada/sessions"), "ticket 17")
+//!     .with_settings(Settings::new().with_effort("low", Demand::Prefer))
+//!     .with_permissions(Policy::allow_kinds([ToolKind::Read, ToolKind::Execute]))
+//!     .with_profile(Profile::Workspace);
+//! let outcome = harness.run(request).await?;
+//! println!("{} ({})", outcome.report, outcome.stop_reason());
+//! # Ok(())
+//! # }
+//! ```
+
+mod drive;
+mod ending;
+mod error;
+mod harness;
+mod idle;
+mod ladder;
+mod outcome;
+mod progress;
+mod request;
+mod running;
+mod set_up;
+mod sign_in;
+mod stop;
+
+pub use error::{AuthRequired, TimeLimit, TurnError};
+pub use harness::Harness;
+pub use outcome::{Opened, TurnEnd, TurnOutcome};
+pub use progress::{Progress, ProgressReceiver, ProgressSender, progress};
+pub use request::{Profile, TurnRequest};
+pub use stop::StopHandle;
+
+/// Somebody who is told what happens, in order, where the turn is read.
+type Observer<'a> = dyn FnMut(Progress) + Send + 'a;

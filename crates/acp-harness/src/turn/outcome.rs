@@ -1,0 +1,115 @@
+//! What a turn came to.
+
+use std::time::Duration;
+
+use acp_client::{Decided, ExitStatus};
+use acp_protocol::v1::{AuthMethodId, Implementation, SessionId, StopReason};
+
+use super::{TimeLimit, TurnError};
+use crate::reader::TurnFacts;
+use crate::transcript::TranscriptStats;
+
+/// What a turn came to.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct TurnOutcome {
+    /// Its last message; see [`report`](crate::report). What there is of it, when the turn
+    /// did not come to its end.
+    pub report: String,
+    /// Whether the report is all that was said: not cut, and nothing of it lost.
+    pub report_is_whole: bool,
+    /// How it ended.
+    pub end: TurnEnd,
+    /// The session, to go on in. `None` when the turn did not end cleanly: the next one
+    /// then finds out itself what the session is still good for.
+    pub session_id: Option<SessionId>,
+    /// How the session came to be; `None` when the turn was stopped before there was one.
+    pub opened: Option<Opened>,
+    /// What is known of the turn: tools, plan, usage, diffs.
+    pub facts: TurnFacts,
+    /// What of the conversation was handed on to a new session.
+    pub history: TranscriptStats,
+    /// What was decided about permissions, the newest of it.
+    pub decisions: Vec<Decided>,
+    /// What the agent said it is.
+    pub agent: Option<Implementation>,
+    /// The method by which the agent was logged in to for this turn.
+    pub login: Option<AuthMethodId>,
+    /// How its process ended; `None` for an agent that is no child of ours.
+    pub exit: Option<ExitStatus>,
+}
+
+/// How a turn ended.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum TurnEnd {
+    /// The agent ended it; `cancelled` when it was asked to.
+    Answered(StopReason),
+    /// It was stopped before the agent got its prompt.
+    Stopped,
+    /// It was stopped, the agent did not end it, and its process was ended.
+    Abandoned,
+    /// It took too long, and was cancelled. There was output, else it would be an error.
+    TimedOut {
+        /// Which of the bounds it was.
+        limit: TimeLimit,
+        /// The bound.
+        after: Duration,
+        /// Whether the agent did not answer the cancel either, so that its process was
+        /// ended.
+        abandoned: bool,
+    },
+    /// It failed. There was output, else it would be an error.
+    Failed(TurnError),
+}
+
+/// How a session came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Opened {
+    /// A new one was opened.
+    New,
+    /// The agent went on with one it remembered.
+    Resumed,
+    /// The agent loaded one it remembered.
+    Loaded,
+}
+
+impl TurnOutcome {
+    /// A turn that was stopped before the agent got its prompt.
+    pub(super) fn stopped() -> Self {
+        Self {
+            report: String::new(),
+            report_is_whole: true,
+            end: TurnEnd::Stopped,
+            session_id: None,
+            opened: None,
+            facts: TurnFacts::default(),
+            history: TranscriptStats::default(),
+            decisions: Vec::new(),
+            agent: None,
+            login: None,
+            exit: None,
+        }
+    }
+
+    /// Returns why the turn ended, in a word: the agent's own, or `cancelled`, `abandoned`,
+    /// `timeout`, `error`.
+    #[must_use]
+    pub fn stop_reason(&self) -> &str {
+        match &self.end {
+            TurnEnd::Answered(reason) => reason.as_str(),
+            TurnEnd::Stopped => "cancelled",
+            TurnEnd::Abandoned => "abandoned",
+            TurnEnd::TimedOut { .. } => "timeout",
+            TurnEnd::Failed(_) => "error",
+        }
+    }
+
+    /// Tells whether the agent ended the turn as if all was well, with nothing said and
+    /// nothing done. Some do so when their model could not be reached.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        matches!(self.end, TurnEnd::Answered(StopReason::EndTurn)) && self.facts.is_empty()
+    }
+}

@@ -1,0 +1,263 @@
+//! What is asked of an agent, and how it may be done.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use acp_client::{AnswerPermissions, ClientOptions};
+use acp_protocol::v1::{ContentBlock, McpServer};
+
+use super::{ProgressSender, StopHandle};
+use crate::Secret;
+use crate::launch::{AgentHome, EnvPolicy};
+use crate::limits::{IDLE_TIMEOUT, STOP_GRACE};
+use crate::login::AuthPolicy;
+use crate::model::Settings;
+use crate::record::SessionRecords;
+use crate::transcript::Transcript;
+
+/// Asks one thing of one agent.
+///
+/// Only agent, prompt and folder are needed. What is not said is careful: the agent is
+/// offered nothing of this machine, and is allowed tools that read, search, fetch and
+/// think. (Agents run most of their tools themselves; what they do without asking is
+/// theirs, see [`Quirks::unasked_tools`](crate::registry::Quirks::unasked_tools).)
+#[must_use = "a request does nothing until it is run"]
+pub struct TurnRequest {
+    pub(super) agent: String,
+    pub(super) prompt: String,
+    pub(super) cwd: PathBuf,
+    pub(super) attachments: Vec<ContentBlock>,
+    pub(super) folders: Vec<PathBuf>,
+    pub(super) mcp_servers: Vec<McpServer>,
+    pub(super) conversation: Option<Conversation>,
+    pub(super) instructions: String,
+    pub(super) history: Transcript,
+    pub(super) settings: Settings,
+    pub(super) keeps_mode: bool,
+    pub(super) auth: AuthPolicy,
+    pub(super) key: Option<Secret>,
+    pub(super) env: Option<EnvPolicy>,
+    pub(super) home: Option<AgentHome>,
+    pub(super) profile: Profile,
+    pub(super) options: Vec<ChangeOptions>,
+    pub(super) progress: Option<ProgressSender>,
+    pub(super) stop: StopHandle,
+    pub(super) idle: Option<Duration>,
+    pub(super) total: Option<Duration>,
+    pub(super) grace: Duration,
+}
+
+/// Changes what the client offers the agent.
+pub(super) type ChangeOptions = Box<dyn FnOnce(ClientOptions) -> ClientOptions + Send>;
+
+/// What an agent is offered of this machine. What it can do by itself is another matter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Profile {
+    /// Nothing.
+    #[default]
+    Isolated,
+    /// The files of its session's folders.
+    Workspace,
+    /// The files of its session's folders, and commands that run with the rights of this
+    /// process.
+    Full,
+}
+
+/// A conversation that goes on over several turns.
+#[derive(Debug)]
+pub(super) struct Conversation {
+    pub(super) key: String,
+    pub(super) records: SessionRecords,
+    /// How long another turn of it is waited for.
+    pub(super) patience: Duration,
+}
+
+impl TurnRequest {
+    /// Asks an agent to do something in a folder, given by its absolute path.
+    pub fn new(
+        agent: impl Into<String>,
+        prompt: impl Into<String>,
+        cwd: impl Into<PathBuf>,
+    ) -> Self {
+        Self {
+            agent: agent.into(),
+            prompt: prompt.into(),
+            // Without what makes two spellings of one folder: a slash at the end, a `.`.
+            cwd: cwd.into().components().collect(),
+            attachments: Vec::new(),
+            folders: Vec::new(),
+            mcp_servers: Vec::new(),
+            conversation: None,
+            instructions: String::new(),
+            history: Transcript::new(),
+            settings: Settings::new(),
+            keeps_mode: false,
+            auth: AuthPolicy::new(),
+            key: None,
+            env: None,
+            home: None,
+            profile: Profile::default(),
+            options: Vec::new(),
+            progress: None,
+            stop: StopHandle::new(),
+            idle: Some(IDLE_TIMEOUT),
+            total: None,
+            grace: STOP_GRACE,
+        }
+    }
+
+    /// Makes it a turn of a conversation, whose session is recorded: the next turn goes on
+    /// in it, in this process or another.
+    pub fn in_conversation(mut self, records: SessionRecords, key: impl Into<String>) -> Self {
+        self.conversation = Some(Conversation {
+            key: key.into(),
+            records,
+            patience: Duration::ZERO,
+        });
+        self
+    }
+
+    /// Waits this long for another turn of the same conversation to end, instead of failing
+    /// at once.
+    pub fn waiting_for_conversation(mut self, patience: Duration) -> Self {
+        if let Some(conversation) = &mut self.conversation {
+            conversation.patience = patience;
+        }
+        self
+    }
+
+    /// Puts instructions at the head of the first prompt of a session.
+    pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.instructions = instructions.into();
+        self
+    }
+
+    /// Hands on what was said before, should the session be new.
+    pub fn with_history(mut self, history: Transcript) -> Self {
+        self.history = history;
+        self
+    }
+
+    /// Adds content behind the prompt's text, of kinds that the agent takes.
+    pub fn with_attachments(mut self, content: impl IntoIterator<Item = ContentBlock>) -> Self {
+        self.attachments.extend(content);
+        self
+    }
+
+    /// Adds folders the session may use besides, by absolute paths.
+    pub fn with_folders<P: Into<PathBuf>>(mut self, folders: impl IntoIterator<Item = P>) -> Self {
+        self.folders.extend(folders.into_iter().map(Into::into));
+        self
+    }
+
+    /// Gives the agent MCP servers to connect to.
+    pub fn with_mcp_servers(mut self, servers: impl IntoIterator<Item = McpServer>) -> Self {
+        self.mcp_servers.extend(servers);
+        self
+    }
+
+    /// Chooses model, effort and mode.
+    pub fn with_settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Leaves an agent in the mode in which it starts, also where it does not ask in it. If
+    /// not, it is put into the mode in which it asks, unless another one is chosen.
+    pub fn keeping_mode(mut self) -> Self {
+        self.keeps_mode = true;
+        self
+    }
+
+    /// Says what may be tried to log in.
+    pub fn with_auth(mut self, policy: AuthPolicy) -> Self {
+        self.auth = policy;
+        self
+    }
+
+    /// Gives the agent a stored key, in the variable it takes it from.
+    pub fn with_key(mut self, key: impl Into<Secret>) -> Self {
+        self.key = Some(key.into());
+        self
+    }
+
+    /// Says which variables the agent gets; what its entry says is added. If not said: the
+    /// usual few, those of the network, and its own keys.
+    pub fn with_env(mut self, policy: EnvPolicy) -> Self {
+        self.env = Some(policy);
+        self
+    }
+
+    /// Puts the agent into a home of its own. It then gets no keys but those that are given
+    /// to it here.
+    pub fn in_home(mut self, home: AgentHome) -> Self {
+        self.home = Some(home);
+        self
+    }
+
+    /// Says what the agent is offered of this machine.
+    pub fn with_profile(mut self, profile: Profile) -> Self {
+        self.profile = profile;
+        self
+    }
+
+    /// Says who answers when the agent asks for permission: a
+    /// [`Policy`](acp_client::Policy), an [`Ask`](acp_client::Ask), a closure.
+    pub fn with_permissions(self, handler: impl AnswerPermissions) -> Self {
+        self.with_client_options(|options| options.with_permissions(handler))
+    }
+
+    /// Changes anything else about the client, after the profile.
+    pub fn with_client_options(
+        mut self,
+        change: impl FnOnce(ClientOptions) -> ClientOptions + Send + 'static,
+    ) -> Self {
+        self.options.push(Box::new(change));
+        self
+    }
+
+    /// Tells somebody what happens.
+    pub fn with_progress(mut self, progress: ProgressSender) -> Self {
+        self.progress = Some(progress);
+        self
+    }
+
+    /// Lets this handle stop the turn.
+    pub fn with_stop(mut self, stop: &StopHandle) -> Self {
+        self.stop = stop.clone();
+        self
+    }
+
+    /// Bounds how long the agent may say nothing while nothing is owed to it; 10 minutes if
+    /// not said. `None` waits for ever.
+    pub fn with_idle_timeout(mut self, bound: impl Into<Option<Duration>>) -> Self {
+        self.idle = bound.into();
+        self
+    }
+
+    /// Bounds how long the whole turn may take, the start of the agent included. If not
+    /// said, it may take as long as the agent moves.
+    pub fn with_total_timeout(mut self, bound: impl Into<Option<Duration>>) -> Self {
+        self.total = bound.into();
+        self
+    }
+
+    /// Says how long an agent that was asked to stop may take, before its process is ended;
+    /// 30 s if not said.
+    pub fn with_stop_grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
+    }
+}
+
+impl fmt::Debug for TurnRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TurnRequest")
+            .field("agent", &self.agent)
+            .field("cwd", &self.cwd)
+            .field("profile", &self.profile)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,138 @@
+//! Logging in, once an agent insists.
+
+use std::time::SystemTime;
+
+use acp_client::{Client, ClientError};
+use acp_protocol::v1::{AuthMethod, AuthMethodId};
+
+use super::{AuthRequired, Observer, Progress, TurnError};
+use crate::launch::AgentHome;
+use crate::limits::MAX_LOGINS;
+use crate::login::{self, AuthPolicy, LoginMarker};
+use crate::registry::AgentEntry;
+
+/// Logs in to one agent, at most once in a turn.
+pub(super) struct SignIn<'a> {
+    pub(super) entry: &'a AgentEntry,
+    pub(super) policy: AuthPolicy,
+    pub(super) home: Option<&'a AgentHome>,
+    /// The methods that were tried.
+    pub(super) tried: Vec<AuthMethodId>,
+    /// The one that succeeded.
+    pub(super) by: Option<AuthMethodId>,
+}
+
+impl SignIn<'_> {
+    /// Tells an agent that wants to know it that it has a key.
+    pub(super) async fn announce(
+        &mut self,
+        client: &Client,
+        tell: &mut Observer<'_>,
+    ) -> Result<(), TurnError> {
+        let offered = client.agent()?.auth_methods.clone();
+        match login::announcement(&offered, &self.entry.login, &self.policy) {
+            Some(method) => match self.attempt(client, &method, tell).await? {
+                None => Ok(()),
+                Some(error) => Err(self.required(offered, Some(error))),
+            },
+            None => Ok(()),
+        }
+    }
+
+    /// Logs in, because the agent refused to go on without.
+    pub(super) async fn log_in(
+        &mut self,
+        client: &Client,
+        refusal: ClientError,
+        tell: &mut Observer<'_>,
+    ) -> Result<(), TurnError> {
+        self.forget_login();
+        let offered = match &refusal {
+            ClientError::AuthRequired { methods, .. } => methods.clone(),
+            _ => Vec::new(),
+        };
+        let mut last = refusal;
+        let methods = login::methods(&offered, &self.entry.login, &self.policy);
+        for method in methods.into_iter().take(MAX_LOGINS) {
+            match self.attempt(client, &method, tell).await? {
+                None => return Ok(()),
+                Some(error) => last = error,
+            }
+        }
+        Err(self.required(offered, Some(last)))
+    }
+
+    /// Remembers that the login worked, as far as there is a place for that.
+    pub(super) fn remember_login(&self) {
+        if let (Some(home), Some(method)) = (self.home, &self.by)
+            && let Err(error) = LoginMarker::new(SystemTime::now(), method.as_str()).write(home)
+        {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "a login is not remembered"
+            );
+        }
+    }
+
+    /// Says that the agent still wants a login.
+    pub(super) fn still_required(&mut self, refusal: ClientError) -> TurnError {
+        self.forget_login();
+        let offered = match &refusal {
+            ClientError::AuthRequired { methods, .. } => methods.clone(),
+            _ => Vec::new(),
+        };
+        self.required(offered, Some(refusal))
+    }
+
+    /// Tries a method; gives the error when the agent refused it.
+    async fn attempt(
+        &mut self,
+        client: &Client,
+        method: &AuthMethodId,
+        tell: &mut Observer<'_>,
+    ) -> Result<Option<ClientError>, TurnError> {
+        let mut told = |succeeded| {
+            let method = method.clone();
+            tell(Progress::Login { method, succeeded });
+        };
+        told(None);
+        self.tried.push(method.clone());
+        let result = client.authenticate(method.clone()).await;
+        told(Some(result.is_ok()));
+        match result {
+            Ok(()) => {
+                self.by = Some(method.clone());
+                Ok(None)
+            }
+            // A method that leads nowhere must not keep others from their turn.
+            Err(
+                error @ (ClientError::Refused { .. }
+                | ClientError::AuthRequired { .. }
+                | ClientError::TimedOut { .. }
+                | ClientError::BadAnswer { .. }),
+            ) => Ok(Some(error)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn required(&self, methods: Vec<AuthMethod>, source: Option<ClientError>) -> TurnError {
+        TurnError::AuthRequired(Box::new(AuthRequired {
+            agent: self.entry.name.clone(),
+            methods,
+            tried: self.tried.clone(),
+            hint: self.entry.login.hint.clone(),
+            source: source.map(Box::new),
+        }))
+    }
+
+    fn forget_login(&self) {
+        if let Some(home) = self.home
+            && let Err(error) = LoginMarker::remove(home)
+        {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "a login is not forgotten"
+            );
+        }
+    }
+}
