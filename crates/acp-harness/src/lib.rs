@@ -1,7 +1,8 @@
 //! Runs headless turns on any known agent of the Agent Client Protocol.
 //!
-//! These are the parts that a headless turn is made of. Each can be used alone, and none
-//! of them speaks with an agent:
+//! The short way is [`call`](call()): a prompt in, the report out. All that can be said
+//! about a turn is said to a [`turn::Harness`]. The other modules are the parts that a turn
+//! is made of; each can be used alone, and none of them speaks with an agent:
 //!
 //! * [`registry`] knows agents: what each is started by, needs, and does differently;
 //! * [`version`] asks a program for its version, and judges what it says;
@@ -34,6 +35,7 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+mod call;
 mod files;
 pub mod launch;
 pub mod limits;
@@ -49,5 +51,6 @@ pub mod transcript;
 pub mod turn;
 pub mod version;
 
+pub use call::{CallError, Called, call, call_blocking};
 pub use registry::{AgentEntry, Registry, detect_installed, validate_agent};
 pub use secret::Secret;

@@ -171,6 +171,45 @@ async fn a_turn_that_is_dropped_leaves_no_process() {
     wait_until(|| !pids.iter().any(|pid| runs(*pid))).await;
 }
 
+#[test]
+fn a_call_gives_every_chunk_in_order_and_the_report() {
+    let script = "start; say One; say Two; printf '%s\\n' \
+        '{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"sessionId\":\"s\",\"update\":{\"sessionUpdate\":\"tool_call\",\"toolCallId\":\"t\",\"title\":\"read\"}}}'; \
+        say Three; finish; hear";
+    let agent = Agent::new(script);
+    let mut heard = String::new();
+    let called = agent
+        .harness()
+        .call_blocking(agent.ask("x"), |chunk| heard.push_str(chunk));
+    let called = called.unwrap();
+    assert_eq!(heard, "OneTwoThree");
+    assert_eq!(
+        (&*called.report, &*called.stop_reason),
+        ("Three", "end_turn")
+    );
+}
+
+#[tokio::test]
+async fn a_call_blocks_inside_of_a_runtime_too_and_its_future_may_move() {
+    fn may_move<F: Future + Send>(future: F) -> F {
+        future
+    }
+    let unknown = may_move(acp_harness::call("no-such-agent", "x", "/", |_| ())).await;
+    let unknown = unknown.unwrap_err().to_string();
+    assert!(unknown.contains("codex"), "{unknown}");
+    let agent = Agent::new("start; say Half; exit 1");
+    let called = agent
+        .harness()
+        .call_blocking(agent.ask("x"), |_| ())
+        .unwrap();
+    assert_eq!((&*called.report, &*called.stop_reason), ("Half", "error"));
+    let agent = Agent::new("exit 1");
+    agent
+        .harness()
+        .call_blocking(agent.ask("x"), |_| ())
+        .unwrap_err();
+}
+
 #[tokio::test]
 async fn an_agent_gets_its_own_environment_and_home() {
     let script = "start; say \"$HOME|$ADA_KEY|$XAI_API_KEY\"; finish; hear";

@@ -1,6 +1,7 @@
 //! Why a turn did not come to anything.
 
 use std::fmt;
+use std::io;
 use std::time::Duration;
 
 use acp_client::{ClientError, ExitStatus};
@@ -57,6 +58,9 @@ pub enum TurnError {
         /// The bound.
         after: Duration,
     },
+    /// There is no thread for the turn to run on.
+    #[error("start a thread for the turn")]
+    Runtime(#[source] io::Error),
     /// Something else went wrong between us and the agent.
     #[error(transparent)]
     Client(ClientError),

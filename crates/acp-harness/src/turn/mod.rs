@@ -3,7 +3,7 @@
 //! [`Harness::run`] does it all: it looks the agent up, builds its environment, starts it,
 //! opens its session (the one the conversation went on in, if there is one), logs in where
 //! the agent insists, chooses the model, asks, reads until the agent has answered, and ends
-//! the process. It is the long way; a short one is beside it.
+//! the process. [`call`](crate::call()) is the short way to it.
 //!
 //! * **A turn ends.** Every wait has a bound: the start, the session, the login, the silence
 //!   of the agent ([`TurnRequest::with_idle_timeout`]), its time to stop, its death.

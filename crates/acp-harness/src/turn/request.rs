@@ -49,7 +49,7 @@ pub struct TurnRequest {
 }
 
 /// Changes what the client offers the agent.
-pub(super) type ChangeOptions = Box<dyn FnOnce(ClientOptions) -> ClientOptions + Send>;
+pub(super) type ChangeOptions = Box<dyn FnOnce(ClientOptions) -> ClientOptions + Send + Sync>;
 
 /// What an agent is offered of this machine. What it can do by itself is another matter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -212,7 +212,7 @@ impl TurnRequest {
     /// Changes anything else about the client, after the profile.
     pub fn with_client_options(
         mut self,
-        change: impl FnOnce(ClientOptions) -> ClientOptions + Send + 'static,
+        change: impl FnOnce(ClientOptions) -> ClientOptions + Send + Sync + 'static,
     ) -> Self {
         self.options.push(Box::new(change));
         self
