@@ -70,7 +70,7 @@ pub const HEADLESS_LOGIN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Methods of logging in that are tried in a row. Agents offer two or three; whoever
 /// offers more shall not keep a turn from its end.
-pub const MAX_LOGINS: usize = 8;
+pub const MAX_LOGIN_METHODS: usize = 8;
 
 /// Bytes of texts that wait for who follows a turn; of more, the oldest give way. A
 /// person who looks away for a while still finds the last hundred pages.

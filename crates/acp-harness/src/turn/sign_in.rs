@@ -7,7 +7,7 @@ use acp_protocol::v1::{AuthMethod, AuthMethodId};
 
 use super::{AuthRequired, Observer, Progress, TurnError};
 use crate::launch::AgentHome;
-use crate::limits::MAX_LOGINS;
+use crate::limits::MAX_LOGIN_METHODS;
 use crate::login::{self, AuthPolicy, LoginMarker};
 use crate::registry::AgentEntry;
 
@@ -53,7 +53,7 @@ impl SignIn<'_> {
         };
         let mut last = refusal;
         let methods = login::methods(&offered, &self.entry.login, &self.policy);
-        for method in methods.into_iter().take(MAX_LOGINS) {
+        for method in methods.into_iter().take(MAX_LOGIN_METHODS) {
             match self.attempt(client, &method, tell).await? {
                 None => return Ok(()),
                 Some(error) => last = error,
