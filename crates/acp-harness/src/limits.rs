@@ -145,6 +145,10 @@ pub const PROXY_START_TIMEOUT: Duration = Duration::from_secs(30);
 /// that made them.
 pub const PROXY_CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// How long an agent that did not come up may take to be killed before its proxy is closed
+/// all the same. Killing takes milliseconds, unless the system itself is stuck.
+pub const UNWIND_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// How long a login command may take to show an address and a code: it asks its service
 /// for one.
 pub const LOGIN_CODE_TIMEOUT: Duration = Duration::from_secs(30);

@@ -66,9 +66,15 @@ impl Scene {
 
     /// A program that introduces itself as an agent, and then does this.
     fn agent(&self, then: &str) -> Launch {
-        let introduce = r#"read -r line
-            id=${line#*\"id\":}; id=${id%%,*}; id=${id%\}}
-            echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"protocolVersion\":1}}""#;
+        self.agent_of_version(1, then)
+    }
+
+    fn agent_of_version(&self, version: u16, then: &str) -> Launch {
+        let introduce = format!(
+            r#"read -r line
+            id=${{line#*\"id\":}}; id=${{id%%,*}}; id=${{id%\}}}}
+            echo "{{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{{\"protocolVersion\":{version}}}}}""#
+        );
         let dir = self.dir.path().display();
         let script = format!(
             "#!/bin/sh\necho $$ >{dir}/pid; printf '%s\\n' \"$@\" >{dir}/args; env >{dir}/env\n\
@@ -150,9 +156,25 @@ async fn an_agent_that_does_not_start_leaves_no_proxy() {
     let scene = Scene::new();
     std::fs::write(scene.path("pid"), std::process::id().to_string()).unwrap();
     let launch = Launch::new(scene.path("no-such-agent"));
-    let codex = CodexConnector::new().with_model("o");
+    let codex = CodexConnector::by_arguments().with_model("o");
     let launch = ManagedLaunch::owning(launch, codex, scene.proxy(false));
     let refused = launch.dial(ClientOptions::new()).await.unwrap_err();
     assert!(refused.to_string().contains("no-such-agent"), "{refused}");
     assert!(scene.closed.borrow().is_some(), "it is closed by then");
+}
+
+#[tokio::test]
+async fn an_agent_that_is_refused_is_gone_before_its_proxy() {
+    let scene = Scene::new();
+    let stays = "trap '' HUP INT TERM; sleep 1000";
+    let launch = scene.agent_of_version(99, stays);
+    let codex = CodexConnector::by_variables().with_model("o");
+    let launch = ManagedLaunch::owning(launch, codex, scene.proxy(true));
+    let refused = launch.dial(ClientOptions::new()).await.unwrap_err();
+    let told = refused.to_string();
+    assert!(
+        told.ends_with("(and close the model proxy: it failed)"),
+        "{told}"
+    );
+    assert!(!scene.closed().await, "the agent is gone by then");
 }

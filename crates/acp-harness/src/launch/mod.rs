@@ -40,7 +40,7 @@ use std::path::Path;
 use acp_transport_stdio::process::Launch;
 
 pub use connector::{
-    Approval, ClaudeConnector, CodexConnector, ConfigBy, ConnectError, Connector, GeminiConnector,
+    Approval, ClaudeConnector, CodexConnector, ConnectError, Connector, GeminiConnector,
     NativeConnector, Sandbox,
 };
 pub use env::{BuiltEnv, EnvPolicy};

@@ -13,7 +13,10 @@ mod marker;
 mod status;
 mod terminal;
 
+use std::time::Duration;
+
 use acp_protocol::v1::{AuthMethod, AuthMethodAgent, AuthMethodId};
+use acp_transport_stdio::process::KillLadder;
 
 pub use challenge::{Challenge, ChallengeScanner};
 pub use device::{DeviceCommand, DeviceLogin, Logins};
@@ -22,6 +25,7 @@ pub use marker::{LoginMarker, MarkerError};
 pub use status::LoginStatus;
 pub use terminal::TerminalLogin;
 
+use crate::limits::LOGIN_GRACE;
 use crate::registry::Login;
 
 /// What may be tried to log in.
@@ -111,6 +115,14 @@ pub fn announcement(
         AuthMethod::Agent(method) if method.id == *wanted => Some(method.id.clone()),
         _ => None,
     })
+}
+
+/// How a program is ended that somebody was to log in by: it has nothing to save.
+fn kill_ladder() -> KillLadder {
+    KillLadder::default()
+        .with_abort_eof_grace(Duration::ZERO)
+        .with_interrupt_grace(LOGIN_GRACE)
+        .with_terminate_grace(LOGIN_GRACE)
 }
 
 /// Some agents mark such methods, so that nobody has to know their names.

@@ -3,13 +3,13 @@
 use std::time::{Duration, SystemTime};
 
 use acp_protocol::v1::AuthMethodTerminal;
-use acp_transport_stdio::process::{Child, ExitStatus, KillLadder, Launch, TerminalSize};
+use acp_transport_stdio::process::{Child, ExitStatus, Launch, TerminalSize};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, copy};
 use tokio::time::timeout;
 
 use super::{LoginError, LoginMarker};
 use crate::launch::AgentHome;
-use crate::limits::{LOGIN_GRACE, TERMINAL_LOGIN_TIMEOUT};
+use crate::limits::TERMINAL_LOGIN_TIMEOUT;
 
 /// Describes a login that runs the agent's own program on a terminal, as the agent said
 /// that it can be done.
@@ -39,12 +39,8 @@ impl TerminalLogin {
             .env
             .iter()
             .fold(launch, |launch, (name, value)| launch.with_env(name, value));
-        let ladder = KillLadder::default()
-            .with_abort_eof_grace(Duration::ZERO)
-            .with_interrupt_grace(LOGIN_GRACE)
-            .with_terminate_grace(LOGIN_GRACE);
         Self {
-            launch: launch.with_kill_ladder(ladder),
+            launch: launch.with_kill_ladder(super::kill_ladder()),
             method: method.id.as_str().to_owned(),
             size: TerminalSize::default(),
             bound: TERMINAL_LOGIN_TIMEOUT,

@@ -17,6 +17,7 @@ pub struct ClaudeConnector {
     model: String,
     small_model: String,
     effort: String,
+    mode: String,
     executable: Option<PathBuf>,
 }
 
@@ -48,6 +49,13 @@ impl ClaudeConnector {
         self
     }
 
+    /// Says the permission mode, for agents that offer it.
+    #[must_use]
+    pub fn with_mode(mut self, mode: impl Into<String>) -> Self {
+        self.mode = mode.into();
+        self
+    }
+
     /// Has the adapter start this program, by an absolute path.
     #[must_use]
     pub fn with_executable(mut self, program: impl Into<PathBuf>) -> Self {
@@ -58,17 +66,20 @@ impl ClaudeConnector {
     /// Returns what a session is set to. What was not said is left as it is.
     #[must_use]
     pub fn settings(&self) -> Settings {
-        Settings::new()
-            .with_model(&*self.model, Demand::Require)
-            .with_effort(&*self.effort, Demand::Require)
+        self.settings_for(&self.model)
     }
 
     /// Returns what a session is set to that is to use the small model.
     #[must_use]
     pub fn small_settings(&self) -> Settings {
+        self.settings_for(&self.small_model)
+    }
+
+    fn settings_for(&self, model: &str) -> Settings {
         Settings::new()
-            .with_model(&*self.small_model, Demand::Require)
+            .with_model(model, Demand::Require)
             .with_effort(&*self.effort, Demand::Require)
+            .with_mode(&*self.mode, Demand::Suggest)
     }
 
     fn overlay(&self) -> Result<EnvOverlay, ConnectError> {

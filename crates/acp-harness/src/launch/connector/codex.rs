@@ -11,7 +11,7 @@ use crate::model::{Demand, Settings};
 ///
 /// What it may do is always said: it asks when it sees fit, changes files of the
 /// workspace alone, and reaches no network, if nothing else is wanted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodexConnector {
     model: String,
     effort: String,
@@ -48,14 +48,9 @@ pub enum Sandbox {
 }
 
 /// How Codex's adapter is told its settings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ConfigBy {
-    /// By arguments, `-c key=value` for each: adapters that hand them to Codex.
-    #[default]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ConfigBy {
     Arguments,
-    /// By the variables `CODEX_CONFIG` and `MODEL_PROVIDER`: adapters that take no
-    /// arguments, such as 2.6.0.
     Variables,
 }
 
@@ -70,10 +65,18 @@ const HOME: &str = "CODEX_HOME";
 type Pairs = Vec<(Vec<&'static str>, Value)>;
 
 impl CodexConnector {
-    /// Says nothing yet.
+    /// Tells an adapter that hands its arguments to Codex: `-c key=value` for each setting,
+    /// always in the same order.
     #[must_use]
-    pub fn new() -> Self {
-        Self::default()
+    pub fn by_arguments() -> Self {
+        Self::by(ConfigBy::Arguments)
+    }
+
+    /// Tells an adapter that takes no arguments, such as 2.6.0, the one of the built-in
+    /// table: by the variables `CODEX_CONFIG` and `MODEL_PROVIDER`.
+    #[must_use]
+    pub fn by_variables() -> Self {
+        Self::by(ConfigBy::Variables)
     }
 
     /// Says the model.
@@ -99,19 +102,23 @@ impl CodexConnector {
         self
     }
 
-    /// Says how the adapter is told.
-    #[must_use]
-    pub fn told_by(mut self, by: ConfigBy) -> Self {
-        self.by = by;
-        self
-    }
-
     /// Returns what a session is set to. What was not said is left as it is.
     #[must_use]
     pub fn settings(&self) -> Settings {
         Settings::new()
             .with_model(&*self.model, Demand::Require)
             .with_effort(&*self.effort, Demand::Require)
+    }
+
+    fn by(by: ConfigBy) -> Self {
+        Self {
+            model: String::new(),
+            effort: String::new(),
+            approval: Approval::default(),
+            sandbox: Sandbox::default(),
+            network: false,
+            by,
+        }
     }
 
     fn provider(&self, binding: &ProxyBinding) -> Pairs {

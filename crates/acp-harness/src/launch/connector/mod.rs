@@ -7,7 +7,7 @@ mod gemini;
 use acp_transport_stdio::process::{Launch, SpawnSpecError};
 
 pub use claude::ClaudeConnector;
-pub use codex::{Approval, CodexConnector, ConfigBy, Sandbox};
+pub use codex::{Approval, CodexConnector, Sandbox};
 pub use gemini::GeminiConnector;
 
 use super::proxy::{BoxError, ProxyBinding};

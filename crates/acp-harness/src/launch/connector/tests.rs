@@ -2,6 +2,7 @@ use std::ffi::OsStr;
 
 use super::*;
 use crate::Secret;
+use crate::model::{Demand, Settings};
 
 /// A launch with an argument of its own and these variables.
 fn launch(variables: &[&str]) -> Launch {
@@ -82,6 +83,27 @@ fn claude_behind_a_proxy() {
 }
 
 #[test]
+fn sessions_are_set_to_what_was_said() {
+    let claude = ClaudeConnector::new()
+        .with_models("large", "small")
+        .with_effort("high")
+        .with_mode("plan");
+    let settings = |model| {
+        Settings::new()
+            .with_model(model, Demand::Require)
+            .with_effort("high", Demand::Require)
+    };
+    let expected = |model| settings(model).with_mode("plan", Demand::Suggest);
+    assert_eq!(claude.settings(), expected("large"));
+    assert_eq!(claude.small_settings(), expected("small"));
+    assert_eq!(ClaudeConnector::new().settings(), Settings::new());
+    let codex = CodexConnector::by_variables();
+    assert_eq!(codex.settings(), Settings::new());
+    let codex = codex.with_model("o").with_effort("high");
+    assert_eq!(codex.settings(), settings("o"));
+}
+
+#[test]
 fn claude_by_itself() {
     let claude = ClaudeConnector::new();
     native(&claude, &["PATH=/bin"], "| PATH=/bin");
@@ -104,11 +126,11 @@ const POSTURE: &str = "-c approval_policy=\"on-request\" -c sandbox_mode=\"works
 
 #[test]
 fn codex_behind_a_proxy() {
-    let codex = CodexConnector::new().with_model("o\"1");
+    let codex = CodexConnector::by_arguments().with_model("o\"1");
     let expected = format!("{PROVIDER} {POSTURE} | ACP_PROXY_TOKEN=s3cret PATH=/bin");
     gateway(&codex, &["PATH=/bin", "ACP_PROXY_TOKEN=other"], &expected);
     gateway(&codex, &["CODEX_HOME=/x"], &set("CODEX_HOME"));
-    let silent = CodexConnector::new();
+    let silent = CodexConnector::by_arguments();
     let refused = "failed to connect the agent: the model is not said";
     gateway(&silent, &[], refused);
     let wide = codex.with_posture(Approval::Never, Sandbox::DangerFullAccess, true);
@@ -121,7 +143,7 @@ fn codex_behind_a_proxy() {
 
 #[test]
 fn codex_by_itself() {
-    let codex = CodexConnector::new();
+    let codex = CodexConnector::by_arguments();
     native(&codex, &["PATH=/bin"], &format!("{POSTURE} | PATH=/bin"));
     for name in ["CODEX_HOME", "ACP_PROXY_TOKEN"] {
         native(&codex, &[&format!("{name}=")], &set(name));
@@ -150,7 +172,7 @@ fn codex_told_by_variables() {
         let config = launch.environment().get("CODEX_CONFIG").unwrap();
         serde_json::from_str(config.to_str().unwrap()).unwrap()
     };
-    let codex = CodexConnector::new().told_by(ConfigBy::Variables);
+    let codex = CodexConnector::by_variables();
     let launch = launch(&["CODEX_CONFIG={}", "MODEL_PROVIDER=other"]);
     let alone = codex.configure_native(&launch).unwrap();
     let mut expected = serde_json::json!({
@@ -192,7 +214,7 @@ fn gemini_behind_a_proxy() {
 fn what_is_no_launch_and_no_binding() {
     let relative = Launch::new("agent");
     let claude = ClaudeConnector::new().with_models("l", "s");
-    let codex = CodexConnector::new().with_model("o");
+    let codex = CodexConnector::by_arguments().with_model("o");
     let connectors: [&dyn Connector; 3] = [&claude, &codex, &GeminiConnector::new()];
     for connector in connectors {
         let refused = connector.check(&relative).unwrap_err();
@@ -201,7 +223,10 @@ fn what_is_no_launch_and_no_binding() {
         let refused = connector.configure(&launch(&[]), &unfit).unwrap_err();
         assert!(matches!(refused, ConnectError::Binding { .. }), "{refused}");
     }
-    for native in [&claude as &dyn NativeConnector, &CodexConnector::new()] {
+    for native in [
+        &claude as &dyn NativeConnector,
+        &CodexConnector::by_arguments(),
+    ] {
         let refused = native.configure_native(&relative).unwrap_err();
         assert!(matches!(refused, ConnectError::Launch(_)), "{refused}");
     }

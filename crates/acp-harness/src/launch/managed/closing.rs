@@ -7,9 +7,11 @@ use acp_client::{Client, ClientEnd};
 use acp_transport_stdio::process::Exit;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
+use tokio::time::timeout;
 
 use super::CloseError;
 use crate::launch::proxy::{Owned, ProxyFault};
+use crate::limits::UNWIND_TIMEOUT;
 
 type End = Result<Option<Exit>, CloseError>;
 
@@ -124,7 +126,8 @@ impl Unwinding {
         }
         self.runtime.spawn(async move {
             if let Some(client) = client {
-                client.kill().await;
+                // One that the system cannot kill does not keep the proxy open.
+                let _ = timeout(UNWIND_TIMEOUT, client.kill()).await;
             }
             if let Some(owned) = owned {
                 owned.begin_close();

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use acp_transport_stdio::process::{KillLadder, Launch, TerminalSize};
+use acp_transport_stdio::process::{Launch, TerminalSize};
 
 use crate::launch::{AgentHome, BuiltEnv};
-use crate::limits::{LOGIN_CODE_TIMEOUT, LOGIN_GRACE, LOGIN_TIMEOUT, LOGIN_USER_TIMEOUT};
-use crate::login::LoginError;
+use crate::limits::{LOGIN_CODE_TIMEOUT, LOGIN_TIMEOUT, LOGIN_USER_TIMEOUT};
+use crate::login::{LoginError, kill_ladder};
 use crate::registry::{AgentEntry, Programs};
 
 /// Describes a command that logs somebody in by device code: it shows an address and a
@@ -45,15 +45,11 @@ impl DeviceCommand {
     /// Logs in by this command.
     #[must_use]
     pub fn new(launch: Launch) -> Self {
-        let ladder = KillLadder::default()
-            .with_abort_eof_grace(Duration::ZERO)
-            .with_interrupt_grace(LOGIN_GRACE)
-            .with_terminate_grace(LOGIN_GRACE);
         Self {
             launch: launch
                 .with_null_stdin()
                 .with_merged_output()
-                .with_kill_ladder(ladder),
+                .with_kill_ladder(kill_ladder()),
             shape: None,
             home: None,
             bounds: Bounds::default(),
