@@ -104,6 +104,7 @@ fn package(steps: &mut Steps) -> Result<()> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.context("the clock stands before 1970")?.as_nanos();
     let mut package = cargo(["package", "--workspace", "--exclude", "xtask"]);
+    package.args(["--exclude", "interop-driver"]);
     package
         .args(["--all-features", "--allow-dirty", "--quiet", "--target-dir"])
         .arg(packages.join(now.to_string()));
