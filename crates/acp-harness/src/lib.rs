@@ -2,13 +2,14 @@
 //!
 //! The short way is [`call`](call()): a prompt in, the report out. All that can be said
 //! about a turn is said to a [`turn::Harness`]. The other modules are the parts that a turn
-//! is made of; each can be used alone, and none of them speaks with an agent:
+//! is made of; each can be used alone:
 //!
 //! * [`registry`] knows agents: what each is started by, needs, and does differently;
 //! * [`version`] asks a program for its version, and judges what it says;
-//! * [`launch`] builds an agent's environment, and gives each user and agent a home;
-//! * [`login`] says which methods of logging in are tried, and finds a device code in what
-//!   a login command prints;
+//! * [`launch`] builds an agent's environment, gives each user and agent a home, and starts
+//!   an agent together with the proxy to its model;
+//! * [`login`] says which methods of logging in are tried, and logs in by device code or on
+//!   a terminal;
 //! * [`model`] chooses model, effort and mode among what an agent offers;
 //! * [`reader`] reads the updates of a turn into few kinds of events, and keeps what is known
 //!   of it in the end;
