@@ -72,6 +72,14 @@ pub const HEADLESS_LOGIN_TIMEOUT: Duration = Duration::from_secs(60);
 /// offers more shall not keep a turn from its end.
 pub const MAX_LOGIN_METHODS: usize = 8;
 
+/// What an agent is told on top of its prompt, and has not answered: more than a person
+/// could say within a turn.
+pub const MAX_STEERINGS: usize = 128;
+
+/// How long answers to that may come after the turn has ended. They are under way by then,
+/// or the agent forgot them.
+pub const STEERING_GRACE: Duration = Duration::from_millis(100);
+
 /// Bytes of texts that wait for who follows a turn; of more, the oldest give way. A
 /// person who looks away for a while still finds the last hundred pages.
 pub const MAX_PROGRESS_TEXT: usize = 1 << 20;

@@ -8,6 +8,7 @@ use acp_protocol::v1::{PromptResponse, SessionUpdate};
 use tokio::time::{Instant, sleep_until};
 
 use super::idle::IdleWatch;
+use super::steering::{Steerer, Step};
 use super::{Observer, Progress, StopHandle, TimeLimit};
 use crate::reader::{ReaderEvent, TurnReducer};
 use crate::report::TurnReport;
@@ -80,6 +81,7 @@ impl Bounds<'_> {
 pub(super) async fn drive(
     client: &Client,
     mut turn: Turn,
+    mut steerer: Steerer,
     bounds: &Bounds<'_>,
     reading: &mut Reading,
     tell: &mut Observer<'_>,
@@ -97,13 +99,23 @@ pub(super) async fn drive(
             () = sleep_until(given_up_at), if cause.is_some() => {
                 return Driven { cause, answer: None };
             }
-            event = turn.next_merged() => match event {
+            event = next(&mut turn, steerer.is_busy()) => match event {
                 Some(event) => {
+                    if let TurnEvent::Update(update) = &event {
+                        steerer.tell_before(update.receive_seq, tell).await;
+                    }
                     reading.take(event, tell);
                     continue;
                 }
                 None => break,
             },
+            // Behind the updates: when there are none, all that was received was read.
+            step = steerer.step() => {
+                if let Step::Tell = step {
+                    steerer.tell(None, tell);
+                }
+                continue;
+            }
         };
         turn.cancel();
         given_up_at = Instant::now() + bounds.grace;
@@ -114,6 +126,7 @@ pub(super) async fn drive(
         };
         tell(Progress::Stopping { limit });
     }
+    steerer.end(tell).await;
     let answer = turn.end().await;
     if let Ok(answer) = &answer {
         let mut response = PromptResponse::new(answer.stop_reason.clone());
@@ -123,6 +136,16 @@ pub(super) async fn drive(
     Driven {
         cause,
         answer: Some(answer),
+    }
+}
+
+/// Waits for what happens next: pieces of text are joined, unless something may belong
+/// between them.
+async fn next(turn: &mut Turn, apart: bool) -> Option<TurnEvent> {
+    if apart {
+        turn.next().await
+    } else {
+        turn.next_merged().await
     }
 }
 

@@ -14,7 +14,8 @@ use super::ending::{end_of, stopped_before};
 use super::running::Running;
 use super::set_up::{prompt_of, set_up};
 use super::sign_in::SignIn;
-use super::{Observer, Profile, Progress, TurnEnd, TurnError, TurnOutcome, TurnRequest};
+use super::steering::Steerer;
+use super::{Observer, Profile, Progress, TurnEnd, TurnError, TurnOutcome, TurnRequest, can_steer};
 use crate::launch::{BuiltEnv, EnvPolicy, describe, preflight};
 use crate::limits::HEADLESS_LOGIN_TIMEOUT;
 use crate::registry::{AgentEntry, Registry};
@@ -218,7 +219,10 @@ impl Harness {
             }
         };
         let mut reading = Reading::default();
-        let driven = drive(running.client(), turn, &bounds, &mut reading, tell).await;
+        let steers = agent.as_ref().is_some_and(|agent| can_steer(entry, agent));
+        let asked = request.steering.take();
+        let steerer = Steerer::new(turn.control(), asked, steers);
+        let driven = drive(running.client(), turn, steerer, &bounds, &mut reading, tell).await;
         let session_id = ready.session.id().clone();
         drop(ready.session);
         let exit = running.end().await;

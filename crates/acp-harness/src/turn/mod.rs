@@ -48,6 +48,7 @@ mod request;
 mod running;
 mod set_up;
 mod sign_in;
+mod steering;
 mod stop;
 
 pub use error::{AuthRequired, TimeLimit, TurnError};
@@ -55,6 +56,7 @@ pub use harness::Harness;
 pub use outcome::{Opened, TurnEnd, TurnOutcome};
 pub use progress::{Progress, ProgressReceiver, ProgressSender, progress};
 pub use request::{Profile, TurnRequest};
+pub use steering::{SteerAsks, SteerHandle, SteerOutcome, can_steer, steering};
 pub use stop::StopHandle;
 
 /// Somebody who is told what happens, in order, where the turn is read.

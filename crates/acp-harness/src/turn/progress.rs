@@ -10,7 +10,7 @@ use acp_protocol::v1::{
 };
 use tokio::sync::Notify;
 
-use super::{Opened, TimeLimit};
+use super::{Opened, SteerOutcome, TimeLimit};
 use crate::limits::{MAX_PROGRESS_EVENTS, MAX_PROGRESS_TEXT};
 use crate::reader::{ToolCalled, ToolEnded};
 use crate::text::last_bytes;
@@ -66,6 +66,9 @@ pub enum Progress {
     /// A permission was decided about. Told as soon as that was, and so perhaps before
     /// what the agent had said before it asked.
     Permission(Decided),
+    /// The agent was told more while it works. Told in its place: after what the agent said
+    /// before it answered, and before what it said then.
+    Steered(SteerOutcome),
     /// The turn is being cancelled.
     Stopping {
         /// The bound that made it so; `None` when somebody wanted it to stop.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use acp_client::{AnswerPermissions, ClientOptions};
 use acp_protocol::v1::{ContentBlock, McpServer};
 
-use super::{ProgressSender, StopHandle};
+use super::{ProgressSender, SteerAsks, StopHandle};
 use crate::Secret;
 use crate::launch::{AgentHome, EnvPolicy};
 use crate::limits::{IDLE_TIMEOUT, STOP_GRACE};
@@ -43,6 +43,7 @@ pub struct TurnRequest {
     pub(super) options: Vec<ChangeOptions>,
     pub(super) progress: Option<ProgressSender>,
     pub(super) stop: StopHandle,
+    pub(super) steering: Option<SteerAsks>,
     pub(super) idle: Option<Duration>,
     pub(super) total: Option<Duration>,
     pub(super) grace: Duration,
@@ -102,6 +103,7 @@ impl TurnRequest {
             options: Vec::new(),
             progress: None,
             stop: StopHandle::new(),
+            steering: None,
             idle: Some(IDLE_TIMEOUT),
             total: None,
             grace: STOP_GRACE,
@@ -227,6 +229,13 @@ impl TurnRequest {
     /// Lets this handle stop the turn.
     pub fn with_stop(mut self, stop: &StopHandle) -> Self {
         self.stop = stop.clone();
+        self
+    }
+
+    /// Tells the agent more while it works, where it takes that
+    /// ([`can_steer`](super::can_steer)).
+    pub fn with_steering(mut self, asks: SteerAsks) -> Self {
+        self.steering = Some(asks);
         self
     }
 
