@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use acp_client::ExitStatus;
 use acp_harness::launch::Isolation;
+use acp_harness::model::{Demand, Settings};
 use acp_harness::record::SessionRecords;
 use acp_harness::turn::{Harness, Opened, StopHandle, TurnEnd, TurnError, TurnRequest};
 use acp_harness::{AgentEntry, Registry};
@@ -237,6 +238,30 @@ async fn an_agent_gets_its_own_environment_and_home() {
     );
     let local = harness.run(agent.ask("x")).await.unwrap();
     assert_eq!(local.report, "/root|of the host|");
+}
+
+#[tokio::test]
+async fn an_agent_that_takes_its_model_from_a_variable_gets_it_there() {
+    let mut agent = Agent::new("start; say \"$ADA_MODEL\"; finish; hear");
+    agent.entry.model_env = Some("ADA_MODEL".to_owned());
+    let wants = Settings::new().with_model("large", Demand::Require);
+    let request = agent.ask("x").with_settings(wants.clone());
+    assert_eq!(agent.harness().run(request).await.unwrap().report, "large");
+    // One that offers no choice and reads no variable cannot be made to have it.
+    agent.entry.model_env = None;
+    let request = agent.ask("x").with_settings(wants);
+    let error = agent.harness().run(request).await.unwrap_err();
+    assert!(matches!(error, TurnError::Setting(_)), "{error}");
+}
+
+#[tokio::test]
+async fn a_version_is_asked_for_before_the_agent_starts() {
+    let mut agent = Agent::new("touch started; start; finish");
+    agent.entry.probe = vec!["-c".to_owned(), "echo ada 1.1.9".to_owned()];
+    agent.entry.min_version = Some("1.2.0".parse().unwrap());
+    let error = agent.harness().run(agent.ask("x")).await.unwrap_err();
+    assert!(matches!(error, TurnError::Version(_)), "{error}");
+    assert!(!agent.path("started").exists());
 }
 
 #[tokio::test]
