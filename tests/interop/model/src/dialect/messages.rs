@@ -131,8 +131,8 @@ fn words(content: &Value) -> Option<String> {
     };
     let texts = blocks.iter().filter(|block| block["type"] != "tool_result");
     let texts = texts.map(text_of);
-    let words = texts.filter(|text| !text.is_empty() && !text.starts_with(['<', '[']));
-    words.last()
+    let mut words = texts.filter(|text| !text.is_empty() && !text.starts_with(['<', '[']));
+    words.next_back()
 }
 
 /// Collects what tools said in a message; `None` when no tool said anything.

@@ -229,7 +229,7 @@ impl Heard {
             .iter()
             .filter(|told| told.session_id == *session);
         mine.rev().find_map(|told| match &told.update {
-            SessionUpdate::ToolCallUpdate(update) => update.fields.status.clone(),
+            SessionUpdate::ToolCallUpdate(update) => update.fields.status,
             _ => None,
         })
     }
