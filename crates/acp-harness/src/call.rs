@@ -1,8 +1,15 @@
 //! The short way: a text in, a text out.
 
+use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+use std::thread;
 
-use tokio::runtime;
+use tokio::runtime::{self, Handle, Runtime};
+use tokio::sync::{Notify, oneshot};
+
+use crate::limits::CALL_CHUNKS;
 
 use crate::turn::{Harness, Progress, TurnEnd, TurnError, TurnOutcome, TurnRequest};
 
@@ -42,7 +49,8 @@ impl From<TurnOutcome> for Called {
 /// this machine. Asked for permission, it is allowed to read, search, fetch and think. For
 /// more, and for anything else that can be said about a turn, see [`Harness::run`].
 ///
-/// The future is `Send` and runs on tokio. Elsewhere, see [`call_blocking`].
+/// The future is `Send` and may be awaited anywhere: where no tokio runtime is, the turn
+/// runs on a thread of its own. To wait without being asynchronous, see [`call_blocking`].
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), acp_harness::CallError> {
@@ -104,6 +112,18 @@ impl Harness {
     pub async fn call(
         &self,
         request: TurnRequest,
+        on_chunk: impl FnMut(&str) + Send,
+    ) -> Result<Called, CallError> {
+        if Handle::try_current().is_ok() {
+            self.call_here(request, on_chunk).await
+        } else {
+            self.call_elsewhere(request, on_chunk).await
+        }
+    }
+
+    async fn call_here(
+        &self,
+        request: TurnRequest,
         mut on_chunk: impl FnMut(&str) + Send,
     ) -> Result<Called, CallError> {
         let mut tell = move |event| {
@@ -125,16 +145,13 @@ impl Harness {
         request: TurnRequest,
         on_chunk: impl FnMut(&str) + Send,
     ) -> Result<Called, CallError> {
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             let turn = move || {
-                let runtime = runtime::Builder::new_current_thread().enable_all().build();
-                let runtime = runtime.map_err(TurnError::Runtime)?;
-                runtime.block_on(self.call(request, on_chunk))
+                let runtime = runtime().map_err(TurnError::Runtime)?;
+                runtime.block_on(self.call_here(request, on_chunk))
             };
-            let thread = std::thread::Builder::new().name("acp-call".to_owned());
-            let thread = thread
-                .spawn_scoped(scope, turn)
-                .map_err(TurnError::Runtime)?;
+            let thread = named().spawn_scoped(scope, turn);
+            let thread = thread.map_err(TurnError::Runtime)?;
             match thread.join() {
                 Ok(called) => called,
                 // `on_chunk` panicked; it is the caller's panic.
@@ -142,4 +159,69 @@ impl Harness {
             }
         })
     }
+
+    /// Runs a turn on a thread of its own, and hears of it where this is awaited.
+    async fn call_elsewhere(
+        &self,
+        request: TurnRequest,
+        mut on_chunk: impl FnMut(&str) + Send,
+    ) -> Result<Called, CallError> {
+        // The thread waits when nobody takes what it hears, and so does the agent.
+        let (chunks, heard) = sync_channel::<String>(CALL_CHUNKS);
+        let bell = Arc::new(Notify::new());
+        // Dropped with this future.
+        let (_awaited, given_up) = oneshot::channel::<()>();
+        let (done, result) = oneshot::channel();
+        let (harness, ring) = (self.clone(), Arc::clone(&bell));
+        let turn = move || {
+            let tell = move |chunk: &str| {
+                // Nobody hears it any more, if that fails.
+                let _ = chunks.send(chunk.to_owned());
+                ring.notify_one();
+            };
+            let result = runtime().map_err(TurnError::Runtime).map(|runtime| {
+                runtime.block_on(async {
+                    tokio::select! {
+                        result = harness.call_here(request, tell) => Some(result),
+                        _ = given_up => None,
+                    }
+                })
+            });
+            // Nobody waits any more, if that fails.
+            let _ = done.send(result);
+        };
+        named().spawn(turn).map_err(TurnError::Runtime)?;
+        tokio::pin!(result);
+        let result = loop {
+            let result = tokio::select! {
+                biased;
+                result = &mut result => Some(result),
+                () = bell.notified() => None,
+            };
+            // What was heard before the end is there by then.
+            while let Ok(chunk) = heard.try_recv() {
+                on_chunk(&chunk);
+            }
+            if let Some(result) = result {
+                break result;
+            }
+        };
+        match result {
+            Ok(Ok(Some(called))) => called,
+            Ok(Err(error)) => Err(error),
+            Ok(Ok(None)) | Err(_) => {
+                let gone = io::Error::other("the thread of the turn is gone");
+                Err(TurnError::Runtime(gone))
+            }
+        }
+    }
+}
+
+/// A runtime for one turn.
+fn runtime() -> io::Result<Runtime> {
+    runtime::Builder::new_current_thread().enable_all().build()
+}
+
+fn named() -> thread::Builder {
+    thread::Builder::new().name("acp-call".to_owned())
 }

@@ -80,6 +80,10 @@ pub const MAX_STEERINGS: usize = 128;
 /// or the agent forgot them.
 pub const STEERING_GRACE: Duration = Duration::from_millis(100);
 
+/// Pieces of text that wait for who calls an agent without a runtime. The agent then waits
+/// too, as it would if the caller read from it.
+pub const CALL_CHUNKS: usize = 64;
+
 /// Bytes of texts that wait for who follows a turn; of more, the oldest give way. A
 /// person who looks away for a while still finds the last hundred pages.
 pub const MAX_PROGRESS_TEXT: usize = 1 << 20;

@@ -211,6 +211,63 @@ async fn a_call_blocks_inside_of_a_runtime_too_and_its_future_may_move() {
         .unwrap_err();
 }
 
+/// A minimal executor, which is not tokio.
+fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(std::thread::Thread);
+    impl std::task::Wake for Unpark {
+        fn wake(self: std::sync::Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = std::sync::Arc::new(Unpark(std::thread::current())).into();
+    let mut future = std::pin::pin!(future);
+    loop {
+        let mut context = std::task::Context::from_waker(&waker);
+        match future.as_mut().poll(&mut context) {
+            std::task::Poll::Ready(output) => return output,
+            std::task::Poll::Pending => std::thread::park(),
+        }
+    }
+}
+
+#[test]
+fn a_call_needs_no_runtime() {
+    let script =
+        "start; n=0; while [ $n -lt 200 ]; do say \"$n.\"; n=$((n + 1)); done; finish; hear";
+    let agent = Agent::new(script);
+    let (harness, mut heard) = (agent.harness(), String::new());
+    let call = harness.call(agent.ask("x"), |chunk| heard.push_str(chunk));
+    let called = block_on(call).unwrap();
+    let expected: String = (0..200).map(|n| format!("{n}.")).collect();
+    assert_eq!((&*called.report, &*heard), (&*expected, &*expected));
+    let unknown = block_on(acp_harness::call("no-such-agent", "x", "/", |_| ()));
+    assert!(matches!(unknown, Err(TurnError::UnknownAgent(_))));
+}
+
+#[test]
+fn a_call_without_a_runtime_that_is_dropped_leaves_no_process() {
+    let agent =
+        Agent::new("trap '' INT TERM; start; say Half; echo $$ > pids; while :; do sleep 1; done");
+    let harness = agent.harness();
+    {
+        let mut call = std::pin::pin!(harness.call(agent.ask("x"), |_| ()));
+        let deadline = Instant::now() + 30 * SECOND;
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        while !agent.path("pids").exists() {
+            assert!(call.as_mut().poll(&mut context).is_pending());
+            assert!(Instant::now() < deadline, "it did not start");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime.unwrap().block_on(async {
+        let pid = pids_in(&agent.path("pids"), 1).await[0];
+        wait_until(|| !runs(pid)).await;
+    });
+}
+
 #[tokio::test]
 async fn an_agent_gets_its_own_environment_and_home() {
     let script = "start; say \"$HOME|$ADA_KEY|$XAI_API_KEY\"; finish; hear";
