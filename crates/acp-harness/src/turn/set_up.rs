@@ -81,7 +81,9 @@ pub(super) async fn set_up(
 fn wishes(request: &TurnRequest, entry: &AgentEntry) -> Settings {
     let mut wishes = request.settings.clone();
     let mut others = Settings::new();
-    if let (Some(model), Some(_)) = (wishes.model(), &entry.model_env) {
+    if let (Some(model), Some(_)) = (wishes.model(), &entry.model_env)
+        && model.demand == Demand::Require
+    {
         // It is set already, where there is no choice of it.
         let value = model.value.clone();
         wishes = Settings::new().with_model(value, Demand::Prefer).or(wishes);
