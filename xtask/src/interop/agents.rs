@@ -1,4 +1,5 @@
-//! Real agents: the `acp` program drives them, as its users do, and then our client does.
+//! Real agents: the `acp` program drives them, as its users do, then our client, then the
+//! harness.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -11,13 +12,15 @@ use super::outcome::Outcome;
 use super::program;
 use super::recipe::{Places, Recipe};
 use super::stage::{Stage, print_tail, say, set_environment, told};
+use super::turns;
 
-/// Returns everything that is tried with an agent: what `acp run` does, then the driver.
+/// Returns everything that is tried with an agent: what `acp run` does, then the driver, then
+/// the harness.
 pub(super) fn of_agents() -> Vec<Check> {
     let runs = conversation::ALL
         .iter()
         .map(|conversation| conversation.check);
-    runs.chain(OF_AGENTS).collect()
+    runs.chain(OF_AGENTS).chain(turns::checks()).collect()
 }
 
 /// Holds every conversation with one agent.
@@ -35,6 +38,7 @@ pub(super) fn drive(stage: &Stage, recipe: &Recipe, install: PathBuf) -> Result<
         });
     }
     outcomes.extend(converse(stage, recipe, &places)?);
+    outcomes.extend(turns::run(stage, recipe, &places)?);
     Ok(outcomes)
 }
 

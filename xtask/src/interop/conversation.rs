@@ -15,7 +15,7 @@ use super::tree::Process;
 pub(super) const LIMIT: Duration = Duration::from_secs(120);
 
 /// How long a turn may go on after Ctrl-C: agents take up to two seconds to close.
-const PROMPT: Duration = Duration::from_secs(10);
+pub(super) const PROMPT: Duration = Duration::from_secs(10);
 
 /// One run of the `acp` program.
 #[derive(Debug)]
@@ -114,18 +114,7 @@ impl Conversation {
             "it was still running after {LIMIT:?}"
         );
         (self.judge)(seen)?;
-        if let Some(process) = seen.left.first() {
-            let more = match seen.left.len() - 1 {
-                0 => String::new(),
-                more => format!(", and {more} more"),
-            };
-            bail!(
-                "a process was left: {} ({}){more}",
-                process.command,
-                process.pid
-            );
-        }
-        Ok(())
+        seen.left_nothing()
     }
 }
 
@@ -168,14 +157,7 @@ fn cancelled(seen: &Seen) -> Result<()> {
         text.starts_with("slow0 slow1 slow2 "),
         "the text before Ctrl-C is not {text:?}"
     );
-    seen.asked("slow")?;
-    let sent = seen.asked.iter().find(|asked| asked.script == "slow");
-    let end = sent.and_then(|asked| asked.end.as_deref());
-    ensure!(
-        end == Some("hung up"),
-        "the agent did not hang up on the model"
-    );
-    Ok(())
+    seen.hung_up("slow")
 }
 
 fn long(seen: &Seen) -> Result<()> {
@@ -185,6 +167,34 @@ fn long(seen: &Seen) -> Result<()> {
 }
 
 impl Seen {
+    /// Fails when a process was left.
+    pub(super) fn left_nothing(&self) -> Result<()> {
+        if let Some(process) = self.left.first() {
+            let more = match self.left.len() - 1 {
+                0 => String::new(),
+                more => format!(", and {more} more"),
+            };
+            bail!(
+                "a process was left: {} ({}){more}",
+                process.command,
+                process.pid
+            );
+        }
+        Ok(())
+    }
+
+    /// Fails unless the agent broke off the answer that the model gave by this script.
+    pub(super) fn hung_up(&self, script: &str) -> Result<()> {
+        self.asked(script)?;
+        let sent = self.asked.iter().find(|asked| asked.script == script);
+        let end = sent.and_then(|asked| asked.end.as_deref());
+        ensure!(
+            end == Some("hung up"),
+            "the agent did not hang up on the model"
+        );
+        Ok(())
+    }
+
     fn exit(&self) -> String {
         match self.ended.status {
             Some(status) => status.to_string(),
@@ -218,7 +228,8 @@ impl Seen {
         bail!("stdout has {rest:?} at character {same}, where {missing:?} was expected")
     }
 
-    fn asked(&self, script: &str) -> Result<()> {
+    /// Fails unless the model was asked to follow this script.
+    pub(super) fn asked(&self, script: &str) -> Result<()> {
         let scripts: Vec<&str> = self
             .asked
             .iter()
@@ -231,19 +242,20 @@ impl Seen {
         Ok(())
     }
 
-    fn tool_file(&self) -> PathBuf {
+    /// The file that the tool writes.
+    pub(super) fn tool_file(&self) -> PathBuf {
         self.folder.join("mock_shell.txt")
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::os::unix::process::ExitStatusExt;
     use std::process::ExitStatus;
 
     use super::*;
 
-    fn seen(code: i32, stdout: &str) -> Seen {
+    pub(in super::super) fn seen(code: i32, stdout: &str) -> Seen {
         let ended = Ended {
             status: Some(ExitStatus::from_raw(code << 8)),
             stdout: stdout.to_owned(),
@@ -260,7 +272,7 @@ mod tests {
         }
     }
 
-    fn asked(script: &str, end: &str) -> Asked {
+    pub(in super::super) fn asked(script: &str, end: &str) -> Asked {
         let (script, end) = (script.to_owned(), Some(end.to_owned()));
         Asked {
             number: 1,

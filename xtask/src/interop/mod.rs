@@ -19,6 +19,7 @@ mod report;
 mod stage;
 mod table;
 mod tree;
+mod turns;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -82,6 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         model: build_model(&kit)?,
         acp: target().join("debug/acp"),
         driver: target().join("debug/interop-driver"),
+        turn: target().join("debug/interop-turn"),
         tree: Tree::watch()?,
         scratch: target().join("interop-run"),
     };
@@ -185,7 +187,7 @@ fn build_model(kit: &Path) -> Result<Model> {
     Model::start(&built.join("debug/interop-model"))
 }
 
-/// Builds the `acp` program and the driver.
+/// Builds the `acp` program, and those that drive an agent.
 fn build_programs() -> Result<()> {
     let mut build = cargo(["build", "--quiet", "--package", "acp-cli"]);
     Steps::new().run("programs", build.args(["--package", "interop-driver"]))

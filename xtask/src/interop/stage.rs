@@ -23,6 +23,8 @@ pub(super) struct Stage {
     pub(super) acp: PathBuf,
     /// The driver of our client.
     pub(super) driver: PathBuf,
+    /// The program that runs one turn through the harness.
+    pub(super) turn: PathBuf,
     pub(super) model: Model,
     pub(super) tree: Tree,
     /// Homes and the folders where turns run.
