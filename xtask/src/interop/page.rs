@@ -24,7 +24,7 @@ pub(super) type Part<'a> = (&'a str, &'a Table);
 pub(super) fn write(page: &Path, parts: &[Part<'_>]) -> Result<()> {
     let text = fs::read_to_string(page);
     let text = text.with_context(|| format!("failed to read {}", page.display()))?;
-    let text = replaced(&text, &generated(&today()?, parts))?;
+    let text = replaced(&text, &generated(&today()?, &version()?, parts))?;
     fs::write(page, text).with_context(|| format!("failed to write {}", page.display()))
 }
 
@@ -37,6 +37,17 @@ fn today() -> Result<String> {
     Ok(day)
 }
 
+/// Returns the version that the crates share; this program has none.
+fn version() -> Result<String> {
+    let manifest = fs::read_to_string(crate::workspace::root().join("Cargo.toml"));
+    let manifest: toml::Table = manifest.context("failed to read the manifest")?.parse()?;
+    let package = manifest
+        .get("workspace")
+        .and_then(|table| table.get("package"));
+    let version = package.and_then(|table| table.get("version")?.as_str());
+    Ok(version.context("the workspace has no version")?.to_owned())
+}
+
 fn replaced(page: &str, tables: &str) -> Result<String> {
     let (before, rest) = page
         .split_once(BEGIN)
@@ -45,8 +56,8 @@ fn replaced(page: &str, tables: &str) -> Result<String> {
     Ok(format!("{before}{BEGIN}\n\n{tables}\n{END}{after}"))
 }
 
-fn generated(day: &str, parts: &[Part<'_>]) -> String {
-    let mut text = format!("Run on {day} with acp {}.\n", env!("CARGO_PKG_VERSION"));
+fn generated(day: &str, version: &str, parts: &[Part<'_>]) -> String {
+    let mut text = format!("Run on {day} with acp {version}.\n");
     for (heading, table) in parts {
         text.push_str(&format!("\n## {heading}\n\n"));
         write_table(&mut text, table);
@@ -94,9 +105,9 @@ mod tests {
 
     #[test]
     fn a_page_tells_who_did_what_and_why() {
-        let text = generated("2026-11-30", &[("Agents", &example())]);
-        let (_, text) = text.split_once('\n').expect("the first line tells the day");
-        let expected = "
+        let text = generated("2026-11-30", "1.2.3", &[("Agents", &example())]);
+        let expected = "Run on 2026-11-30 with acp 1.2.3.
+
 ## Agents
 
 | check | shows | one-agent 1.0.0 | other 2.0 |
@@ -121,6 +132,12 @@ mod tests {
             once
         );
         assert!(replaced("# Page", "new").is_err());
+    }
+
+    #[test]
+    fn the_version_is_that_of_the_crates() {
+        let version = version().expect("the workspace has a version");
+        assert_ne!(version, env!("CARGO_PKG_VERSION"));
     }
 
     #[test]
