@@ -38,6 +38,10 @@ pub struct TurnReport {
     current: Message,
     /// The last message that was not blank, before the current one.
     completed: Message,
+    /// Everything that was said.
+    said: Message,
+    /// What is said next belongs to another message.
+    apart: bool,
     message: Option<MessageId>,
     /// Tools that were seen, the oldest forgotten first.
     tools: IndexSet<ToolCallId>,
@@ -54,6 +58,17 @@ struct Message {
     torn: bool,
 }
 
+impl Message {
+    /// Adds text, as long as no more than `max` bytes are kept.
+    fn push(&mut self, text: &str, max: usize) {
+        if !self.cut {
+            let kept = cut_bytes(text, max - self.text.len());
+            self.text.push_str(kept);
+            self.cut = kept.len() < text.len();
+        }
+    }
+}
+
 impl TurnReport {
     /// Begins a turn.
     #[must_use]
@@ -67,6 +82,8 @@ impl TurnReport {
         Self {
             current: Message::default(),
             completed: Message::default(),
+            said: Message::default(),
+            apart: false,
             message: None,
             tools: IndexSet::new(),
             max,
@@ -92,6 +109,16 @@ impl TurnReport {
     #[must_use]
     pub fn text(&self) -> &str {
         &self.report().text
+    }
+
+    /// Returns everything that was said so far, one message after the other, with a blank
+    /// line between; as much of its beginning as is kept of one message.
+    ///
+    /// For a turn that was cancelled or broke off: some agents then end it with a message
+    /// of their own.
+    #[must_use]
+    pub fn said(&self) -> &str {
+        &self.said.text
     }
 
     /// Tells whether the report is all that was said: it is not too long to be kept, and
@@ -128,11 +155,14 @@ impl TurnReport {
             self.message = Some(id.clone());
         }
         let said = chunk.as_text().unwrap_or_default();
-        if !self.current.cut {
-            let kept = cut_bytes(said, self.max - self.current.text.len());
-            self.current.text.push_str(kept);
-            self.current.cut = kept.len() < said.len();
+        if said.is_empty() {
+            return;
         }
+        if std::mem::take(&mut self.apart) && !self.said.text.is_empty() {
+            self.said.push("\n\n", self.max);
+        }
+        self.said.push(said, self.max);
+        self.current.push(said, self.max);
     }
 
     fn tool(&mut self, id: &ToolCallId) {
@@ -146,6 +176,7 @@ impl TurnReport {
 
     /// Ends the current message.
     fn complete(&mut self) {
+        self.apart = true;
         let message = std::mem::take(&mut self.current);
         if !is_blank(&message.text) {
             self.completed = message;

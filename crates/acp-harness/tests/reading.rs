@@ -530,6 +530,12 @@ fn tool_text(call: &ToolCall) -> String {
 
 /// The messages of a turn, cut apart first and looked at then.
 fn expected_report(updates: &[SessionUpdate]) -> String {
+    let mut messages = expected_messages(updates).into_iter();
+    let last = messages.rfind(|message| !message.trim().is_empty());
+    last.unwrap_or_default()
+}
+
+fn expected_messages(updates: &[SessionUpdate]) -> Vec<String> {
     let mut messages = vec![String::new()];
     for (at, update) in updates.iter().enumerate() {
         let past = &updates[..at];
@@ -566,10 +572,8 @@ fn expected_report(updates: &[SessionUpdate]) -> String {
             _ => {}
         }
     }
-    let last = messages
-        .into_iter()
-        .rfind(|message| !message.trim().is_empty());
-    last.unwrap_or_default()
+    messages.retain(|message| !message.is_empty());
+    messages
 }
 
 fn report(updates: &[SessionUpdate]) -> TurnReport {
@@ -625,6 +629,7 @@ proptest! {
         let report = report(&updates);
         let expected = expected_report(&updates);
         prop_assert_eq!(report.text(), &*expected);
+        prop_assert_eq!(report.said(), expected_messages(&updates).join("\n\n"));
         prop_assert_eq!(report.into_text(), expected);
     }
 
@@ -639,6 +644,7 @@ proptest! {
         prop_assert!(report.text().len() <= max && whole.starts_with(report.text()));
         prop_assert_eq!(report.is_whole(), report.text().len() == whole.len());
         prop_assert!(report.text().len() + 3 > max.min(whole.len()));
+        prop_assert_eq!(report.said(), report.text());
     }
 }
 

@@ -191,7 +191,15 @@ async fn a_stop_cancels_once_and_keeps_what_was_said() {
     let stop = StopHandle::new();
     let fake = Fake::new(json!({}))
         .on("session/prompt", [text("Half")])
-        .on("session/cancel", [text(" done"), Do::End("cancelled")]);
+        .on(
+            "session/cancel",
+            [
+                text(" done"),
+                tool("t-1", "Stop"),
+                text("Stopped."),
+                Do::End("cancelled"),
+            ],
+        );
     let (sender, mut events) = progress();
     let request = ask("x").with_stop(&stop).with_progress(sender);
     let stopping = async {
@@ -209,7 +217,9 @@ async fn a_stop_cancels_once_and_keeps_what_was_said() {
         outcome.end,
         TurnEnd::Answered(StopReason::Cancelled)
     ));
-    assert_eq!(outcome.report, "Half done");
+    // The last message may be the agent's word about its end.
+    assert_eq!(outcome.report, "Stopped.");
+    assert_eq!(outcome.said, "Half done\n\nStopped.");
     assert_eq!(methods(&heard)[2..], ["session/prompt", "session/cancel"]);
 }
 

@@ -229,6 +229,7 @@ impl Harness {
         let end = end_of(driven, reading.has_output(), &mut sign_in)?;
         let report_is_whole = reading.report.is_whole();
         Ok(TurnOutcome {
+            said: reading.report.said().to_owned(),
             report: reading.report.into_text(),
             report_is_whole,
             session_id: matches!(end, TurnEnd::Answered(_)).then_some(session_id),

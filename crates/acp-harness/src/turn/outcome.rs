@@ -16,6 +16,10 @@ pub struct TurnOutcome {
     /// Its last message; see [`report`](crate::report). What there is of it, when the turn
     /// did not come to its end.
     pub report: String,
+    /// Everything the agent said in the turn, one message after the other, with a blank
+    /// line between: the first MiB. Where a turn did not come to its end, the report may be
+    /// the agent's word about that; what it said before is here.
+    pub said: String,
     /// Whether the report is all that was said: not cut, and nothing of it lost.
     pub report_is_whole: bool,
     /// How it ended.
@@ -80,6 +84,7 @@ impl TurnOutcome {
     pub(super) fn stopped() -> Self {
         Self {
             report: String::new(),
+            said: String::new(),
             report_is_whole: true,
             end: TurnEnd::Stopped,
             session_id: None,

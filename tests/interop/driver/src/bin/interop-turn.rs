@@ -146,6 +146,7 @@ fn told(outcome: &TurnOutcome, after_stop: Option<Duration>) -> Value {
     };
     json!({
         "report": outcome.report,
+        "said": outcome.said,
         "whole": outcome.report_is_whole,
         "empty": outcome.is_empty(),
         "stop": outcome.stop_reason(),
