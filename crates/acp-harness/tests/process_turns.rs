@@ -101,7 +101,8 @@ async fn a_turn_leaves_its_report_and_no_process() {
         "it heard the end of its input"
     );
     for pid in pids_in(&agent.path("pids"), 2).await {
-        assert!(!runs(pid), "{pid} is left");
+        // It got the signal that nobody survives; the system takes a moment to end it.
+        wait_until(|| !runs(pid)).await;
     }
 }
 
