@@ -139,7 +139,7 @@ async fn terminals_are_served_after_a_look_at_the_request() {
         ("create", of(json!({"command": "ls", "cwd": "src"})), -32602),
         (
             "create",
-            of(json!({"command": "ls", "cwd": "/work/../etc"})),
+            of(json!({"command": "ls", "cwd": "/home/../etc"})),
             -32602,
         ),
         ("create", json!({"sessionId": "", "command": "ls"}), -32602),
