@@ -1,14 +1,20 @@
 //! Reading a turn, against the same rules said otherwise.
 
+mod reference;
+mod updates;
+
 use acp_harness::reader::{ReaderBounds, ReaderEvent, TokenUsage, TurnReducer};
 use acp_harness::report::TurnReport;
 use acp_protocol::RawJson;
 use acp_protocol::v1::{
-    ContentBlock, ContentChunk, PromptResponse, SessionUpdate, StopReason, ToolCall,
-    ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolKind,
+    PromptResponse, SessionUpdate, StopReason, ToolCall, ToolCallContent, ToolCallStatus,
+    ToolCallUpdate,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
+
+use reference::{expected, expected_messages, expected_report};
+use updates::any_update;
 
 /// What events say, a line for each.
 fn lines(events: &[ReaderEvent]) -> Vec<String> {
@@ -331,249 +337,6 @@ fn bounds_can_be_told() {
     let kept: Vec<_> = reducer.tools().map(|tool| tool.id.as_str()).collect();
     assert_eq!(kept, ["b", "c"]);
     assert_eq!(reducer.facts().calls, 3);
-}
-
-fn id() -> impl Strategy<Value = &'static str> {
-    prop::sample::select(vec!["a", "b", "c"])
-}
-
-fn status() -> impl Strategy<Value = Option<ToolCallStatus>> {
-    prop::option::of(prop_oneof![
-        Just(ToolCallStatus::Pending),
-        Just(ToolCallStatus::InProgress),
-        Just(ToolCallStatus::Completed),
-        Just(ToolCallStatus::Failed),
-        Just(ToolCallStatus::Unrecognized("paused".into())),
-    ])
-}
-
-fn kind() -> impl Strategy<Value = Option<ToolKind>> {
-    prop::option::of(prop_oneof![Just(ToolKind::Read), Just(ToolKind::Execute)])
-}
-
-fn content() -> impl Strategy<Value = Vec<ToolCallContent>> {
-    let part = prop_oneof![
-        "[ab\n]{0,4}".prop_map(ToolCallContent::text),
-        "[ab\n]{0,6}".prop_map(|new| ToolCallContent::diff("/p/f", new)),
-        Just(ToolCallContent::terminal("t-9")),
-        Just(ContentBlock::image("AA", "image/png").into()),
-    ];
-    prop::collection::vec(part, 0..4)
-}
-
-fn raw() -> impl Strategy<Value = Option<RawJson>> {
-    let value = prop_oneof![
-        "[ab\"]{0,4}".prop_map(Value::from),
-        Just(json!({"k": [1, null]})),
-        Just(json!(7)),
-    ];
-    prop::option::of(value.prop_map(RawJson::from))
-}
-
-fn any_update() -> impl Strategy<Value = SessionUpdate> {
-    let title = prop::sample::select(vec!["", "read_file", "Read it", "x.y-z", "9", "ä"]);
-    let name = prop::option::of(prop::sample::select(vec!["grep", "two words"]));
-    let call = (
-        id(),
-        title.clone(),
-        name.clone(),
-        kind(),
-        status(),
-        content(),
-        raw(),
-        raw(),
-    )
-        .prop_map(|(id, title, name, kind, status, content, input, output)| {
-            let mut call = ToolCall::new(id, title);
-            call.name = name.map(str::to_owned);
-            (call.kind, call.status, call.content) = (kind, status, content);
-            (call.raw_input, call.raw_output) = (input, output);
-            SessionUpdate::from(call)
-        });
-    let update = (
-        id(),
-        prop::option::of(title),
-        name,
-        kind(),
-        status(),
-        prop::option::of(content()),
-        raw(),
-        raw(),
-    )
-        .prop_map(|(id, title, name, kind, status, content, input, output)| {
-            let mut update = ToolCallUpdate::new(id);
-            update.title = title.map(str::to_owned);
-            update.name = name.map(str::to_owned);
-            (update.kind, update.status, update.content) = (kind, status, content);
-            (update.raw_input, update.raw_output) = (input, output);
-            SessionUpdate::from(update)
-        });
-    let message = prop::option::of(prop::sample::select(vec!["m1", "m2"]));
-    let chunk = ("[ a\n]{0,3}", message).prop_map(|(text, message)| {
-        let mut chunk = ContentChunk::text(text);
-        chunk.message_id = message.map(Into::into);
-        SessionUpdate::AgentMessageChunk(chunk)
-    });
-    prop_oneof![
-        3 => call,
-        4 => update,
-        4 => chunk,
-        1 => "[ a]{0,3}".prop_map(SessionUpdate::agent_thought),
-        1 => Just(SessionUpdate::user_text("me")),
-        1 => Just(serde_json::from_value(json!({"sessionUpdate": "_x"})).unwrap()),
-    ]
-}
-
-/// The same, said with the whole past at hand: each update is looked at with all that came
-/// before it, and the call is put together anew by the protocol's own rules.
-fn expected(updates: &[SessionUpdate]) -> Vec<String> {
-    let as_update = |update: &SessionUpdate| match update {
-        SessionUpdate::ToolCall(call) => Some(ToolCallUpdate::from((**call).clone())),
-        SessionUpdate::ToolCallUpdate(update) => Some((**update).clone()),
-        _ => None,
-    };
-    let ends =
-        |update: &ToolCallUpdate| update.status.as_ref().is_some_and(ToolCallStatus::is_final);
-    let mut lines = Vec::new();
-    for (at, update) in updates.iter().enumerate() {
-        match update {
-            SessionUpdate::AgentMessageChunk(chunk) if chunk.as_text() != Some("") => {
-                lines.push(format!("text {:?}", chunk.as_text().unwrap()));
-            }
-            SessionUpdate::AgentThoughtChunk(chunk) if chunk.as_text() != Some("") => {
-                lines.push(format!("thought {:?}", chunk.as_text().unwrap()));
-            }
-            _ => {}
-        }
-        let Some(now) = as_update(update) else {
-            continue;
-        };
-        let id = now.tool_call_id.clone();
-        let past: Vec<_> = updates[..at]
-            .iter()
-            .filter(|update| as_update(update).is_some_and(|update| update.tool_call_id == id))
-            .collect();
-        let announces = |update: &SessionUpdate| matches!(update, SessionUpdate::ToolCall(_));
-        let was_over = past.iter().any(|update| ends(&as_update(update).unwrap()));
-        let was_called = was_over || past.iter().any(|update| announces(update));
-        let mut whole = ToolCall::new(id.clone(), "");
-        for update in past.into_iter().chain([update]) {
-            as_update(update).unwrap().apply_to(&mut whole);
-        }
-        if !was_called && (announces(update) || ends(&now)) {
-            let how = if announces(update) { "call" } else { "made up" };
-            let args = whole.raw_input.as_ref().map_or("", RawJson::as_str);
-            lines.push(format!(
-                "{how} {} {}({args})",
-                id.as_str(),
-                tool_name(&whole)
-            ));
-        }
-        if !was_over && ends(&now) {
-            let how = if whole.status == Some(ToolCallStatus::Failed) {
-                "failed"
-            } else {
-                "done"
-            };
-            lines.push(format!("{how} {} {:?}", id.as_str(), tool_text(&whole)));
-        }
-    }
-    lines
-}
-
-fn tool_name(call: &ToolCall) -> String {
-    let candidates = [call.name.as_deref(), Some(&*call.title)];
-    let is_name = |text: &&str| ["grep", "read_file", "x.y-z"].contains(text);
-    let kind = match call.kind {
-        Some(ToolKind::Read) => "read",
-        Some(ToolKind::Execute) => "execute",
-        _ => "other",
-    };
-    candidates
-        .into_iter()
-        .flatten()
-        .find(is_name)
-        .unwrap_or(kind)
-        .to_owned()
-}
-
-fn tool_text(call: &ToolCall) -> String {
-    let mut text = String::new();
-    for part in &call.content {
-        let part = match part {
-            ToolCallContent::Content(content) => match &content.content {
-                ContentBlock::Text(text) => text.text.clone(),
-                _ => "[image image/png]".to_owned(),
-            },
-            ToolCallContent::Diff(diff) => {
-                format!("patch /p/f: new, {} lines", diff.new_text.lines().count())
-            }
-            _ => String::new(),
-        };
-        if !part.is_empty() {
-            let apart = if text.is_empty() || text.ends_with('\n') {
-                ""
-            } else {
-                "\n"
-            };
-            text = format!("{text}{apart}{part}");
-        }
-    }
-    match &call.raw_output {
-        Some(output) if text.is_empty() => match output.to_value() {
-            Value::String(text) => text,
-            other => other.to_string(),
-        },
-        _ => text,
-    }
-}
-
-/// The messages of a turn, cut apart first and looked at then.
-fn expected_report(updates: &[SessionUpdate]) -> String {
-    let mut messages = expected_messages(updates).into_iter();
-    let last = messages.rfind(|message| !message.trim().is_empty());
-    last.unwrap_or_default()
-}
-
-fn expected_messages(updates: &[SessionUpdate]) -> Vec<String> {
-    let mut messages = vec![String::new()];
-    for (at, update) in updates.iter().enumerate() {
-        let past = &updates[..at];
-        let seen = |id: &str| {
-            past.iter().any(|update| match update {
-                SessionUpdate::ToolCall(call) => call.tool_call_id == *id,
-                SessionUpdate::ToolCallUpdate(update) => update.tool_call_id == *id,
-                _ => false,
-            })
-        };
-        let id_of = |update: &SessionUpdate| match update {
-            SessionUpdate::AgentMessageChunk(chunk) => chunk.message_id.clone(),
-            _ => None,
-        };
-        match update {
-            SessionUpdate::ToolCall(call) if !seen(call.tool_call_id.as_str()) => {
-                messages.push(String::new());
-            }
-            SessionUpdate::ToolCallUpdate(update) if !seen(update.tool_call_id.as_str()) => {
-                messages.push(String::new());
-            }
-            SessionUpdate::AgentMessageChunk(chunk) => {
-                let before = past.iter().rev().find_map(id_of);
-                if let (Some(before), Some(now)) = (before, id_of(update))
-                    && before != now
-                {
-                    messages.push(String::new());
-                }
-                messages
-                    .last_mut()
-                    .unwrap()
-                    .push_str(chunk.as_text().unwrap());
-            }
-            _ => {}
-        }
-    }
-    messages.retain(|message| !message.is_empty());
-    messages
 }
 
 fn report(updates: &[SessionUpdate]) -> TurnReport {
