@@ -3,15 +3,9 @@
 mod args;
 mod demo;
 mod exit;
-mod human;
-mod interrupts;
-mod json;
-mod launch;
-mod line;
 mod outcome;
-mod output;
 mod run;
-mod tool_lines;
+mod show;
 
 use std::process::ExitCode;
 

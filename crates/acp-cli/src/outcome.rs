@@ -8,8 +8,8 @@ use acp_protocol::rpc::{CallError, WireError};
 use acp_protocol::v1::{AuthMethod, StopReason, methods};
 
 use crate::exit::Exit;
-use crate::launch::LaunchError;
-use crate::line::{one_line, shown};
+use crate::run::LaunchError;
+use crate::show::{one_line, shown};
 
 /// How a run ended.
 #[derive(Debug, PartialEq)]

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use acp_protocol::v1::{ToolCall, ToolCallId, ToolCallStatus, ToolCallUpdate};
 
-use crate::line::one_line;
+use super::line::one_line;
 
 /// Tool calls whose state is remembered, so that each line is printed once. Beyond
 /// it the oldest are forgotten, and would be announced again.

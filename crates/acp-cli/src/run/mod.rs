@@ -1,5 +1,9 @@
 //! `acp run`: one prompt, one turn.
 
+mod args;
+mod interrupts;
+mod launch;
+
 use std::env;
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -12,12 +16,13 @@ use acp_protocol::rpc::Limits;
 use acp_protocol::v1::Implementation;
 use tokio::time::{Instant, sleep_until};
 
-use crate::args::RunArgs;
 use crate::exit::Exit;
-use crate::interrupts::Interrupts;
-use crate::launch::launch;
 use crate::outcome::Outcome;
-use crate::output::Output;
+use crate::show::Output;
+pub(crate) use args::RunArgs;
+use interrupts::Interrupts;
+pub(crate) use launch::LaunchError;
+use launch::launch;
 
 /// The longest prompt that is read from standard input: what a message may hold.
 const MAX_PROMPT: u64 = 32 << 20;

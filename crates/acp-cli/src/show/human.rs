@@ -7,9 +7,9 @@ use acp_protocol::v1::{
     ContentBlock, ContentChunk, MessageId, Plan, PlanEntryStatus, SessionUpdate,
 };
 
-use crate::line::{harmless, one_line, shown};
+use super::line::{harmless, one_line, shown};
+use super::tool_lines::{News, ToolLines};
 use crate::outcome::Failure;
-use crate::tool_lines::{News, ToolLines};
 
 /// Which of the two streams are terminals, and whether to use colours.
 #[derive(Debug, Clone, Copy, Default)]

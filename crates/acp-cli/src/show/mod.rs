@@ -1,5 +1,10 @@
 //! Where a run is shown: to a person or to a program.
 
+mod human;
+mod json;
+mod line;
+mod tool_lines;
+
 use std::env;
 use std::io::{self, IsTerminal, Write, stderr, stdout};
 use std::path::Path;
@@ -8,9 +13,10 @@ use acp_client::{Client, Decision, RawLine, Session, ToolFacts, TurnEvent};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::human::{Screen, Terminals};
-use crate::json::Event;
 use crate::outcome::Outcome;
+use human::{Screen, Terminals};
+use json::Event;
+pub(crate) use line::{one_line, shown};
 
 type Sink = Box<dyn Write + Send>;
 
