@@ -34,6 +34,7 @@ pub struct AuthPolicy {
     method: Option<String>,
     has_key: bool,
     allows_browser: bool,
+    only_configured: bool,
 }
 
 impl AuthPolicy {
@@ -47,6 +48,14 @@ impl AuthPolicy {
     #[must_use]
     pub fn with_method(mut self, method: impl Into<String>) -> Self {
         self.method = Some(method.into());
+        self
+    }
+
+    /// Tries nothing but the method that is configured, if one is. For agents of whose
+    /// methods nothing is known: any of them may open a browser.
+    #[must_use]
+    pub fn trying_only_configured(mut self) -> Self {
+        self.only_configured = true;
         self
     }
 
@@ -81,6 +90,9 @@ pub fn methods(offered: &[AuthMethod], login: &Login, policy: &AuthPolicy) -> Ve
         let id = method.id.as_str();
         if policy.method.as_deref() == Some(id) {
             return Some(0);
+        }
+        if policy.only_configured {
+            return None;
         }
         if !policy.allows_browser && login.browser_methods.iter().any(|other| other == id) {
             return None;
@@ -180,6 +192,9 @@ mod tests {
             &policy.clone().with_method("terminal"),
             &["vertex-ai", "gemini-api-key"],
         );
+        let only = policy.clone().having_key().trying_only_configured();
+        check(&only, &[]);
+        check(&only.with_method("vertex-ai"), &["vertex-ai"]);
         check(
             &policy.with_method("none-such"),
             &["vertex-ai", "gemini-api-key"],

@@ -24,9 +24,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod option;
 mod plan;
 mod select;
 
+pub use option::{OptionError, select_option};
 pub use plan::{Plan, Settings, Step};
 pub use select::{Selection, select};
 

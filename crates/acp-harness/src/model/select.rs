@@ -113,7 +113,9 @@ fn choice(option: &SessionConfigOption) -> Option<&SessionConfigSelect> {
 }
 
 /// All values of a choice, whatever group they are in.
-fn values(choice: &SessionConfigSelect) -> impl Iterator<Item = &SessionConfigSelectOption> {
+pub(super) fn values(
+    choice: &SessionConfigSelect,
+) -> impl Iterator<Item = &SessionConfigSelectOption> {
     let (alone, groups) = match &choice.options {
         SessionConfigSelectOptions::Ungrouped(values) => (values.as_slice(), [].as_slice()),
         SessionConfigSelectOptions::Grouped(groups) => ([].as_slice(), groups.as_slice()),
@@ -125,7 +127,7 @@ fn values(choice: &SessionConfigSelect) -> impl Iterator<Item = &SessionConfigSe
 }
 
 /// The id of an option; some adapters leave it empty and give it beside.
-fn id_of(option: &SessionConfigOption) -> SessionConfigId {
+pub(super) fn id_of(option: &SessionConfigOption) -> SessionConfigId {
     if option.id.as_str().is_empty()
         && let Some(meta) = &option.meta
         && let Some(Value::String(id)) = meta.get("configId")

@@ -8,7 +8,7 @@ use acp_client::{ClientError, ExitStatus};
 use acp_protocol::v1::{AuthMethod, AuthMethodId};
 
 use crate::launch::EnvError;
-use crate::model::SelectError;
+use crate::model::{OptionError, SelectError};
 use crate::record::RecordError;
 use crate::registry::{NotInstalled, UnknownAgent};
 use crate::version::VersionRejection;
@@ -41,6 +41,9 @@ pub enum TurnError {
     /// Model, effort or mode cannot be had.
     #[error(transparent)]
     Setting(#[from] SelectError),
+    /// An option cannot be set.
+    #[error(transparent)]
+    Option(#[from] OptionError),
     /// The agent went away before it had answered the prompt.
     #[error("read the turn to its end: the agent went away{}", with_status(*.exit))]
     StreamTruncated {

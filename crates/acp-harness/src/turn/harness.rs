@@ -11,11 +11,12 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::drive::{Bounds, Reading, Total, drive};
 use super::ending::{end_of, stopped_before};
+use super::prompting::prompt_of;
 use super::running::Running;
-use super::set_up::{prompt_of, set_up};
-use super::sign_in::SignIn;
 use super::steering::Steerer;
-use super::{Observer, Profile, Progress, TurnEnd, TurnError, TurnOutcome, TurnRequest, can_steer};
+use super::{
+    Observer, Opening, Profile, Progress, TurnEnd, TurnError, TurnOutcome, TurnRequest, can_steer,
+};
 use crate::launch::{BuiltEnv, EnvPolicy, describe, preflight};
 use crate::limits::HEADLESS_LOGIN_TIMEOUT;
 use crate::registry::{AgentEntry, Registry};
@@ -177,27 +178,36 @@ impl Harness {
                     &entry.name,
                     &conversation.key,
                     conversation.patience,
-                ) => Some(claim?),
+                ) => Some(Arc::new(claim?)),
             },
             None => None,
         };
         let (options, decisions) = self.options(&mut request, entry);
         let running = Running::new((start.connect)(options), claim);
-        let mut sign_in = SignIn {
-            entry,
-            policy: match start.has_key {
+        let mut opening = Opening::new(entry, &request.cwd)
+            .with_folders(&request.folders)
+            .with_mcp_servers(request.mcp_servers.iter().cloned())
+            .with_settings(request.settings.clone())
+            .with_auth(match start.has_key {
                 true => request.auth.clone().having_key(),
                 false => request.auth.clone(),
-            },
-            home: request.home.as_ref(),
-            tried: Vec::new(),
-            by: None,
-        };
+            })
+            .with_preflight(start.preflight);
+        if let Some(claim) = running.claim() {
+            opening = opening.of_conversation(claim);
+        }
+        if let Some(home) = &request.home {
+            opening = opening.in_home(home);
+        }
+        if request.keeps_mode {
+            opening = opening.keeping_mode();
+        }
         let ready = tokio::select! {
             biased;
             why = bounds.interrupted() => Err(why),
-            ready = set_up(&running, &request, start.preflight, &mut sign_in, tell) => Ok(ready),
+            ready = opening.open(running.client(), tell) => Ok(ready),
         };
+        let mut sign_in = opening.into_sign_in();
         let mut ready = match ready {
             Ok(Ok(ready)) => ready,
             Ok(Err(error)) => {

@@ -11,8 +11,9 @@ use crate::limits::IDLE_LOOKS;
 /// Notices when an agent has said nothing for too long, while nothing was owed to it.
 ///
 /// It looks at the connection several times within the bound, so that everything counts
-/// that the agent sends, whoever reads it.
-pub(super) struct IdleWatch {
+/// that the agent sends, whoever reads it. The client has to be connected.
+#[derive(Debug)]
+pub struct IdleWatch {
     client: Client,
     bound: Option<Duration>,
     next: Instant,
@@ -22,7 +23,9 @@ pub(super) struct IdleWatch {
 }
 
 impl IdleWatch {
-    pub(super) fn begin(client: &Client, bound: Option<Duration>) -> Self {
+    /// Begins to watch; without a bound it never expires.
+    #[must_use]
+    pub fn begin(client: &Client, bound: Option<Duration>) -> Self {
         let step = bound.map_or(Duration::ZERO, step);
         Self {
             client: client.clone(),
@@ -38,7 +41,7 @@ impl IdleWatch {
     /// # Cancel safety
     ///
     /// Cancel-safe: what was seen is kept.
-    pub(super) async fn expired(&mut self) -> Duration {
+    pub async fn expired(&mut self) -> Duration {
         let Some(bound) = self.bound else {
             return pending().await;
         };

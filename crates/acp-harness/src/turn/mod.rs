@@ -42,17 +42,20 @@ mod error;
 mod harness;
 mod idle;
 mod ladder;
+mod opening;
 mod outcome;
 mod progress;
+mod prompting;
 mod request;
 mod running;
-mod set_up;
 mod sign_in;
 mod steering;
 mod stop;
 
 pub use error::{AuthRequired, TimeLimit, TurnError};
 pub use harness::Harness;
+pub use idle::IdleWatch;
+pub use opening::{Opening, Ready};
 pub use outcome::{Opened, TurnEnd, TurnOutcome};
 pub use progress::{Progress, ProgressReceiver, ProgressSender, progress};
 pub use request::{Profile, TurnRequest};
@@ -60,4 +63,4 @@ pub use steering::{SteerAsks, SteerHandle, SteerOutcome, can_steer, steering};
 pub use stop::StopHandle;
 
 /// Somebody who is told what happens, in order, where the turn is read.
-type Observer<'a> = dyn FnMut(Progress) + Send + 'a;
+pub type Observer<'a> = dyn FnMut(Progress) + Send + 'a;

@@ -1,5 +1,7 @@
 //! An agent that runs, and is ended whatever happens.
 
+use std::sync::Arc;
+
 use acp_client::{Client, Exit};
 use tokio::runtime::Handle;
 
@@ -11,12 +13,12 @@ use crate::record::Claim;
 /// gets its conversation: two processes would write to one session.
 pub(super) struct Running {
     client: Client,
-    claim: Option<Claim>,
+    claim: Option<Arc<Claim>>,
     over: bool,
 }
 
 impl Running {
-    pub(super) fn new(client: Client, claim: Option<Claim>) -> Self {
+    pub(super) fn new(client: Client, claim: Option<Arc<Claim>>) -> Self {
         Self {
             client,
             claim,
@@ -28,8 +30,8 @@ impl Running {
         &self.client
     }
 
-    pub(super) fn claim(&self) -> Option<&Claim> {
-        self.claim.as_ref()
+    pub(super) fn claim(&self) -> Option<Arc<Claim>> {
+        self.claim.clone()
     }
 
     /// Ends the agent: it gets the end of its input, time to put things in order, and is
