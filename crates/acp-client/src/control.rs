@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use acp_protocol::rpc::ReceiveSeq;
 use acp_protocol::v1::{
-    SessionConfigId, SessionConfigOptionValue, SessionId, SessionModeId,
-    SetSessionConfigOptionRequest, SetSessionModeRequest, methods,
+    SessionConfigId, SessionConfigOption, SessionConfigOptionValue, SessionId, SessionModeId,
+    SessionModeState, SetSessionConfigOptionRequest, SetSessionModeRequest, methods,
 };
 
 use crate::model::{SetModelProof, SetModelRequest};
@@ -42,6 +42,19 @@ impl SessionControl {
     /// comes right behind its prompt.
     pub fn cancel(&self) {
         self.session.cancel();
+    }
+
+    /// Returns the newest known modes, as [`Session::modes`](crate::Session::modes) does.
+    #[must_use]
+    pub fn modes(&self) -> Option<SessionModeState> {
+        self.session.settings().modes().cloned()
+    }
+
+    /// Returns the newest known configuration options, as
+    /// [`Session::config_options`](crate::Session::config_options) does.
+    #[must_use]
+    pub fn config_options(&self) -> Option<Vec<SessionConfigOption>> {
+        self.session.settings().options().map(<[_]>::to_vec)
     }
 
     /// Returns what became of the updates of the session so far.

@@ -44,14 +44,14 @@ impl Session {
     /// Returns the newest known modes, `None` when the agent told of none.
     #[must_use]
     pub fn modes(&self) -> Option<SessionModeState> {
-        self.state.settings().modes().cloned()
+        self.control().modes()
     }
 
     /// Returns the newest known configuration options, `None` when the agent told of
     /// none.
     #[must_use]
     pub fn config_options(&self) -> Option<Vec<SessionConfigOption>> {
-        self.state.settings().options().map(<[_]>::to_vec)
+        self.control().config_options()
     }
 
     /// Returns what became of the updates of the session so far.

@@ -5,7 +5,11 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 /// Reads a file of at most this many bytes; `None` when it is larger, or no plain file.
-pub(crate) fn read(path: &Path, max: u64) -> io::Result<Option<Vec<u8>>> {
+///
+/// # Errors
+///
+/// What the system says, also when there is none.
+pub fn read(path: &Path, max: u64) -> io::Result<Option<Vec<u8>>> {
     if !path.symlink_metadata()?.is_file() {
         return Ok(None);
     }
@@ -19,8 +23,13 @@ pub(crate) fn read(path: &Path, max: u64) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Replaces a file by way of a new one beside it, which only its owner may read. What is
-/// there of the new one was left by who died while writing it.
-pub(crate) fn replace(path: &Path, new: &Path, content: &[u8]) -> io::Result<()> {
+/// there of the new one was left by who died while writing it, so callers see to it that
+/// nobody else writes it meanwhile.
+///
+/// # Errors
+///
+/// What the system says; the file is then as it was.
+pub fn replace(path: &Path, new: &Path, content: &[u8]) -> io::Result<()> {
     remove(new)?;
     let result = write(new, content).and_then(|()| std::fs::rename(new, path));
     if result.is_err() {
@@ -31,7 +40,11 @@ pub(crate) fn replace(path: &Path, new: &Path, content: &[u8]) -> io::Result<()>
 }
 
 /// Removes a file; one that is not there is removed already.
-pub(crate) fn remove(path: &Path) -> io::Result<()> {
+///
+/// # Errors
+///
+/// What the system says when it is still there.
+pub fn remove(path: &Path) -> io::Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),

@@ -16,6 +16,7 @@
 //! * [`report`] finds what a turn came to: its last message;
 //! * [`transcript`] hands a conversation on to a session that does not know it;
 //! * [`record`] remembers which session a conversation goes on in, for one turn at a time;
+//! * [`files`] and [`lock`] are what records are kept with;
 //! * [`text`] makes words of agents fit to be shown to people and models.
 //!
 //! What an agent does that others do not is data in its row of the registry; nothing is
@@ -37,9 +38,10 @@
 mod readme {}
 
 mod call;
-mod files;
+pub mod files;
 pub mod launch;
 pub mod limits;
+pub mod lock;
 pub mod login;
 pub mod model;
 pub mod reader;

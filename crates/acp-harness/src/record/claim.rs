@@ -3,10 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::lock::Lock;
 use super::{RecordError, SessionRecord, Written};
 use crate::files;
 use crate::limits::MAX_RECORD;
+use crate::lock::Lock;
 
 /// The right to run a turn of a conversation, until it is dropped.
 #[derive(Debug)]

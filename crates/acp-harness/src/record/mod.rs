@@ -30,7 +30,6 @@
 //! ```
 
 mod claim;
-mod lock;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -43,7 +42,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::launch::AgentHome;
 use crate::limits::{CLAIM_POLL, MAX_RECORDS};
-use lock::Lock;
+use crate::lock::Lock;
 
 pub use claim::Claim;
 

@@ -3,9 +3,10 @@
 use std::time::SystemTime;
 
 use acp_client::{Client, ClientError, Session, SessionSetup};
+use acp_protocol::v1::SessionId;
 
-use super::{Opened, TurnError};
-use crate::record::{Claim, SessionRecord};
+use super::{Opened, Ready, TurnError};
+use crate::record::{Claim, RecordError, SessionRecord};
 
 /// What a session is opened for.
 pub(super) struct Ladder<'a> {
@@ -15,6 +16,8 @@ pub(super) struct Ladder<'a> {
     pub(super) setup: SessionSetup,
     /// The conversation, if the turn is part of one.
     pub(super) claim: Option<&'a Claim>,
+    /// The session to go on in, whatever is recorded.
+    pub(super) known: Option<&'a SessionId>,
 }
 
 /// Why there is no session.
@@ -35,15 +38,23 @@ impl<E: Into<TurnError>> From<E> for NoSession {
 }
 
 impl Ladder<'_> {
-    /// Resumes the session that is recorded, or else loads it, or else opens a new one and
-    /// records that.
-    pub(super) async fn climb(&self, client: &Client) -> Result<(Session, Opened), NoSession> {
-        if let Some(claim) = self.claim
-            && let Some(record) = claim.load()?
-        {
-            if let Some(found) = self.go_on(client, &record).await? {
-                return Ok(found);
+    /// Resumes the session that is known or recorded, or else loads it, or else opens a new
+    /// one; where there is a record, records that.
+    pub(super) async fn climb(&self, client: &Client) -> Result<Ready, NoSession> {
+        let mut refusal = None;
+        if let Some(known) = self.known()? {
+            match reopen(client, &known, &self.setup).await? {
+                Reopened::Open(session, opened) => {
+                    return Ok(Ready {
+                        session,
+                        opened,
+                        refusal: None,
+                    });
+                }
+                Reopened::Refused(said) => refusal = said,
             }
+        }
+        if let Some(claim) = self.claim {
             claim.forget()?;
         }
         let session = client.new_session(self.setup.clone()).await?;
@@ -52,59 +63,93 @@ impl Ladder<'_> {
             let now = SystemTime::now();
             claim.save(&SessionRecord::new(id, self.agent, self.cwd, now))?;
         }
-        Ok((session, Opened::New))
+        Ok(Ready {
+            session,
+            opened: Opened::New,
+            refusal,
+        })
     }
 
-    /// Goes on in a session; `None` when the agent cannot, or will not.
-    async fn go_on(
-        &self,
-        client: &Client,
-        record: &SessionRecord,
-    ) -> Result<Option<(Session, Opened)>, NoSession> {
-        if record.agent != self.agent || record.cwd != self.cwd {
-            // A session belongs to one agent and one folder.
+    /// The session to go on in.
+    fn known(&self) -> Result<Option<SessionId>, RecordError> {
+        if let Some(known) = self.known {
+            return Ok(Some(known.clone()));
+        }
+        let Some(claim) = self.claim else {
             return Ok(None);
-        }
-        let id = &record.session_id;
-        let agent = client.agent()?;
-        let offered = &agent.agent_capabilities;
-        if offered.session_capabilities.resume.is_some() {
-            let resumed = client.resume_session(id.clone(), self.setup.clone()).await;
-            if let Some(session) = unless_refused(resumed)? {
-                return Ok(Some((session, Opened::Resumed)));
-            }
-        }
-        if offered.load_session {
-            // What is replayed is history, and none of this turn.
-            let loaded = match client.load_session(id.clone(), self.setup.clone()).await {
-                Ok(loading) => loading.end().await,
-                Err(error) => Err(error),
-            };
-            if let Some(session) = unless_refused(loaded)? {
-                return Ok(Some((session, Opened::Loaded)));
-            }
-        }
-        Ok(None)
+        };
+        let record = claim.load()?;
+        // A session belongs to one agent and one folder.
+        let ours = record.filter(|record| record.agent == self.agent && record.cwd == self.cwd);
+        Ok(ours.map(|record| record.session_id))
     }
 }
 
+/// What came of going on in a session.
+#[derive(Debug)]
+pub enum Reopened {
+    /// It is open, and this is how.
+    Open(Session, Opened),
+    /// The agent cannot go on in it, or will not, and this is what it said last; nothing
+    /// when it cannot go on in any.
+    Refused(Option<ClientError>),
+}
+
+/// Goes on in a session that the agent may remember: resumes it, or else loads it, without
+/// its history.
+///
+/// An agent that does not answer in time has refused. One that is gone, or that wants a
+/// login, has not.
+///
+/// # Errors
+///
+/// [`ClientError`] of an agent that did not refuse.
+///
+/// # Cancel safety
+///
+/// As [`Client::resume_session`] and [`Client::load_session`].
+pub async fn reopen(
+    client: &Client,
+    id: &SessionId,
+    setup: &SessionSetup,
+) -> Result<Reopened, ClientError> {
+    let agent = client.agent()?;
+    let offered = &agent.agent_capabilities;
+    let mut refusal = None;
+    if offered.session_capabilities.resume.is_some() {
+        match client.resume_session(id.clone(), setup.clone()).await {
+            Ok(session) => return Ok(Reopened::Open(session, Opened::Resumed)),
+            Err(error) => refusal = Some(if_refused(error)?),
+        }
+    }
+    if offered.load_session {
+        // What is replayed is history, and none of this turn.
+        let loaded = match client.load_session(id.clone(), setup.clone()).await {
+            Ok(loading) => loading.end().await,
+            Err(error) => Err(error),
+        };
+        match loaded {
+            Ok(session) => return Ok(Reopened::Open(session, Opened::Loaded)),
+            Err(error) => refusal = Some(if_refused(error)?),
+        }
+    }
+    Ok(Reopened::Refused(refusal))
+}
+
 /// An agent that answers, and not with a session, has refused; so has one that does not
-/// answer in time. One that is gone, or that wants a login, has not.
-fn unless_refused(result: Result<Session, ClientError>) -> Result<Option<Session>, NoSession> {
-    match result {
-        Ok(session) => Ok(Some(session)),
-        Err(
-            error @ (ClientError::Refused { .. }
-            | ClientError::TimedOut { .. }
-            | ClientError::LoadTimeout { .. }
-            | ClientError::BadAnswer { .. }),
-        ) => {
+/// answer in time.
+fn if_refused(error: ClientError) -> Result<ClientError, ClientError> {
+    match error {
+        ClientError::Refused { .. }
+        | ClientError::TimedOut { .. }
+        | ClientError::LoadTimeout { .. }
+        | ClientError::BadAnswer { .. } => {
             tracing::info!(
                 error = &error as &dyn std::error::Error,
                 "the agent does not go on in a session"
             );
-            Ok(None)
+            Ok(error)
         }
-        Err(error) => Err(error.into()),
+        error => Err(error),
     }
 }

@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use acp_client::{Client, ClientError, Session, SessionSetup};
-use acp_protocol::v1::McpServer;
+use acp_client::{Client, ClientError, Session, SessionControl, SessionSetup};
+use acp_protocol::v1::{McpServer, SessionId};
 
 use super::ladder::{Ladder, NoSession};
 use super::sign_in::SignIn;
@@ -43,6 +43,7 @@ pub struct Opening<'a> {
     cwd: PathBuf,
     setup: SessionSetup,
     claim: Option<Arc<Claim>>,
+    known: Option<SessionId>,
     settings: Settings,
     options: Vec<(String, String)>,
     keeps_mode: bool,
@@ -57,6 +58,9 @@ pub struct Ready {
     pub session: Session,
     /// How it came to be.
     pub opened: Opened,
+    /// Why a new one was opened although there was one to go on in: what the agent said
+    /// last. `None` also when it can go on in none.
+    pub refusal: Option<ClientError>,
 }
 
 impl<'a> Opening<'a> {
@@ -75,6 +79,7 @@ impl<'a> Opening<'a> {
             setup: SessionSetup::new(&cwd),
             cwd,
             claim: None,
+            known: None,
             settings: Settings::new(),
             options: Vec::new(),
             keeps_mode: false,
@@ -100,6 +105,14 @@ impl<'a> Opening<'a> {
     #[must_use]
     pub fn of_conversation(mut self, claim: Arc<Claim>) -> Self {
         self.claim = Some(claim);
+        self
+    }
+
+    /// Goes on in this session of the agent, if it does; nothing is recorded. For whoever
+    /// keeps records themselves.
+    #[must_use]
+    pub fn going_on_in(mut self, session: impl Into<SessionId>) -> Self {
+        self.known = Some(session.into());
         self
     }
 
@@ -185,8 +198,13 @@ impl<'a> Opening<'a> {
             })?,
             setup: self.setup.clone(),
             claim: self.claim.as_deref(),
+            known: self.known.as_ref(),
         };
-        let (session, opened) = match ladder.climb(client).await {
+        let Ready {
+            session,
+            opened,
+            refusal,
+        } = match ladder.climb(client).await {
             Ok(found) => found,
             Err(NoSession::Failed(error)) => return Err(error),
             Err(NoSession::LoginFirst(refusal)) => {
@@ -206,14 +224,18 @@ impl<'a> Opening<'a> {
             id: session.id().clone(),
             opened,
         });
-        set(&session, &self.wishes()).await?;
+        set(&session.control(), &self.wishes()).await?;
         for (option, value) in &self.options {
             let known = session.config_options().unwrap_or_default();
             if let Some((option, value)) = select_option(&known, option, value)? {
                 session.control().set_config_option(option, value).await?;
             }
         }
-        Ok(Ready { session, opened })
+        Ok(Ready {
+            session,
+            opened,
+            refusal,
+        })
     }
 
     /// Returns what is known of the login.
@@ -253,13 +275,22 @@ impl fmt::Debug for Opening<'_> {
     }
 }
 
-/// Sets model, effort and mode, each by what the agent offers after the one before.
-async fn set(session: &Session, settings: &Settings) -> Result<(), TurnError> {
-    let control = session.control();
+/// Sets model, effort and mode of a session, each by what the agent offers after the one
+/// before.
+///
+/// # Errors
+///
+/// [`TurnError::Setting`] when the agent does not offer what is wanted; what came before it
+/// is set. Else as [`SessionControl::set_config_option`].
+///
+/// # Cancel safety
+///
+/// Dropped while it waits, some of it may be set.
+pub async fn set(control: &SessionControl, settings: &Settings) -> Result<(), TurnError> {
     let mut plan = settings.plan();
     loop {
-        let options = session.config_options().unwrap_or_default();
-        match plan.next(&options, session.modes().as_ref())? {
+        let options = control.config_options().unwrap_or_default();
+        match plan.next(&options, control.modes().as_ref())? {
             Some(Step::Option { option, value, .. }) => {
                 control.set_config_option(option, value).await?;
             }

@@ -1,4 +1,7 @@
 //! A lock that two processes cannot have at once, and that dies with its owner.
+//!
+//! It is one of the system on a file, so a process that is killed leaves the file and no
+//! lock.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -6,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Holds a lock, as long as it lives.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub struct Lock {
     path: PathBuf,
     _file: File,
 }
@@ -14,7 +17,12 @@ pub(super) struct Lock {
 impl Lock {
     /// Takes the lock of this file, which is made if it is missing; `None` when somebody
     /// else has it.
-    pub(super) fn take(path: &Path) -> io::Result<Option<Self>> {
+    ///
+    /// # Errors
+    ///
+    /// What the system says when the file cannot be made, opened or locked; a link is not
+    /// followed.
+    pub fn take(path: &Path) -> io::Result<Option<Self>> {
         // Whoever removes a file of a lock holds it. So the file that was opened may be
         // gone, and another have come in its place, by the time it is locked.
         for _ in 0..TRIES {
@@ -33,7 +41,12 @@ impl Lock {
     }
 
     /// Removes the file, and gives up the lock.
-    pub(super) fn remove(self) -> io::Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// What the system says when the file is still there; the lock is given up all the
+    /// same.
+    pub fn remove(self) -> io::Result<()> {
         std::fs::remove_file(&self.path)
     }
 }
