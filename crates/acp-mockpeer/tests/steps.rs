@@ -259,6 +259,19 @@ fn what_did_not_happen_proves_nothing() {
 }
 
 #[test]
+fn what_the_one_branch_that_goes_on_asked_is_answered_behind_it() {
+    let client = format!(
+        "{HELLO}-> session/new as new\n\
+        either\n<- request _ask as ask\n<- result of new\n\
+        or\n<- result of new\nnot exercised \"nobody asked\"\nend\n\
+        -> result of ask {{\"n\": 1}}\n<- notify _thanks\n"
+    );
+    let agent = "-> session/new as new\n<- request _ask as ask\n<- result of new\n\
+        -> result of ask {\"n\": 1}\n<- notify _thanks\n";
+    check(&format!("{HELLO}{agent}"), &client);
+}
+
+#[test]
 fn a_script_that_is_wrong_itself_blames_nobody() {
     let client = scenario("client.acpt", HELLO);
     let broken = |agent: &str, line: usize, why: &str| {

@@ -122,11 +122,17 @@ impl Names {
         self.blocks.push(self.requests.len());
     }
 
-    /// Ends a block.
-    pub(crate) fn end_block(&mut self) {
-        if let Some(floor) = self.blocks.pop() {
-            self.requests.truncate(floor);
+    /// Ends a block, and returns what was asked in it.
+    pub(crate) fn end_block(&mut self) -> Vec<Request> {
+        match self.blocks.pop() {
+            Some(floor) => self.requests.drain(floor..).collect(),
+            None => Vec::new(),
         }
+    }
+
+    /// Makes known here what was asked in a block.
+    pub(crate) fn reopen(&mut self, asked: Vec<Request>) {
+        self.requests.extend(asked);
     }
 
     /// Notes what is answered now, to come back to it for the next branch.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::units::nearest;
 use super::{Reader, act, message, pattern, units};
 use crate::scenario::cursor::Parsed;
-use crate::scenario::names::Remembered;
+use crate::scenario::names::{Remembered, Request};
 use crate::scenario::pattern::name_at_start;
 use crate::scenario::step::{self, Act, Count, Item, Step, Whenever};
 
@@ -115,12 +115,15 @@ fn either(reader: &mut Reader<'_>, depth: usize) -> Parsed<Item> {
     reader.cursor.end_of_line("the end of the line")?;
     let before = reader.names.remember();
     let mut branches: Vec<Vec<Item>> = Vec::new();
-    let mut ends: Vec<Remembered> = Vec::new();
+    // The branches that go on behind it: what they answered, what they asked.
+    let mut ends: Vec<(Remembered, Vec<Request>)> = Vec::new();
     loop {
         reader.names.begin_block();
         let (items, end) = items(reader, depth + 1)?;
-        reader.names.end_block();
-        ends.push(reader.names.remember());
+        let asked = reader.names.end_block();
+        if !matches!(items.last(), Some(Item::NotExercised { .. })) {
+            ends.push((reader.names.remember(), asked));
+        }
         reader.names.restore(&before);
         if items.is_empty() {
             return Err(reader.cursor.error(format!(
@@ -140,7 +143,14 @@ fn either(reader: &mut Reader<'_>, depth: usize) -> Parsed<Item> {
             }
         }
     }
-    reader.names.join(&ends);
+    let (answered, mut asked): (Vec<_>, Vec<_>) = ends.into_iter().unzip();
+    if !answered.is_empty() {
+        reader.names.join(&answered);
+    }
+    // Where only one branch goes on, it is the one that the rest is about.
+    if let ([_], Some(asked)) = (answered.as_slice(), asked.pop()) {
+        reader.names.reopen(asked);
+    }
     if branches.len() < 2 {
         return Err(reader.cursor.error_at(at, "this `either` has no `or`"));
     }
