@@ -26,7 +26,7 @@ pub(crate) enum Command {
     /// The text of the agent goes to standard output as it comes, everything else to
     /// standard error. Ctrl-C asks the agent to cancel, a second Ctrl-C kills it with
     /// everything it started.
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Be a small agent on standard input and output, to try clients with
     DemoAgent(DemoArgs),
     /// Play a scripted agent or client, or work on scenarios and recordings

@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         Command::Run(args) => on_runtime(|runtime| {
             // On this thread, which no connection depends on: it may be stuck on an
             // output that nobody reads, and a second Ctrl-C must be heard all the same.
-            runtime.block_on(run::run(args))
+            runtime.block_on(run::run(*args))
         }),
         // On a worker, where its connection is.
         Command::DemoAgent(args) => on_runtime(|runtime| {

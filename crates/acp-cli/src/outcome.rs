@@ -2,13 +2,16 @@
 
 use std::error::Error;
 use std::sync::Arc;
+use std::time::Duration;
 
 use acp_client::{ClientError, StartStage};
+use acp_harness::model::SelectError;
+use acp_harness::turn::{AuthRequired, TimeLimit, TurnError};
 use acp_protocol::rpc::{CallError, WireError};
 use acp_protocol::v1::{AuthMethod, StopReason, methods};
 
 use crate::exit::Exit;
-use crate::run::LaunchError;
+use crate::run::AgentError;
 use crate::show::{one_line, shown};
 
 /// How a run ended.
@@ -108,11 +111,71 @@ impl Outcome {
         )
     }
 
-    /// The agent could not be found.
-    pub(crate) fn not_found(error: &LaunchError) -> Self {
-        let hint =
-            "check the spelling, or give the full path; the command of the agent stands after --";
-        Self::failed(Exit::StartFailed, Failure::new(in_words(error), hint))
+    /// There is no agent to start.
+    pub(crate) fn no_agent(error: &AgentError) -> Self {
+        let (exit, hint) = match error {
+            AgentError::Unknown(_) => (
+                Exit::Usage,
+                "an agent that is not known is started by its command, behind --",
+            ),
+            AgentError::NotInstalled(_) => {
+                (Exit::StartFailed, "`acp agents` lists those that are there")
+            }
+            AgentError::Registry(_) => (Exit::Usage, "correct the file, or move it away"),
+            AgentError::Env(_) => (Exit::StartFailed, "unset it, then try again"),
+            _ => (
+                Exit::StartFailed,
+                "check the spelling, or give the full path; the command of the agent stands after --",
+            ),
+        };
+        Self::failed(exit, Failure::new(in_words(error), hint))
+    }
+
+    /// The agent could not be brought to where it can be asked.
+    pub(crate) fn of_turn_error(error: &TurnError) -> Self {
+        let (exit, hint) = match error {
+            TurnError::Client(error) => return Self::of_error(error),
+            TurnError::AuthRequired(wanted) => (Exit::AuthRequired, Some(wanted_login(wanted))),
+            TurnError::Version(_) => (Exit::StartFailed, Some("update the agent".to_owned())),
+            TurnError::Setting(error) => (Exit::Usage, Some(other_setting(error))),
+            TurnError::Option(_) => (
+                Exit::Usage,
+                Some("--option takes the id of an option and one of its values".to_owned()),
+            ),
+            TurnError::TimedOut { .. } => (Exit::TimedOut, None),
+            TurnError::StreamTruncated { .. } => (Exit::AgentDied, None),
+            _ => (Exit::StartFailed, None),
+        };
+        let failure = Failure {
+            message: in_words(error),
+            hint,
+            last_words: error.stderr_tail().map(str::to_owned),
+            noise: None,
+        };
+        Self::failed(exit, failure)
+    }
+
+    /// The turn took too long, however the agent took its cancel.
+    pub(crate) fn out_of_time(
+        limit: TimeLimit,
+        bound: Duration,
+        stop_reason: Option<StopReason>,
+    ) -> Self {
+        // It came to its end after all, just then.
+        if let Some(reason) = &stop_reason
+            && *reason != StopReason::Cancelled
+        {
+            return Self::of_turn(reason.clone());
+        }
+        let hint = match limit {
+            TimeLimit::Idle => "an agent may be silent for longer with --idle-timeout",
+            _ => "give it more time with --timeout, or ask for less at once",
+        };
+        let message = format!("failed to end the turn: {limit} {} s", bound.as_secs());
+        Self {
+            stop_reason,
+            ..Self::failed(Exit::TimedOut, Failure::new(message, hint))
+        }
     }
 
     /// The client could not go on.
@@ -193,7 +256,7 @@ fn exit(error: &ClientError) -> Exit {
 fn hint(error: &ClientError) -> Option<String> {
     Some(match error {
         ClientError::Spawn(_) => "check that it is a program this user may run".to_owned(),
-        ClientError::AuthRequired { methods, error, .. } => login(methods, error),
+        ClientError::AuthRequired { methods, error, .. } => login(methods, Some(error)),
         ClientError::Died(_) => IS_IT_AN_AGENT.to_owned(),
         ClientError::StartTimeout { stage, .. } if *stage != StartStage::Spawn => {
             format!("{IS_IT_AN_AGENT}; if it is only slow, give it time with --start-timeout")
@@ -223,7 +286,7 @@ fn hint(error: &ClientError) -> Option<String> {
             let modes: Vec<String> = offered.iter().map(|mode| one_line(mode.as_str())).collect();
             format!("it has these: {}", modes.join(", "))
         }
-        ClientError::Unsupported { .. } => "leave --mode out".to_owned(),
+        ClientError::Unsupported { capability } => without(capability).to_owned(),
         ClientError::NotSent {
             source: CallError::TooLarge { .. },
             ..
@@ -232,7 +295,46 @@ fn hint(error: &ClientError) -> Option<String> {
     })
 }
 
-fn login(methods: &[AuthMethod], error: &WireError) -> String {
+/// What to do about something that the agent does not offer.
+fn without(capability: &str) -> &'static str {
+    match capability {
+        "mcpCapabilities.http" | "mcpCapabilities.sse" => {
+            "give it the server as a command, with --mcp"
+        }
+        "sessionCapabilities.additionalDirectories" => {
+            "leave --add-dir out, or work in a folder above with --cwd"
+        }
+        _ => "leave out what asks for it",
+    }
+}
+
+/// What to do about a login that the agent insists on.
+fn wanted_login(wanted: &AuthRequired) -> String {
+    let (methods, error) = match wanted.source.as_deref() {
+        Some(ClientError::AuthRequired { methods, error, .. }) => (methods.as_slice(), Some(error)),
+        Some(ClientError::Refused { error, .. }) => (wanted.methods.as_slice(), Some(error)),
+        _ => (wanted.methods.as_slice(), None),
+    };
+    let hint = login(methods, error);
+    if wanted.hint.is_empty() {
+        return hint;
+    }
+    format!("`acp login {}` may help; else {hint}", wanted.agent)
+}
+
+/// What to do about a model, an effort or a mode that cannot be had.
+fn other_setting(error: &SelectError) -> String {
+    let setting = match error {
+        SelectError::NoChoice { setting, .. } => {
+            return format!("leave --{setting} out");
+        }
+        SelectError::NotOffered { setting, .. } => setting,
+        _ => return "choose another".to_owned(),
+    };
+    format!("choose one of these with --{setting}")
+}
+
+fn login(methods: &[AuthMethod], error: Option<&WireError>) -> String {
     let ways: Vec<String> = methods
         .iter()
         .filter_map(|method| match method {
@@ -249,8 +351,10 @@ fn login(methods: &[AuthMethod], error: &WireError) -> String {
         hint.push_str("; it knows these ways: ");
         hint.push_str(&ways.join(", "));
     }
-    hint.push_str("; it says: ");
-    hint.push_str(&shown(&error.message));
+    if let Some(error) = error {
+        hint.push_str("; it says: ");
+        hint.push_str(&shown(&error.message));
+    }
     hint
 }
 
@@ -263,7 +367,6 @@ fn details(error: &WireError) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     use acp_protocol::rpc::ErrorCode;
     use acp_protocol::v1::{AuthMethodAgent, SessionModeId};

@@ -38,7 +38,13 @@ fn the_prompt_may_come_from_standard_input() {
 
 #[test]
 fn usage_is_2() {
-    check(&acp_alone(&[]).end(), 2, &["Usage: acp run"]);
+    check(&acp_alone(&[]).end(), 2, &["acp: the prompt is empty"]);
+    check(&acp_alone(&["--frobnicate"]).end(), 2, &["Usage: acp run"]);
+    check(
+        &acp_alone(&["--agent", "no-such-agent", "x"]).end(),
+        2,
+        &["known are ", "by its command, behind --"],
+    );
     check(
         &acp_alone(&["--allow", "much", "x"]).end(),
         2,
@@ -74,7 +80,10 @@ fn a_mode_the_agent_does_not_have_is_2_and_lists_those_it_has() {
     check(
         &ended,
         2,
-        &["acp: failed to set the mode fly", "it has these: ask, code"],
+        &[
+            "acp: failed to set the mode to \"fly\": the agent offers ask, code",
+            "choose one of these with --mode",
+        ],
     );
     check(
         &acp(&["--mode", "fly", "x"], "start").end(),

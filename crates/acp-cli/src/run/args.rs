@@ -7,40 +7,118 @@ use std::time::Duration;
 use acp_client::Allow;
 use clap::{Args, ValueEnum};
 
+use super::values::{Bound, pair, time, time_or_none};
 use crate::exit;
 
 /// What `acp run` is told.
 #[derive(Debug, Args)]
-#[command(after_help = exit::HELP, after_long_help = LONG_HELP.as_str())]
+#[command(after_help = exit::HELP, after_long_help = super::help::LONG.as_str())]
 pub(crate) struct RunArgs {
+    /// What to ask; `-` reads it from standard input, and so does a pipe without it
+    pub(crate) prompt: Option<String>,
+
+    /// Read what to ask from this file, or what is asked about when there is a PROMPT
+    /// too; `-` is standard input
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+
+    /// Write one JSON event a line to standard output, and nothing else; see `acp schema`
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Write the report to standard output, which is the last message of the agent, and
+    /// nothing else
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
+
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+
+    #[command(flatten)]
+    pub(crate) consent: ConsentArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+/// Which agent is asked, and how it is started.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Agent")]
+pub(crate) struct AgentArgs {
+    /// Ask this agent; `acp agents` lists those that are known
+    #[arg(long, short, value_name = "NAME", conflicts_with = "command")]
+    pub(crate) agent: Option<String>,
+
     /// The folder the agent works in [default: the current one]
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
 
-    /// What the agent may do when it asks; `none` is no sandbox, for an agent may act
-    /// without asking
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = AllowLevel::None)]
-    pub(crate) allow: AllowLevel,
+    /// Give the agent the usual few variables, those of the network and its own keys,
+    /// instead of the whole environment
+    #[arg(long)]
+    pub(crate) clean_env: bool,
+
+    /// How long the agent may take to start [default: 30, and up to 120 while it
+    /// writes to standard error]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) start_timeout: Option<Duration>,
+
+    /// The agent and its arguments, after `--`
+    #[arg(last = true, value_name = "CMD")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// Which session the turn runs in, and how it is set.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Session")]
+pub(crate) struct SessionArgs {
+    /// Use this model, by its id or name
+    #[arg(long, short, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+
+    /// Let the model think this much, by the agent's words for it
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) effort: Option<String>,
 
     /// Set this session mode before the prompt
     #[arg(long, value_name = "ID")]
     pub(crate) mode: Option<String>,
 
-    /// Write one JSON event a line to standard output, and nothing else
-    #[arg(long)]
-    pub(crate) json: bool,
+    /// Set an option of the session; may be given several times
+    #[arg(long, value_name = "ID=VALUE", value_parser = pair)]
+    pub(crate) option: Vec<(String, String)>,
 
-    /// How long the agent may take to start [default: 30, and up to 120 while it
-    /// writes to standard error]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub(crate) start_timeout: Option<Duration>,
+    /// Let the session use this folder besides; may be given several times
+    #[arg(long, value_name = "DIR")]
+    pub(crate) add_dir: Vec<PathBuf>,
+}
 
-    /// What to ask; `-` reads it from standard input
-    pub(crate) prompt: String,
+/// What the agent may do.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Permissions")]
+pub(crate) struct ConsentArgs {
+    /// What the agent may do when it asks; `none` is no sandbox, for an agent may act
+    /// without asking [default: none]
+    #[arg(long, value_name = "LEVEL", value_enum)]
+    pub(crate) allow: Option<AllowLevel>,
+}
 
-    /// The agent and its arguments, after `--` [default: the demo agent]
-    #[arg(last = true, value_name = "CMD")]
-    pub(crate) command: Vec<OsString>,
+/// How long things may take.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Limits")]
+pub(crate) struct LimitArgs {
+    /// How long all of it may take, as 90, 90s, 5m or 1h; then the turn is cancelled
+    /// [default: no limit]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// How long the agent may be silent while nothing is owed to it, or `none`; then the
+    /// turn is cancelled [default: 30m]
+    #[arg(long, value_name = "TIME", value_parser = time_or_none)]
+    pub(crate) idle_timeout: Option<Bound>,
 }
 
 /// The levels of `--allow`.
@@ -67,37 +145,6 @@ impl From<AllowLevel> for Allow {
     }
 }
 
-static LONG_HELP: std::sync::LazyLock<String> =
-    std::sync::LazyLock::new(|| format!("{PERMISSIONS}\n{EVENTS}\n{}", exit::HELP));
-
-const PERMISSIONS: &str = "\
-Permissions:
-  Agents may ask before they use a tool, and --allow answers. It never picks an
-  option that allows for ever, and refuses a request that offers several ways to
-  allow it once: that is a question. The kind and the paths of a tool are what the
-  agent says they are. `none` is no sandbox: an agent may act without asking (some
-  do, by default; look for a stricter --mode). To confine an agent, run it in a
-  container.
-";
-
-const EVENTS: &str = "\
-Events of --json, one object a line, told apart by \"event\":
-  session     the session is open: sessionId, cwd, agentInfo, modes, configOptions
-  update      params: the parameters of a session/update, as the agent wrote them
-  gap         dropped: how many updates were lost because they came too fast
-  permission  the agent asked: toolCallId, title, kind, allowed, optionId,
-              optionKind (both null if the answer was `cancelled`), reason
-  end         the last line, always: stopReason (null without one), exitCode,
-              error (null, or an object with message and hint)
-";
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    match text.parse::<u64>() {
-        Ok(number) if number > 0 => Ok(Duration::from_secs(number)),
-        _ => Err("a whole number of seconds, at least 1".to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use clap::Parser;
@@ -110,7 +157,7 @@ mod tests {
         match Cli::try_parse_from(line) {
             Ok(Cli {
                 command: Command::Run(args),
-            }) => Ok(args),
+            }) => Ok(*args),
             Ok(_) => unreachable!("`run` was given"),
             Err(error) => Err(error.kind()),
         }
@@ -119,10 +166,12 @@ mod tests {
     #[test]
     fn the_command_of_the_agent_stands_after_two_dashes() {
         let args = run(&["hello", "--", "agent", "--acp", "-"]).unwrap();
-        assert_eq!(args.prompt, "hello");
-        assert_eq!(args.command, ["agent", "--acp", "-"]);
-        assert_eq!(args.allow, AllowLevel::None);
+        assert_eq!(args.prompt.as_deref(), Some("hello"));
+        assert_eq!(args.agent.command, ["agent", "--acp", "-"]);
+        assert_eq!(args.consent.allow, None);
         assert!(!args.json);
+        let args = run(&["--", "agent"]).unwrap();
+        assert_eq!((args.prompt, args.agent.command.len()), (None, 1));
     }
 
     #[test]
@@ -131,27 +180,27 @@ mod tests {
             "--allow", "edits", "-", "--json", "--mode", "plan", "--", "agent",
         ])
         .unwrap();
-        assert_eq!(args.prompt, "-");
-        assert_eq!(args.allow, AllowLevel::Edits);
+        assert_eq!(args.prompt.as_deref(), Some("-"));
+        assert_eq!(args.consent.allow, Some(AllowLevel::Edits));
         assert!(args.json);
-        assert_eq!(args.mode.as_deref(), Some("plan"));
-        assert_eq!(args.command, ["agent"]);
-        assert!(run(&["hello"]).unwrap().command.is_empty());
+        assert_eq!(args.session.mode.as_deref(), Some("plan"));
+        assert_eq!(args.agent.command, ["agent"]);
+        assert!(run(&["hello"]).unwrap().agent.command.is_empty());
     }
 
     #[test]
     fn what_makes_no_sense_is_refused() {
         use clap::error::ErrorKind::*;
-        assert_eq!(run(&[]).unwrap_err(), MissingRequiredArgument);
-        assert_eq!(run(&["--", "agent"]).unwrap_err(), MissingRequiredArgument);
         assert_eq!(run(&["a", "b"]).unwrap_err(), UnknownArgument);
-        assert_eq!(
-            run(&["--allow", "some", "a", "--", "agent"]).unwrap_err(),
-            InvalidValue
-        );
-        assert_eq!(
-            run(&["--start-timeout", "0", "a", "--", "agent"]).unwrap_err(),
-            ValueValidation
-        );
+        let refused: [(&[&str], _); 5] = [
+            (&["--allow", "some", "a"], InvalidValue),
+            (&["--start-timeout", "0", "a"], ValueValidation),
+            (&["--option", "style", "a"], ValueValidation),
+            (&["--quiet", "--json", "a"], ArgumentConflict),
+            (&["--agent", "codex", "a", "--", "agent"], ArgumentConflict),
+        ];
+        for (args, kind) in refused {
+            assert_eq!(run(args).unwrap_err(), kind, "{args:?}");
+        }
     }
 }

@@ -109,6 +109,21 @@ impl<O: Write, E: Write> Screen<O, E> {
         self.line("acp", text)
     }
 
+    /// Shows a text as it is, and nothing where there is none.
+    pub(crate) fn report(&mut self, text: &str) -> io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        if self.terminals.out {
+            self.out.write_all(harmless(text).as_bytes())?;
+        } else {
+            self.out.write_all(text.as_bytes())?;
+        }
+        self.at_line_start = text.ends_with('\n');
+        self.end_text_line()?;
+        self.out.flush()
+    }
+
     /// Ends the text with the end of its line.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         self.end_text_line()

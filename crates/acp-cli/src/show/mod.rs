@@ -10,6 +10,8 @@ use std::io::{self, IsTerminal, Write, stderr, stdout};
 use std::path::Path;
 
 use acp_client::{Client, Decision, RawLine, Session, ToolFacts, TurnEvent};
+use acp_harness::report::TurnReport;
+use acp_harness::turn::Progress;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -20,8 +22,22 @@ pub(crate) use line::{one_line, shown};
 
 type Sink = Box<dyn Write + Send>;
 
-/// Shows what happens, in one of two ways.
+/// Who it is shown to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// A person, all of it as it comes.
+    Human,
+    /// A program, all of it as it comes.
+    Json,
+    /// Whoever wants to know what came of it alone.
+    Quiet,
+}
+
+/// Shows what happens, in one of three ways.
 pub(crate) struct Output {
+    format: Format,
+    /// What comes of the turn.
+    report: TurnReport,
     screen: Screen<Sink, Sink>,
     json: Option<Sink>,
     /// Whether standard output has failed: nothing more goes there.
@@ -30,22 +46,24 @@ pub(crate) struct Output {
 
 impl Output {
     /// Shows on the standard streams of this process.
-    pub(crate) fn standard(json: bool) -> Self {
+    pub(crate) fn standard(format: Format) -> Self {
         let (out, err) = (stdout(), stderr());
         let terminals = Terminals {
-            out: out.is_terminal() && !json,
+            out: out.is_terminal() && format != Format::Json,
             err: err.is_terminal(),
             colour: err.is_terminal() && wants_colour(),
         };
-        Self::new(Box::new(out), Box::new(err), terminals, json)
+        Self::new(Box::new(out), Box::new(err), terminals, format)
     }
 
-    fn new(out: Sink, err: Sink, terminals: Terminals, json: bool) -> Self {
-        let (text, json) = match json {
-            true => (Box::new(io::sink()) as Sink, Some(out)),
-            false => (out, None),
+    fn new(out: Sink, err: Sink, terminals: Terminals, format: Format) -> Self {
+        let (text, json) = match format {
+            Format::Json => (Box::new(io::sink()) as Sink, Some(out)),
+            Format::Human | Format::Quiet => (out, None),
         };
         Self {
+            format,
+            report: TurnReport::new(),
             screen: Screen::new(text, err, terminals),
             json,
             broken: false,
@@ -59,7 +77,7 @@ impl Output {
             Box::new(io::sink()),
             Box::new(io::sink()),
             Terminals::default(),
-            false,
+            Format::Human,
         )
     }
 
@@ -87,6 +105,14 @@ impl Output {
 
     /// Something happened, but for a permission request.
     pub(crate) fn event(&mut self, event: &TurnEvent) -> io::Result<()> {
+        match event {
+            TurnEvent::Update(update) => self.report.read(&update.update),
+            TurnEvent::Gap { .. } => self.report.lose(),
+            _ => {}
+        }
+        if self.format == Format::Quiet {
+            return Ok(());
+        }
         match (&mut self.json, event) {
             (Some(out), TurnEvent::Update(update) | TurnEvent::Earlier(update)) => {
                 as_sent(&update.line, out)
@@ -104,7 +130,20 @@ impl Output {
     pub(crate) fn permission(&mut self, tool: &ToolFacts, decision: &Decision) -> io::Result<()> {
         match &mut self.json {
             Some(out) => Event::permission(tool, decision).write(out),
+            None if self.format == Format::Quiet => Ok(()),
             None => self.screen.permission(tool, decision),
+        }
+    }
+
+    /// Something happened on the way to the session.
+    pub(crate) fn progress(&mut self, event: &Progress) {
+        if let Progress::Login { method, succeeded } = event {
+            let how = match succeeded {
+                None => "logging in by",
+                Some(true) => "logged in by",
+                Some(false) => "the agent refuses the login by",
+            };
+            self.say(&format!("{how} {}", one_line(method.as_str())));
         }
     }
 
@@ -112,6 +151,15 @@ impl Output {
     pub(crate) fn say(&mut self, text: &str) {
         // Without standard error there is nobody to tell.
         let _ = self.screen.say(text);
+    }
+
+    /// What to do next, for a person alone.
+    pub(crate) fn hint(&mut self, text: &str) {
+        if self.format == Format::Human && !self.broken {
+            // The text of the agent is over.
+            let _ = self.screen.finish();
+            self.say(text);
+        }
     }
 
     /// Standard output has failed.
@@ -130,6 +178,7 @@ impl Output {
         if !self.broken {
             let _ = match &mut self.json {
                 Some(out) => Event::end(outcome).write(out),
+                None if self.format == Format::Quiet => self.screen.report(self.report.text()),
                 None => self.screen.finish(),
             };
         }

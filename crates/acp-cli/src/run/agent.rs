@@ -1,0 +1,253 @@
+//! Which agent is asked, and how it is started.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use acp_client::{Environment, Launch};
+use acp_harness::launch::{EnvError, EnvPolicy, describe, preflight};
+use acp_harness::registry::{AgentEntry, NotInstalled, Registry, RegistryFileError, UnknownAgent};
+use acp_harness::version::{Probe, ProbeCommand};
+
+use super::args::AgentArgs;
+
+/// The name of the agent that needs no model, and is there on every machine.
+pub(crate) const DEMO: &str = "demo";
+
+/// An agent that can be started.
+pub(crate) struct Agent {
+    /// How it is treated.
+    pub(crate) entry: AgentEntry,
+    pub(crate) launch: Launch,
+    /// How its version is asked for before.
+    pub(crate) preflight: Option<(Probe, ProbeCommand)>,
+    /// Whether it was given a key.
+    pub(crate) has_key: bool,
+    pub(crate) origin: Origin,
+    /// Variables that it does not get, because they keep it from working.
+    pub(crate) left_out: Vec<String>,
+}
+
+/// Where an agent comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The demo agent, because nobody chose another.
+    Fallback,
+    /// The demo agent.
+    Demo,
+    /// A command line.
+    Command,
+    /// The registry.
+    Known,
+}
+
+/// There is no agent to start.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AgentError {
+    #[error("find the agent: there is no program {} in the search path", .program.display())]
+    NoProgram { program: PathBuf },
+    #[error("find the agent {}", .program.display())]
+    Unusable { program: PathBuf, source: io::Error },
+    #[error("find this very program, to start its demo agent")]
+    Ourselves { source: io::Error },
+    #[error(transparent)]
+    Registry(#[from] RegistryFileError),
+    #[error(transparent)]
+    Unknown(#[from] UnknownAgent),
+    #[error(transparent)]
+    NotInstalled(#[from] NotInstalled),
+    #[error(transparent)]
+    Env(#[from] EnvError),
+}
+
+impl Agent {
+    /// Finds the agent that is asked for: by its name, by its command, or the demo agent
+    /// when it is asked for by neither.
+    ///
+    /// Agents get the whole environment, as if started by hand: that is where they find
+    /// their keys, and their tools theirs. The registry is looked at for names alone.
+    pub(crate) fn choose(
+        args: &AgentArgs,
+        model: Option<&str>,
+        cwd: &Path,
+    ) -> Result<Self, AgentError> {
+        let agent = match (args.agent.as_deref(), args.command.as_slice()) {
+            (Some(DEMO), _) => Self::demo(Origin::Demo, args)?,
+            (Some(name), _) => Self::known(name, model, cwd, args)?,
+            (None, []) => Self::demo(Origin::Fallback, args)?,
+            (None, [program, command @ ..]) => Self::command(program, command, args)?,
+        };
+        Ok(Self {
+            launch: agent.launch.with_cwd(cwd),
+            ..agent
+        })
+    }
+
+    fn demo(origin: Origin, args: &AgentArgs) -> Result<Self, AgentError> {
+        let ourselves = env::current_exe().map_err(|source| AgentError::Ourselves { source })?;
+        let launch = Launch::new(ourselves).with_args(["demo-agent"]);
+        Self::plain(AgentEntry::new(DEMO, "acp"), launch, origin, args)
+    }
+
+    fn command(program: &OsStr, rest: &[OsString], args: &AgentArgs) -> Result<Self, AgentError> {
+        let found = find(program)?;
+        let name = found.file_stem().unwrap_or_default().to_string_lossy();
+        let entry = AgentEntry::new(name, found.to_string_lossy());
+        let launch = Launch::new(found).with_args(rest);
+        Self::plain(entry, launch, Origin::Command, args)
+    }
+
+    /// An agent of which nothing is known.
+    fn plain(
+        entry: AgentEntry,
+        launch: Launch,
+        origin: Origin,
+        args: &AgentArgs,
+    ) -> Result<Self, AgentError> {
+        let launch = if args.clean_env {
+            let policy = EnvPolicy::new().allowing_network();
+            let built = policy.build(&Environment::inherited_all())?;
+            launch.with_environment(built.environment)
+        } else {
+            launch.with_inherited_env()
+        };
+        Ok(Self {
+            entry,
+            launch,
+            preflight: None,
+            has_key: false,
+            origin,
+            left_out: Vec::new(),
+        })
+    }
+
+    fn known(
+        name: &str,
+        model: Option<&str>,
+        cwd: &Path,
+        args: &AgentArgs,
+    ) -> Result<Self, AgentError> {
+        let registry = registry()?;
+        let entry = registry.validate(name)?.clone();
+        let path = env::var_os("PATH").unwrap_or_default();
+        let programs = registry.find(&entry, path)?;
+        let mut ambient = Environment::inherited_all();
+        let mut left_out = Vec::new();
+        for variable in &entry.conflicts {
+            if ambient.remove(variable).is_some() {
+                left_out.push(variable.clone());
+            }
+        }
+        let mut policy = if args.clean_env {
+            let usual = EnvPolicy::new().allowing_network();
+            usual.speaking_of(&registry, &entry).passing_keys_of(&entry)
+        } else {
+            // Keys of other agents too: tools and models behind this one may want them.
+            let all = EnvPolicy::inheriting_all().speaking_of(&registry, &entry);
+            let keys = registry.key_variables();
+            keys.into_iter().fold(all, EnvPolicy::passing_key)
+        };
+        if let (Some(variable), Some(model)) = (&entry.model_env, model) {
+            policy = policy.with(variable, model);
+        }
+        let built = policy.build(&ambient)?;
+        let keys = &entry.login.keys;
+        Ok(Self {
+            launch: describe(&entry, &programs, &built, cwd),
+            preflight: preflight(&entry, &programs, &built),
+            has_key: keys.iter().any(|key| built.environment.get(key).is_some()),
+            origin: Origin::Known,
+            left_out,
+            entry,
+        })
+    }
+}
+
+/// The agents that are known by name: those of this version, and those of the user.
+pub(crate) fn registry() -> Result<Registry, RegistryFileError> {
+    Ok(Registry::builtin().clone())
+}
+
+/// Finds the program a command names, as a shell would, and spells it in full.
+fn find(program: &OsStr) -> Result<PathBuf, AgentError> {
+    let named = Path::new(program);
+    let found = which::which(named).map_err(|_| AgentError::NoProgram {
+        program: named.into(),
+    })?;
+    spell_out(&found).map_err(|source| AgentError::Unusable {
+        program: named.into(),
+        source,
+    })
+}
+
+/// Makes a path absolute and clean. The file name stays as it is: programs look at the
+/// name they are called by, also when it is a link.
+fn spell_out(path: &Path) -> io::Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => Ok(parent.canonicalize()?.join(name)),
+        _ => Err(io::ErrorKind::InvalidInput.into()),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn choose(agent: Option<&str>, command: &[&str]) -> Result<Agent, AgentError> {
+        let args = AgentArgs {
+            agent: agent.map(str::to_owned),
+            command: command.iter().map(Into::into).collect(),
+            ..AgentArgs::default()
+        };
+        Agent::choose(&args, None, Path::new("/"))
+    }
+
+    #[test]
+    fn programs_are_found_in_the_search_path() {
+        let agent = choose(None, &["sh", "-c", "exit"]).unwrap();
+        assert_eq!(agent.origin, Origin::Command);
+        assert_eq!(agent.entry.name, "sh");
+        let launch = agent.launch;
+        assert!(launch.program().is_absolute());
+        assert_eq!(launch.program().file_name(), Some(OsStr::new("sh")));
+        assert_eq!(launch.args(), ["-c", "exit"]);
+        assert_eq!(launch.validate(), Ok(()));
+    }
+
+    #[test]
+    fn links_keep_their_name_and_dots_go_away() {
+        let dir = tempfile::tempdir().unwrap();
+        let real = dir.path().canonicalize().unwrap();
+        let link = real.join("agent");
+        std::os::unix::fs::symlink("/bin/sh", &link).unwrap();
+        let dotted = real.join("sub/../agent");
+        std::fs::create_dir(real.join("sub")).unwrap();
+        assert_eq!(find(dotted.as_os_str()).unwrap(), link);
+    }
+
+    #[test]
+    fn what_is_not_there_is_told_by_its_name() {
+        let refused = |agent, command: &[&str]| choose(agent, command).err().unwrap().to_string();
+        assert_eq!(
+            refused(None, &["no-such-agent-here"]),
+            "find the agent: there is no program no-such-agent-here in the search path"
+        );
+        let unknown = refused(Some("no-such-agent-here"), &[]);
+        assert!(
+            unknown.starts_with("find the agent \"no-such-agent-here\": known are "),
+            "{unknown}"
+        );
+    }
+
+    #[test]
+    fn without_a_choice_it_is_the_demo_agent() {
+        let fallback = choose(None, &[]).unwrap();
+        assert_eq!(fallback.origin, Origin::Fallback);
+        assert_eq!(fallback.launch.args(), ["demo-agent"]);
+        assert_eq!(fallback.launch.program(), env::current_exe().unwrap());
+        let chosen = choose(Some("demo"), &[]).unwrap();
+        assert_eq!(chosen.origin, Origin::Demo);
+    }
+}

@@ -1,0 +1,70 @@
+//! Which session the turn runs in, and how it is set.
+
+use std::path::PathBuf;
+
+use acp_client::Client;
+use acp_harness::login::AuthPolicy;
+use acp_harness::model::{Demand, Settings};
+use acp_harness::turn::{Observer, Opening, Ready, TurnError};
+
+use super::agent::{Agent, Origin};
+use super::args::SessionArgs;
+use super::working_folder;
+use crate::outcome::Outcome;
+
+/// What is wanted of the session.
+#[derive(Debug)]
+pub(super) struct Wishes {
+    pub(super) cwd: PathBuf,
+    folders: Vec<PathBuf>,
+    settings: Settings,
+    options: Vec<(String, String)>,
+}
+
+impl Wishes {
+    /// Understands what the command line says of the session.
+    pub(super) fn new(args: SessionArgs, cwd: PathBuf) -> Result<Self, Outcome> {
+        let folders = args.add_dir.iter();
+        let folders = folders.map(|folder| working_folder(folder, "--add-dir"));
+        let chosen = Option::unwrap_or_default;
+        Ok(Self {
+            cwd,
+            folders: folders.collect::<Result<_, _>>()?,
+            settings: Settings::new()
+                .with_model(chosen(args.model), Demand::Require)
+                .with_effort(chosen(args.effort), Demand::Require)
+                .with_mode(chosen(args.mode), Demand::Require),
+            options: args.option,
+        })
+    }
+
+    /// Connects the agent and opens the session. Every way to a session leads through here.
+    pub(super) async fn open(
+        &self,
+        agent: &Agent,
+        client: &Client,
+        tell: &mut Observer<'_>,
+    ) -> Result<Ready, TurnError> {
+        let mut auth = AuthPolicy::new();
+        if agent.has_key {
+            auth = auth.having_key();
+        }
+        if agent.origin != Origin::Known {
+            auth = auth.trying_only_configured();
+        }
+        Opening::new(&agent.entry, &self.cwd)
+            .with_preflight(agent.preflight.clone())
+            .with_auth(auth)
+            .with_folders(&self.folders)
+            .with_settings(self.settings.clone())
+            .with_options(self.options.iter().cloned())
+            .open(client, tell)
+            .await
+    }
+
+    /// Wants a new session in a folder, and nothing else.
+    #[cfg(test)]
+    pub(super) fn only(cwd: &std::path::Path) -> Self {
+        Self::new(SessionArgs::default(), cwd.to_owned()).expect("nothing is wanted")
+    }
+}
