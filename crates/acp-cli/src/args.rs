@@ -29,6 +29,17 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Be a small agent on standard input and output, to try clients with
     DemoAgent(DemoArgs),
+    /// Stand between a client and its agent, and record what they say
+    ///
+    /// Give it to the client in the place of the agent. Every byte is passed on as it
+    /// is, stderr and signals too; it ends as the agent ends (128 and the number of
+    /// the signal that ended it). What is recorded is redacted.
+    Tap(acp_mockpeer::cli::TapArgs),
+    /// Play a recording to a client, or to an agent
+    ///
+    /// Without a command it is the agent of the recording, on stdin and stdout. With
+    /// one it says to that agent what the client said, and tells what went otherwise.
+    Replay(acp_mockpeer::cli::ReplayArgs),
     /// Play a scripted agent or client, or work on scenarios and recordings
     Mock {
         #[command(subcommand)]

@@ -23,6 +23,8 @@ fn main() -> ExitCode {
     match cli.command {
         // It has its own exit codes and, for scripts that are to be timed, its own runtime.
         Command::Mock { command } => acp_mockpeer::cli::run(command),
+        Command::Tap(args) => acp_mockpeer::cli::run(acp_mockpeer::cli::Command::Tap(args)),
+        Command::Replay(args) => acp_mockpeer::cli::run(acp_mockpeer::cli::Command::Replay(args)),
         Command::Run(args) => on_runtime(|runtime| {
             // On this thread, which no connection depends on: it may be stuck on an
             // output that nobody reads, and a second Ctrl-C must be heard all the same.

@@ -2,7 +2,7 @@
 
 mod support;
 
-use acp_mockpeer::{Entry, Play, Recording, Redactor, Side, Style, What};
+use acp_mockpeer::{Entry, Play, Recording, Redactor, Scenario, Side, Style, What};
 use expect_test::{Expect, expect};
 use std::time::Duration;
 use support::{meet, run, scenario};
@@ -104,6 +104,62 @@ fn a_turn_as_a_scenario() {
     );
 }
 
+/// What the client said, for agents that answer in their own way.
+#[test]
+fn a_client_that_is_played_again() {
+    let heard = recording(&[
+        r#"-> {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}"#,
+        r#"<- {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}"#,
+        r#"-> {"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":"old","cwd":"/home/ada/x","mcpServers":[]}}"#,
+        r#"<- {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"old","update":{"sessionUpdate":"plan","entries":[]}}}"#,
+        r#"<- {"jsonrpc":"2.0","id":1,"error":{"code":-32002,"message":"no"}}"#,
+        r#"-> {"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/home/ada/x","mcpServers":[]}}"#,
+        r#"<- {"jsonrpc":"2.0","id":2,"result":{"sessionId":"5f3a"}}"#,
+        r#"-> {"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"5f3a","prompt":[{"type":"text","text":"read it"}]}}"#,
+        r#"<- {"jsonrpc":"2.0","id":"r","method":"fs/read_text_file","params":{"sessionId":"5f3a","path":"/home/ada/x/a.txt"}}"#,
+        r#"-> {"jsonrpc":"2.0","id":"r","result":{"content":"cost: $5"}}"#,
+        r#"<- {"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"sessionId":"5f3a","toolCall":{"toolCallId":"c","title":"Run it"},"options":[{"optionId":"y","name":"Yes","kind":"allow_once"},{"optionId":"n","name":"No","kind":"reject_once"}]}}"#,
+        r#"-> {"jsonrpc":"2.0","id":7,"result":{"outcome":{"outcome":"selected","optionId":"n"}}}"#,
+        r#"-> {"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"5f3a"}}"#,
+        r#"<- {"jsonrpc":"2.0","id":3,"result":{"stopReason":"cancelled"}}"#,
+        "-> close",
+        "<- exit 0",
+    ]);
+    check(
+        &heard,
+        Style::Client,
+        expect![[r##"
+        # A conversation that was recorded.
+        allow: unexpected, unknown-method
+        patience: 10m
+        limit: 60m
+
+        whenever <- any request
+          -> error {"code": -32601, "message": "this was not asked when it was recorded"}
+        end
+
+        whenever <- session/request_permission {"toolCall": {"title": "Run it"}, "options": [..., {"kind": "reject_once", "optionId": "$option"}, ...]}
+          -> result {"outcome": {"outcome": "selected", "optionId": "$option"}}
+        end
+
+        whenever <- fs/read_text_file {"path": "$cwd/a.txt"}
+          -> result {"content":"cost: $5"}
+        end
+
+        -> initialize {"protocolVersion":1}
+        <- answer
+        -> raw session/load {"sessionId":"old","cwd":"$cwd","mcpServers":[]}
+        <- answer
+        -> session/new {"cwd":"$cwd","mcpServers":[]}
+        <- result {"sessionId": "$session"}
+        -> session/prompt {"sessionId":"$session","prompt":[{"type":"text","text":"read it"}]}
+        <- any notification
+        -> session/cancel {"sessionId":"$session"}
+        <- answer
+    "##]],
+    );
+}
+
 #[test]
 fn what_is_no_message_stays_what_it_was() {
     let odd = recording(&[
@@ -165,13 +221,24 @@ fn recordings_meet_themselves() {
         let path = file.unwrap().path();
         let recording = Recording::load(&path).unwrap();
         let client = scenario("client.acpt", &recording.to_scenario(Style::Exact));
-        let agent = scenario("agent.acpt", &recording.to_scenario(Style::Agent));
+        let agent = agent_of(&recording);
         let (agent, client) = run(meet(Play::agent(&agent), Play::client(&client)));
         agent.assert_passed();
         client.assert_passed();
+        // A client that says the same, and hears it in any form.
+        let again = scenario("again.acpt", &recording.to_scenario(Style::Client));
+        let (_, again) = run(meet(
+            Play::agent(&agent_of(&recording)),
+            Play::client(&again),
+        ));
+        again.assert_passed();
         count += 1;
     }
     assert_eq!(count, 5);
+}
+
+fn agent_of(recording: &Recording) -> Scenario {
+    scenario("agent.acpt", &recording.to_scenario(Style::Agent))
 }
 
 #[test]

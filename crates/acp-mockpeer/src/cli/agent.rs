@@ -42,8 +42,8 @@ pub(super) fn run(args: &AgentArgs) -> Result<u8, Misuse> {
 }
 
 fn scenario(args: &AgentArgs, environment: &Environment) -> Result<Scenario, Misuse> {
-    if let Some(scenario) = args.play.scenario()? {
-        return Ok(scenario);
+    if let Some(script) = &args.script {
+        return super::load(script);
     }
     if let Some(recording) = &args.recording {
         return super::scripted(recording, Style::Agent);

@@ -7,11 +7,10 @@ use std::path::{Component, Path, PathBuf};
 use acp_transport_stdio::process::Launch;
 
 use super::{ClientArgs, EXIT_CONFIG, EXIT_FAILED, Misuse};
-use crate::{Play, Verdict};
+use crate::{Play, Scenario, Style, Verdict};
 
 pub(super) fn run(args: &ClientArgs) -> Result<u8, Misuse> {
-    let scenario = args.play.scenario()?;
-    let scenario = scenario.ok_or_else(|| Misuse("expected --script FILE".to_owned()))?;
+    let scenario = scenario(args)?;
     let cwd = match &args.cwd {
         Some(cwd) => clean(cwd),
         None => std::env::current_dir(),
@@ -44,8 +43,18 @@ pub(super) fn run(args: &ClientArgs) -> Result<u8, Misuse> {
     })
 }
 
+fn scenario(args: &ClientArgs) -> Result<Scenario, Misuse> {
+    match (&args.script, &args.recording) {
+        (Some(script), _) => super::load(script),
+        (None, Some(recording)) => super::scripted(recording, Style::Client),
+        (None, None) => Err(Misuse(
+            "expected --script FILE or --recording FILE".to_owned(),
+        )),
+    }
+}
+
 /// Finds a program as a shell does.
-fn find(program: &OsStr) -> Result<PathBuf, Misuse> {
+pub(super) fn find(program: &OsStr) -> Result<PathBuf, Misuse> {
     let path = Path::new(program);
     let found = if path.components().count() > 1 {
         Some(path.to_path_buf())

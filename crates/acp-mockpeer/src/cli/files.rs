@@ -17,25 +17,15 @@ pub(super) fn lint(files: &[PathBuf]) -> Result<u8, Misuse> {
     Ok(code)
 }
 
-pub(super) fn scenario(recording: &Path, exact: bool) -> Result<u8, Misuse> {
+pub(super) fn scenario(recording: &Path, style: Style) -> Result<u8, Misuse> {
     let recording = Recording::load(recording).map_err(|error| Misuse::new(&error))?;
-    let style = if exact { Style::Exact } else { Style::Agent };
     let text = recording.to_scenario(style);
     print(|to| to.write_all(text.as_bytes()))
 }
 
 pub(super) fn redact(args: &RedactArgs) -> Result<u8, Misuse> {
     let recording = Recording::load(&args.recording).map_err(|error| Misuse::new(&error))?;
-    let mut redactor = Redactor::new().with_environment();
-    for secret in &args.secret {
-        redactor = redactor.with_secret(secret);
-    }
-    for path in &args.path {
-        let Some((from, to)) = path.split_once('=') else {
-            return Err(Misuse(format!("--path {path}: expected FROM=TO")));
-        };
-        redactor = redactor.with_path(from, to);
-    }
+    let redactor = args.secrets.apply(Redactor::new().with_environment())?;
     let redacted = recording.redacted(&redactor);
     print(|to| redacted.write(to))
 }

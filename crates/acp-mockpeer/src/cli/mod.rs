@@ -4,11 +4,13 @@ mod agent;
 mod client;
 mod environment;
 mod files;
+mod replay;
 mod stdio;
+mod tap;
 
 use std::fmt::Display;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::recording::Entry;
@@ -35,6 +37,17 @@ pub enum Command {
     Agent(AgentArgs),
     /// Play a client against an agent that is started for it
     Client(ClientArgs),
+    /// Stand between a client and its agent, and record what they say
+    ///
+    /// Give it to the client in the place of the agent. Every byte is passed on as it
+    /// is, stderr and signals too; it ends as the agent ends (128 and the number of
+    /// the signal that ended it).
+    Tap(TapArgs),
+    /// Play a recording to a client, or to an agent
+    ///
+    /// Without a command it is the agent of the recording, on stdin and stdout. With
+    /// one it says to that agent what the client said, and tells what went otherwise.
+    Replay(ReplayArgs),
     /// Read scenarios and tell what is wrong with their text
     Lint {
         /// Scenarios
@@ -48,6 +61,9 @@ pub enum Command {
         /// Keep what the client said too, word for word
         #[arg(long)]
         exact: bool,
+        /// Write the client's part, for agents that answer in their own way
+        #[arg(long, conflicts_with = "exact")]
+        client: bool,
     },
     /// Take secrets and private paths out of a recording
     Redact(RedactArgs),
@@ -56,9 +72,6 @@ pub enum Command {
 /// How a side is played.
 #[derive(Debug, clap::Args)]
 pub struct PlayArgs {
-    /// The scenario to play
-    #[arg(long, value_name = "FILE")]
-    script: Option<PathBuf>,
     /// Say what a name of the scenario stands for
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
@@ -79,6 +92,9 @@ pub struct PlayArgs {
 /// Arguments of `agent`.
 #[derive(Debug, clap::Args)]
 pub struct AgentArgs {
+    /// The scenario to play
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
     #[command(flatten)]
     play: PlayArgs,
     /// Play the agent of a recording
@@ -89,8 +105,14 @@ pub struct AgentArgs {
 /// Arguments of `client`.
 #[derive(Debug, clap::Args)]
 pub struct ClientArgs {
+    /// The scenario to play
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
     #[command(flatten)]
     play: PlayArgs,
+    /// Play the client of a recording
+    #[arg(long, value_name = "FILE", conflicts_with = "script")]
+    recording: Option<PathBuf>,
     /// The folder the agent starts in and is told to work in
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
@@ -99,11 +121,49 @@ pub struct ClientArgs {
     command: Vec<std::ffi::OsString>,
 }
 
+/// Arguments of `tap`.
+#[derive(Debug, clap::Args)]
+pub struct TapArgs {
+    /// The file to make, which must not be there, or a folder that gets a file each time
+    #[arg(long, value_name = "PATH")]
+    record: PathBuf,
+    /// Record everything as it is, secrets too
+    #[arg(long, conflicts_with_all = ["secret", "path"])]
+    unredacted: bool,
+    #[command(flatten)]
+    secrets: SecretArgs,
+    /// The agent and its arguments
+    #[arg(last = true, required = true, value_name = "CMD")]
+    command: Vec<std::ffi::OsString>,
+}
+
+/// Arguments of `replay`.
+#[derive(Debug, clap::Args)]
+pub struct ReplayArgs {
+    /// A recording
+    recording: PathBuf,
+    #[command(flatten)]
+    play: PlayArgs,
+    /// The folder the agent starts in and is told to work in
+    #[arg(long, value_name = "DIR", requires = "command")]
+    cwd: Option<PathBuf>,
+    /// The agent and its arguments
+    #[arg(last = true, value_name = "CMD")]
+    command: Vec<std::ffi::OsString>,
+}
+
 /// Arguments of `redact`.
 #[derive(Debug, clap::Args)]
 pub struct RedactArgs {
     /// A recording
     recording: PathBuf,
+    #[command(flatten)]
+    secrets: SecretArgs,
+}
+
+/// What is taken out of a recording besides what looks secret.
+#[derive(Debug, clap::Args)]
+pub struct SecretArgs {
     /// A text that is secret too
     #[arg(long, value_name = "TEXT")]
     secret: Vec<String>,
@@ -112,14 +172,42 @@ pub struct RedactArgs {
     path: Vec<String>,
 }
 
+impl SecretArgs {
+    fn apply(&self, mut redactor: Redactor) -> Result<Redactor, Misuse> {
+        for secret in &self.secret {
+            redactor = redactor.with_secret(secret);
+        }
+        for path in &self.path {
+            let Some((from, to)) = path.split_once('=') else {
+                return Err(Misuse(format!("--path {path}: expected FROM=TO")));
+            };
+            redactor = redactor.with_path(from, to);
+        }
+        Ok(redactor)
+    }
+}
+
 /// Does what a command says; the result is the exit code of the program.
 #[must_use]
 pub fn run(command: Command) -> ExitCode {
     let done = match command {
         Command::Agent(args) => agent::run(&args),
         Command::Client(args) => client::run(&args),
+        Command::Tap(args) => tap::run(&args),
+        Command::Replay(args) => replay::run(args),
         Command::Lint { files } => files::lint(&files),
-        Command::Scenario { recording, exact } => files::scenario(&recording, exact),
+        Command::Scenario {
+            recording,
+            exact,
+            client,
+        } => {
+            let style = match (exact, client) {
+                (true, _) => Style::Exact,
+                (_, true) => Style::Client,
+                _ => Style::Agent,
+            };
+            files::scenario(&recording, style)
+        }
         Command::Redact(args) => files::redact(&args),
     };
     match done {
@@ -148,20 +236,14 @@ impl Misuse {
 
 /// Tells people something; stdout belongs to the protocol.
 fn say(what: impl Display) {
-    // Who closed our stderr does not want to know.
+    let called = std::env::args_os().next().unwrap_or_default();
+    let program = Path::new(&called).file_stem().unwrap_or_default().display();
     let what = what.to_string();
-    let _ = writeln!(std::io::stderr(), "acp-mockpeer: {}", what.trim_end());
+    // Who closed our stderr does not want to know.
+    let _ = writeln!(std::io::stderr(), "{program}: {}", what.trim_end());
 }
 
 impl PlayArgs {
-    /// Reads the script, if there is one.
-    fn scenario(&self) -> Result<Option<Scenario>, Misuse> {
-        let script = self.script.as_ref();
-        script
-            .map(|path| Scenario::load(path).map_err(|error| Misuse::new(&error)))
-            .transpose()
-    }
-
     /// Tells people how a play ended.
     fn report(&self, outcome: &Outcome) {
         match &self.report {
@@ -206,8 +288,13 @@ impl PlayArgs {
     }
 }
 
-/// Reads a recording as the agent's script.
-fn scripted(path: &std::path::Path, style: Style) -> Result<Scenario, Misuse> {
+/// Reads a script.
+fn load(path: &Path) -> Result<Scenario, Misuse> {
+    Scenario::load(path).map_err(|error| Misuse::new(&error))
+}
+
+/// Reads a recording as the script of one side.
+fn scripted(path: &Path, style: Style) -> Result<Scenario, Misuse> {
     let recording = Recording::load(path).map_err(|error| Misuse::new(&error))?;
     let text = recording.to_scenario(style);
     Scenario::parse(&path.display().to_string(), &text).map_err(|error| Misuse::new(&error))

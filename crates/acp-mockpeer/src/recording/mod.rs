@@ -12,6 +12,7 @@
 //!
 //! `docs/recordings.md` describes it in full.
 
+mod answers;
 mod entry;
 mod json_strings;
 mod redact;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::answers;
 use super::json_strings;
 use super::{Entry, Recording, What, entry::signal_name};
 use crate::Side;
@@ -23,6 +24,11 @@ pub enum Style {
     ///
     /// This is what a mock agent plays: other clients word things in another way.
     Agent,
+    /// Everything the client said; of the agent, only that it answers.
+    ///
+    /// This is what is said again to an agent: it may word things in another way.
+    /// What agents asked is answered as it was, in whatever order it is asked.
+    Client,
 }
 
 /// What JSON-RPC puts around a message.
@@ -36,8 +42,16 @@ pub(super) fn write(recording: &Recording, style: Style) -> String {
         sessions: HashMap::new(),
         names: name_requests(recording),
         asked: 0,
+        cwd: None,
+        heard: false,
     };
-    let mut text = format!("# {}\n\n", title(recording));
+    let mut text = format!("# {}\n", title(recording));
+    if style == Style::Client {
+        skeleton.cwd = answers::cwd(recording);
+        text.push_str(PATIENT);
+        text.push_str(&skeleton.rules(recording));
+    }
+    text.push('\n');
     for (index, entry) in recording.entries().iter().enumerate() {
         let rest = &recording.entries()[index + 1..];
         if let Some(step) = skeleton.step(entry, rest) {
@@ -47,6 +61,13 @@ pub(super) fn write(recording: &Recording, style: Style) -> String {
     }
     text
 }
+
+/// What comes before the steps of a client that does not insist on how it is answered.
+const PATIENT: &str = "\
+allow: unexpected, unknown-method
+patience: 10m
+limit: 60m
+";
 
 /// Says whose conversation it is.
 fn title(recording: &Recording) -> String {
@@ -131,7 +152,7 @@ fn name_requests(recording: &Recording) -> BTreeMap<usize, String> {
     names
 }
 
-struct Skeleton {
+pub(super) struct Skeleton {
     style: Style,
     ledger: Ledger,
     open: Vec<Open>,
@@ -139,6 +160,10 @@ struct Skeleton {
     sessions: HashMap<String, String>,
     names: BTreeMap<usize, String>,
     asked: usize,
+    /// The folder that was worked in, where it is to be another.
+    cwd: Option<String>,
+    /// Whether the agent said something since it was last asked.
+    heard: bool,
 }
 
 impl Skeleton {
@@ -155,6 +180,8 @@ impl Skeleton {
         let other_client = self.style == Style::Agent && entry.from == Side::Client;
         match &entry.what {
             What::Line(line) => self.line(entry.from, line),
+            What::Left(lines) => Some(format!("# {lines} lines are missing here")),
+            _ if self.style == Style::Client => None,
             What::Unfinished(_) | What::Close if other_client => None,
             What::Unfinished(line) => Some(format!("{arrow} {}", bytes(line))),
             What::Stderr(text) => {
@@ -169,13 +196,17 @@ impl Skeleton {
             }
             What::Exit(code) => Some(format!("<- exit {}", code.clamp(&0, &255))),
             What::Killed(signal) => Some(format!("<- exit by {}", signal_name(*signal))),
-            What::Left(lines) => Some(format!("# {lines} lines are missing here")),
         }
     }
 
     fn line(&mut self, from: Side, line: &[u8]) -> Option<String> {
         let arrow = from.arrow();
         let observed = self.ledger.observe(from, line);
+        if let (Style::Client, Some(message)) = (self.style, &observed.message)
+            && let Some(step) = self.passed_over(from, &observed.shape, message)
+        {
+            return step;
+        }
         let text = std::str::from_utf8(line).ok();
         let members = text
             .and_then(|text| serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(text).ok());
@@ -190,7 +221,16 @@ impl Skeleton {
             _ => None,
         };
         if let Some(written) = written {
-            return Some(format!("{arrow} {written}"));
+            let step = format!("{arrow} {written}");
+            let told = matches!(observed.shape, Shape::Notification { .. });
+            // When the agent had begun to say something, it shall have begun again.
+            return Some(match self.style == Style::Client && told && self.heard {
+                true => format!("<- any notification\n{step}"),
+                false => step,
+            });
+        }
+        if self.style == Style::Client && from == Side::Agent {
+            return None;
         }
         if self.style == Style::Agent && from == Side::Client {
             return Some("# the client sent something here that is no message".to_owned());
@@ -202,6 +242,72 @@ impl Skeleton {
                 let digits = line.iter().chain(b"\n").map(|byte| format!("{byte:02x}"));
                 format!("{arrow} hex {}", digits.collect::<Vec<_>>().join(" "))
             }
+        })
+    }
+
+    /// Keeps account of what an agent played to need not repeat: all but its answers,
+    /// and what was answered to it. `None` for what is written as it is.
+    fn passed_over(
+        &mut self,
+        from: Side,
+        shape: &Shape,
+        message: &Value,
+    ) -> Option<Option<String>> {
+        match (from, shape) {
+            (Side::Agent, Shape::Request { .. }) => {
+                self.heard = true;
+                self.ask(from, message);
+                Some(None)
+            }
+            (Side::Agent, Shape::Answer { .. }) => {
+                self.heard = false;
+                let of = self.answered(from, message);
+                let made = message["result"]["sessionId"].as_str();
+                let step = of.map(|of| match made {
+                    Some(id) => {
+                        format!("<- result{of} {{\"sessionId\": \"{}\"}}", self.session(id))
+                    }
+                    None => format!("<- answer{of}"),
+                });
+                Some(step)
+            }
+            (Side::Agent, _) => {
+                self.heard = true;
+                Some(None)
+            }
+            (Side::Client, Shape::Answer { .. }) => {
+                self.answered(from, message);
+                Some(None)
+            }
+            (Side::Client, Shape::Request { .. }) => {
+                self.heard = false;
+                None
+            }
+            (Side::Client, _) => None,
+        }
+    }
+
+    /// Keeps that a request waits for its answer, and returns its number.
+    fn ask(&mut self, from: Side, request: &Value) -> usize {
+        let number = self.asked;
+        self.asked += 1;
+        self.open.push(Open {
+            from,
+            id: request["id"].to_string(),
+            number,
+        });
+        number
+    }
+
+    /// Finds the request that is answered, and says which it is where that is needed.
+    fn answered(&mut self, from: Side, answer: &Value) -> Option<String> {
+        let id = answer["id"].to_string();
+        let mine = |open: &Open| open.from == from.other() && open.id == id;
+        let place = self.open.iter().position(mine)?;
+        let request = self.open.remove(place);
+        Some(match self.names.get(&request.number) {
+            Some(name) => format!(" of {name}"),
+            None => String::new(),
         })
     }
 
@@ -226,13 +332,7 @@ impl Skeleton {
                 if !(id.is_string() || id.is_i64() || id.is_u64()) {
                     return None;
                 }
-                let number = self.asked;
-                self.asked += 1;
-                self.open.push(Open {
-                    from,
-                    id: message["id"].to_string(),
-                    number,
-                });
+                let number = self.ask(from, message);
                 let name = self.names.get(&number).map(|name| format!(" as {name}"));
                 let word = if schema::is_request(method) {
                     ""
@@ -253,14 +353,7 @@ impl Skeleton {
                 Some(format!("{raw}{word}{}{params}", method_name(method)))
             }
             Shape::Answer { .. } => {
-                let id = message["id"].to_string();
-                let mine = |open: &Open| open.from == from.other() && open.id == id;
-                let place = self.open.iter().position(mine)?;
-                let request = self.open.remove(place);
-                let of = match self.names.get(&request.number) {
-                    Some(name) => format!(" of {name}"),
-                    None => String::new(),
-                };
+                let of = self.answered(from, message)?;
                 if loose {
                     return Some(format!("answer{of}"));
                 }
@@ -303,7 +396,7 @@ impl Skeleton {
     }
 
     /// Writes JSON as a pattern: with names for sessions, and `$` for nothing else.
-    fn pattern(&mut self, json: &str) -> String {
+    pub(super) fn pattern(&mut self, json: &str) -> String {
         let mut text = String::with_capacity(json.len());
         let mut done = 0;
         json_strings::each(json, |string| {
@@ -315,8 +408,11 @@ impl Skeleton {
                 return;
             };
             let is_session = string.keys.last().is_some_and(|key| key == "sessionId");
+            let is_session = is_session && self.is_renamed(&value);
             let new = if is_session && !value.is_empty() {
                 quoted(&self.session(&value))
+            } else if let Some(rest) = self.below_cwd(&value) {
+                quoted(&format!("$cwd{}", Template::escape(rest)))
             } else if value.contains('$') {
                 quoted(&Template::escape(&value))
             } else {
@@ -328,6 +424,18 @@ impl Skeleton {
         });
         text.push_str(&json[done..]);
         text
+    }
+
+    /// Tells whether a session gets another id when this is played: for the client, one
+    /// that was made; what it knew from before, it names as it did.
+    fn is_renamed(&self, id: &str) -> bool {
+        self.style != Style::Client || self.sessions.contains_key(id)
+    }
+
+    /// Returns what stands behind the folder in a path below it.
+    fn below_cwd<'a>(&self, path: &'a str) -> Option<&'a str> {
+        let rest = path.strip_prefix(self.cwd.as_deref()?)?;
+        (rest.is_empty() || rest.starts_with('/')).then_some(rest)
     }
 
     fn session(&mut self, id: &str) -> String {
@@ -344,7 +452,7 @@ impl Skeleton {
 }
 
 /// A method that is not made of what words are made of stands in quotes.
-fn method_name(method: &str) -> String {
+pub(super) fn method_name(method: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-./$:".contains(c);
     match !method.is_empty() && method.chars().all(plain) {
         true => method.to_owned(),

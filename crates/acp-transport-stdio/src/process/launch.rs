@@ -49,6 +49,8 @@ pub struct Launch {
     pub(super) kept_group: bool,
     #[cfg(unix)]
     pub(super) cwd_handle: Option<Arc<std::os::fd::OwnedFd>>,
+    #[cfg(unix)]
+    pub(super) stderr_handle: Option<Arc<std::os::fd::OwnedFd>>,
     pub(super) stderr_capacity: usize,
     pub(super) stderr_redactor: Option<Redactor>,
     pub(super) stderr_lines: Option<LineCallback>,
@@ -75,6 +77,8 @@ impl Launch {
             kept_group: false,
             #[cfg(unix)]
             cwd_handle: None,
+            #[cfg(unix)]
+            stderr_handle: None,
             stderr_capacity: DEFAULT_CAPACITY,
             stderr_redactor: None,
             stderr_lines: None,
@@ -159,6 +163,17 @@ impl Launch {
     #[must_use]
     pub fn with_merged_output(mut self) -> Self {
         self.merged_output = true;
+        self
+    }
+
+    /// Gives the child this open file as its stderr, for whoever wants every byte of it.
+    ///
+    /// The tail and the lines of stderr stay empty. A pipe stays open until the
+    /// launch is dropped too.
+    #[cfg(unix)]
+    #[must_use]
+    pub fn with_stderr_handle(mut self, file: impl Into<std::os::fd::OwnedFd>) -> Self {
+        self.stderr_handle = Some(Arc::new(file.into()));
         self
     }
 

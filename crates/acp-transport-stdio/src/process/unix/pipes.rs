@@ -96,7 +96,9 @@ impl Pipes {
             )
         };
         let (our_stdout, their_stdout) = pipe()?;
-        let (our_stderr, their_stderr) = if launch.merged_output {
+        let (our_stderr, their_stderr) = if let Some(given) = &launch.stderr_handle {
+            (None, given.try_clone()?)
+        } else if launch.merged_output {
             (None, their_stdout.try_clone()?)
         } else {
             let (ours, theirs) = pipe()?;
