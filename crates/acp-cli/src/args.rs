@@ -2,6 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
+use crate::config::{self, ConfigCommand};
 use crate::demo::DemoArgs;
 use crate::run::RunArgs;
 
@@ -27,6 +28,12 @@ pub(crate) enum Command {
     /// standard error. Ctrl-C asks the agent to cancel, a second Ctrl-C kills it with
     /// everything it started.
     Run(Box<RunArgs>),
+    /// Show what is chosen where the command line says nothing, and write a file for it
+    #[command(after_help = config::HELP.as_str())]
+    Config {
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
     /// Be a small agent on standard input and output, to try clients with
     DemoAgent(DemoArgs),
     /// Stand between a client and its agent, and record what they say
@@ -70,5 +77,22 @@ mod tests {
         let demo = acp.find_subcommand_mut("demo-agent");
         let demo = demo.expect("`acp demo-agent` is there");
         expect_test::expect_file!["help/demo-agent.txt"].assert_eq(&demo.render_help().to_string());
+    }
+
+    /// The commands whose help is in a file of its own: its words, joined by hyphens.
+    const COMMANDS: &[&str] = &["config", "config show", "config init"];
+
+    #[test]
+    fn so_is_that_of_every_command() {
+        use clap::CommandFactory;
+        let mut acp = Cli::command().term_width(100);
+        acp.build();
+        for name in COMMANDS {
+            let command = name.split(' ').fold(&mut acp, |command, word| {
+                command.find_subcommand_mut(word).expect("it is a command")
+            });
+            let file = format!("help/{}.txt", name.replace(' ', "-"));
+            expect_test::expect_file![file].assert_eq(&command.render_long_help().to_string());
+        }
     }
 }

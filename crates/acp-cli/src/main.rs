@@ -1,11 +1,19 @@
 //! The acp program: one command for every agent of the Agent Client Protocol.
 
 mod args;
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "`acp run` does not ask for all of it yet"
+)]
+mod config;
 mod demo;
 mod exit;
 mod outcome;
 mod run;
 mod show;
+mod table;
+mod values;
 
 use std::process::ExitCode;
 
@@ -30,6 +38,7 @@ fn main() -> ExitCode {
             // output that nobody reads, and a second Ctrl-C must be heard all the same.
             runtime.block_on(run::run(*args))
         }),
+        Command::Config { command } => config::run(&command).into(),
         // On a worker, where its connection is.
         Command::DemoAgent(args) => on_runtime(|runtime| {
             runtime

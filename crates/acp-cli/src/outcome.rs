@@ -10,6 +10,7 @@ use acp_harness::turn::{AuthRequired, TimeLimit, TurnError};
 use acp_protocol::rpc::{CallError, WireError};
 use acp_protocol::v1::{AuthMethod, StopReason, methods};
 
+use crate::config::ConfigError;
 use crate::exit::Exit;
 use crate::run::AgentError;
 use crate::show::{one_line, shown};
@@ -96,6 +97,11 @@ impl Outcome {
     /// The command line cannot be followed.
     pub(crate) fn usage(message: String, hint: &str) -> Self {
         Self::failed(Exit::Usage, Failure::new(message, hint))
+    }
+
+    /// The configuration cannot be used.
+    pub(crate) fn of_config(error: &ConfigError) -> Self {
+        Self::usage(in_words(error), error.hint())
     }
 
     /// The machine does not give what it takes to start.

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use acp_harness::registry::{AgentEntry, Origin, Registry, RegistryFileError, validate_agent};
+use acp_harness::registry::{
+    AgentEntry, AgentTable, Origin, Registry, RegistryFileError, validate_agent,
+};
 use acp_harness::version::Version;
 use expect_test::expect_file;
 
@@ -263,6 +265,24 @@ fn a_file_that_makes_no_sense_changes_nothing() {
     let good_then_bad = "[agents.ada]\ncommand = \"ada\"\n[agents.eve]\ncommand = \"./eve\"";
     registry.lay_over(good_then_bad).unwrap_err();
     assert!(registry.get("ada").is_none());
+}
+
+#[test]
+fn a_table_can_be_part_of_another_file() {
+    #[derive(serde::Deserialize)]
+    struct Other {
+        colour: String,
+        agents: AgentTable,
+    }
+    let text = "colour = \"red\"\n[agents.ada]\ncommand = \"ada\"\nenv = { A = \"s3cret\" }";
+    let other: Other = toml::from_str(text).unwrap();
+    assert_eq!(other.colour, "red");
+    assert_eq!(other.agents.names().collect::<Vec<_>>(), ["ada"]);
+    assert_eq!(format!("{:?}", other.agents), "{\"ada\"}");
+    let mut registry = Registry::builtin().clone();
+    registry.lay_over_table(other.agents).unwrap();
+    assert_eq!(registry.get("ada").unwrap().env["A"], "s3cret");
+    assert!(toml::from_str::<AgentTable>("[ada]\ncomand = \"ada\"").is_err());
 }
 
 #[test]

@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use acp_client::Allow;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::values::{Bound, pair, time, time_or_none};
+use crate::config::AllowLevel;
 use crate::exit;
+use crate::values::{Bound, pair, time, time_or_none};
 
 /// What `acp run` is told.
 #[derive(Debug, Args)]
@@ -119,30 +119,6 @@ pub(crate) struct LimitArgs {
     /// turn is cancelled [default: 30m]
     #[arg(long, value_name = "TIME", value_parser = time_or_none)]
     pub(crate) idle_timeout: Option<Bound>,
-}
-
-/// The levels of `--allow`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AllowLevel {
-    /// Refuse whatever the agent asks for
-    None,
-    /// Allow tools that say they read or search
-    Reads,
-    /// And edit, delete and move, when every path named lies inside the folder
-    Edits,
-    /// Allow everything
-    All,
-}
-
-impl From<AllowLevel> for Allow {
-    fn from(level: AllowLevel) -> Self {
-        match level {
-            AllowLevel::None => Self::None,
-            AllowLevel::Reads => Self::Reads,
-            AllowLevel::Edits => Self::Edits,
-            AllowLevel::All => Self::All,
-        }
-    }
 }
 
 #[cfg(test)]

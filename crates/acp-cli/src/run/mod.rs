@@ -6,7 +6,6 @@ mod help;
 mod interrupts;
 mod open;
 mod prompt;
-mod values;
 mod watch;
 
 use std::io;
@@ -18,6 +17,7 @@ use acp_harness::limits::HEADLESS_LOGIN_TIMEOUT;
 use acp_protocol::rpc::Limits;
 use acp_protocol::v1::Implementation;
 
+use crate::config::AllowLevel;
 use crate::exit::Exit;
 use crate::outcome::Outcome;
 use crate::show::{Format, Output};
@@ -74,7 +74,7 @@ impl Run {
         let prompt = prompt::gather(args.prompt.as_deref(), args.file.as_deref())?;
         let agent = Agent::choose(&args.agent, args.session.model.as_deref(), &cwd)
             .map_err(|error| Outcome::no_agent(&error))?;
-        let allow = args.consent.allow.unwrap_or(args::AllowLevel::None);
+        let allow = args.consent.allow.unwrap_or(AllowLevel::None);
         let idle = args.limits.idle_timeout;
         let client = Client::new(agent.launch.clone(), client_options(&args));
         Ok(Self {

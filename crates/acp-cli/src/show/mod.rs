@@ -15,6 +15,7 @@ use acp_harness::turn::Progress;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::exit::Exit;
 use crate::outcome::Outcome;
 use human::{Screen, Terminals};
 use json::Event;
@@ -186,6 +187,12 @@ impl Output {
             let _ = self.screen.fail(failure);
         }
     }
+}
+
+/// Shows how something failed that shows nothing else.
+pub(crate) fn fail(outcome: &Outcome) -> Exit {
+    Output::standard(Format::Human).end(outcome);
+    outcome.exit
 }
 
 /// Writes an update with its parameters as the agent spelled them.

@@ -1,6 +1,7 @@
 //! Tables of agents as text: the built-in one, and the user's own.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -65,12 +66,11 @@ pub(super) fn read(path: &Path) -> Result<String, RegistryFileError> {
 /// All of it counts or nothing.
 pub(super) fn lay_over(
     entries: &BTreeMap<String, AgentEntry>,
-    table: &str,
+    table: AgentTable,
     origin: &Origin,
 ) -> Result<BTreeMap<String, AgentEntry>, RegistryFileError> {
-    let table: Table = toml::from_str(table).map_err(RegistryFileError::Syntax)?;
     let mut entries = entries.clone();
-    for (name, patch) in table.agents {
+    for (name, patch) in table.0 {
         if patch.disabled {
             entries.remove(&name);
             continue;
@@ -94,11 +94,40 @@ pub(super) fn lay_over(
     Ok(entries)
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Table {
-    #[serde(default)]
-    agents: BTreeMap<String, EntryPatch>,
+/// Reads the text of a file that holds such a table and nothing else.
+pub(super) fn parse(text: &str) -> Result<AgentTable, RegistryFileError> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct File {
+        #[serde(default)]
+        agents: AgentTable,
+    }
+    let file: File = toml::from_str(text).map_err(RegistryFileError::Syntax)?;
+    Ok(file.agents)
+}
+
+/// Holds what a file says of agents, by their names: what stands below `agents` in the
+/// user's file.
+///
+/// For programs whose own configuration has such a part; unknown members are errors there
+/// too. It says nothing until it is laid over a registry
+/// ([`lay_over_table`](super::Registry::lay_over_table)).
+#[derive(Clone, Default, Deserialize)]
+#[serde(transparent)]
+pub struct AgentTable(BTreeMap<String, EntryPatch>);
+
+impl AgentTable {
+    /// Walks over the names it speaks of.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+}
+
+/// The names alone: variables of an agent may hold what nobody shall read.
+impl fmt::Debug for AgentTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.names()).finish()
+    }
 }
 
 /// Declares what a file may say of something, and how that is laid over what is known.
@@ -110,7 +139,7 @@ macro_rules! patch {
         $(extra $extra:ident: $extra_type:ty,)*
     }) => {
         $(#[$doc])*
-        #[derive(Default, Deserialize)]
+        #[derive(Clone, Default, Deserialize)]
         #[serde(deny_unknown_fields, default)]
         struct $patch {
             $($set: Option<$set_type>,)*

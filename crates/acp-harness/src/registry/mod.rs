@@ -50,7 +50,7 @@ use std::sync::LazyLock;
 
 pub use detect::{NotInstalled, Programs};
 pub use entry::{AgentEntry, InvalidEntry, Login, Origin, Quirks, UnknownAgent};
-pub use file::RegistryFileError;
+pub use file::{AgentTable, RegistryFileError};
 
 use crate::limits::MAX_AGENTS;
 use detect::Finder;
@@ -68,7 +68,8 @@ pub struct Registry {
 
 static BUILTIN: LazyLock<Registry> = LazyLock::new(|| {
     let table = include_str!("agents.toml");
-    let entries = file::lay_over(&BTreeMap::new(), table, &Origin::BuiltIn)
+    let entries = file::parse(table)
+        .and_then(|table| file::lay_over(&BTreeMap::new(), table, &Origin::BuiltIn))
         .expect("the built-in table is read by a test");
     Registry {
         entries,
@@ -104,6 +105,15 @@ impl Registry {
     ///
     /// [`RegistryFileError`]; nothing has changed then.
     pub fn lay_over(&mut self, table: &str) -> Result<(), RegistryFileError> {
+        self.lay_over_table(file::parse(table)?)
+    }
+
+    /// Lays a table that is read already over what is known.
+    ///
+    /// # Errors
+    ///
+    /// [`RegistryFileError`]; nothing has changed then.
+    pub fn lay_over_table(&mut self, table: AgentTable) -> Result<(), RegistryFileError> {
         self.entries = file::lay_over(&self.entries, table, &Origin::User)?;
         Ok(())
     }

@@ -1,0 +1,119 @@
+//! `acp config`.
+
+use std::io::{IsTerminal, Write, stdout};
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use clap::{Args, Subcommand};
+
+use super::{Flags, Settings, Surroundings, init, load, show};
+use crate::exit::Exit;
+use crate::outcome::Outcome;
+use crate::show::fail;
+use crate::table::width;
+
+/// What `acp config` is told.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Show what is in force here, and who said it
+    ///
+    /// Keys and other secrets are never shown: of MCP servers and agents only the names.
+    Show(ShowArgs),
+    /// Write a file in which every setting stands, to be chosen from
+    ///
+    /// A file that is there already is left as it is.
+    Init(InitArgs),
+}
+
+/// What `acp config show` is told.
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// Write one JSON object
+    #[arg(long)]
+    json: bool,
+
+    /// The folder to show it for [default: the current one]
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = ".",
+        hide_default_value = true
+    )]
+    cwd: PathBuf,
+}
+
+/// What `acp config init` is told.
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// Write the file of this project, `.acp.toml`, instead of your own
+    #[arg(long)]
+    project: bool,
+}
+
+/// Does what `acp config` was told.
+pub(crate) fn run(command: &ConfigCommand) -> Exit {
+    let written = match command {
+        ConfigCommand::Show(args) => show(args),
+        ConfigCommand::Init(args) => init(args),
+    };
+    match written {
+        Ok(text) => {
+            // Whoever closed standard output does not want to read it.
+            let _ = stdout().write_all(text.as_bytes());
+            Exit::EndOfTurn
+        }
+        Err(outcome) => fail(&outcome),
+    }
+}
+
+fn show(args: &ShowArgs) -> Result<String, Outcome> {
+    let configuration =
+        load(&args.cwd, Flags::default()).map_err(|error| Outcome::of_config(&error))?;
+    Ok(match args.json {
+        true => format!("{:#}\n", show::json(&configuration)),
+        false => show::table(&configuration, width(stdout().is_terminal())),
+    })
+}
+
+fn init(args: &InitArgs) -> Result<String, Outcome> {
+    let surroundings = Surroundings::of_process();
+    let written = match args.project {
+        true => init::project(Path::new(".")),
+        false => init::global(&surroundings),
+    };
+    let path = written.map_err(|error| Outcome::of_config(&error))?;
+    Ok(format!(
+        "{} is written; take the # from the lines you want\n",
+        path.display()
+    ))
+}
+
+/// What the help says of files and precedence.
+pub(crate) static HELP: LazyLock<String> = LazyLock::new(|| {
+    let rows = Settings::of(Vec::new()).rows();
+    let rows: String = rows
+        .iter()
+        .map(|row| format!("  {:14} {:18} {}\n", row.name, row.variable, row.about))
+        .collect();
+    format!(
+        "Who says it, the strongest first:\n  \
+           1. flags of the command\n  \
+           2. variables of the environment\n  \
+           3. .acp.toml, of the project: in the folder or above it, up to the root of\n     \
+              its repository; the nearest counts\n  \
+           4. config.toml, of your own: in $XDG_CONFIG_HOME/acp, or in ~/.config/acp\n  \
+           5. what the program does by itself\n\n\
+         Settings, and their variables:\n{rows}\n\
+         Files say besides:\n  \
+           [agents.NAME]  an agent of your own, or what is different about a known one\n  \
+           [mcp.NAME]     an MCP server for every session: command, args, env, env_from,\n                 \
+                          or url, headers, headers_from, sse\n  \
+           registry       a document of the official registry, by its absolute path\n  \
+           trust          folders whose .acp.toml may say everything (in your own file)\n\n\
+         A project's file comes with what was cloned. Unless you trust its folder it may\n\
+         choose a known agent, a model, times and a careful mode (ask, plan, read-only, or\n\
+         the mode in which the agent asks), and allow less than you do; the rest of it is\n\
+         ignored, and you are told. Model, effort and mode go with the agent that the same\n\
+         file names, and do not count for another.\n"
+    )
+});
