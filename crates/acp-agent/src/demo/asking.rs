@@ -120,14 +120,36 @@ impl DemoAgent {
         if !turn.setup().client.urls {
             return self.say(turn, "You open no addresses.\n").await;
         }
-        let url = OpenUrl::new("https://agentclientprotocol.com/");
-        match turn.send_to("Read about the protocol.", url).await? {
-            Some(visit) => {
-                self.rest(turn, 10).await?;
-                visit.done().await?;
-                self.say(turn, "Welcome back.\n").await
-            }
-            None => self.say(turn, "You stay here.\n").await,
+        let url = "https://agentclientprotocol.com/";
+        if self.visit(turn, "Read about the protocol.", url).await? {
+            self.say(turn, "Welcome back.\n").await
+        } else {
+            self.say(turn, "You stay here.\n").await
         }
+    }
+
+    /// Asks for a secret, which no form may do: what is told at the address,
+    /// neither the client nor an agent hears.
+    pub(super) async fn ask_secret(&self, turn: &Turn) -> Result<(), TurnError> {
+        if !turn.setup().client.urls {
+            let text = "You open no addresses, and here I may not ask.\n";
+            return self.say(turn, text).await;
+        }
+        let url = "https://example.com/tell-a-secret";
+        if self.visit(turn, "Tell your secret there.", url).await? {
+            self.say(turn, "Your secret is safe.\n").await
+        } else {
+            self.say(turn, "You keep it.\n").await
+        }
+    }
+
+    /// Sends the user to an address; whether they went, and came back.
+    async fn visit(&self, turn: &Turn, why: &str, url: &str) -> Result<bool, TurnError> {
+        let Some(visit) = turn.send_to(why, OpenUrl::new(url)).await? else {
+            return Ok(false);
+        };
+        self.rest(turn, 10).await?;
+        visit.done().await?;
+        Ok(true)
     }
 }

@@ -327,6 +327,12 @@ async fn questions_are_asked() {
         ("form", accept(json!({})), "You order nothing.\n"),
         ("address", json!({"action": "accept"}), "Welcome back.\n"),
         ("address", json!({"action": "decline"}), "You stay here.\n"),
+        (
+            "secret",
+            json!({"action": "accept"}),
+            "Your secret is safe.\n",
+        ),
+        ("secret", json!({"action": "cancel"}), "You keep it.\n"),
     ] {
         let answers = [("elicitation/create", answer)];
         let (updates, end) = converse(&mut client, &id, prompt, "", &answers).await;
@@ -339,9 +345,20 @@ async fn questions_are_asked() {
 async fn files_and_commands_of_the_client() {
     let (mut client, id) = able().await;
     let read = [("fs/read_text_file", json!({"content": "a\nb\n"}))];
-    let (updates, _) = converse(&mut client, &id, "read /etc/hosts", "", &read).await;
+    let (updates, _) = converse(&mut client, &id, "read src/./../lib.rs", "", &read).await;
     assert_eq!(text(&updates), "The file has 2 lines.\n");
-    assert_eq!(updates[0]["locations"][0]["path"], "/etc/hosts");
+    assert_eq!(
+        updates[0]["locations"][0]["path"],
+        "/home/ada/project/lib.rs"
+    );
+    for outside in [
+        "read /etc/hosts",
+        "read ../etc/hosts",
+        "write /home/ada/projects",
+    ] {
+        let said = hear(&mut client, &id, outside).await;
+        assert_eq!(said, "That lies outside of my folders.\n");
+    }
     let write = [("fs/write_text_file", json!({}))];
     let (updates, _) = converse(&mut client, &id, "write", "approve", &write).await;
     assert_eq!(text(&updates), "The file is written.\n");
@@ -361,6 +378,16 @@ async fn files_and_commands_of_the_client() {
     let shown = of_kind(&updates, "tool_call_update");
     let terminal = json!([{"type": "terminal", "terminalId": "t1"}]);
     assert!(shown.iter().any(|update| update["content"] == terminal));
+
+    let kill_it = [
+        ("terminal/create", json!({"terminalId": "t2"})),
+        ("terminal/kill", json!({})),
+        ("terminal/output", json!({"output": "a", "truncated": true})),
+        ("terminal/release", json!({})),
+    ];
+    let (updates, _) = converse(&mut client, &id, "timeout", "approve", &kill_it).await;
+    let said = "It took too long. Until then it wrote 1 bytes.\n";
+    assert_eq!(text(&updates), said);
 }
 
 #[tokio::test(start_paused = true)]
@@ -371,7 +398,9 @@ async fn a_client_that_can_do_nothing_is_told_so() {
         ("write", "I could not write it.\n"),
         ("terminal", "You ran nothing.\n"),
         ("form", "You show no forms.\n"),
+        ("timeout", "You ran nothing.\n"),
         ("address", "You open no addresses.\n"),
+        ("secret", "You open no addresses, and here I may not ask.\n"),
         ("notice", "You show no notices.\n"),
     ] {
         let updates = run(&mut client, &id, prompt, "approve").await;
