@@ -129,9 +129,22 @@ impl Agent {
         args: &AgentArgs,
     ) -> Result<Self, AgentError> {
         let registry = registry()?;
-        let entry = registry.validate(name)?.clone();
+        let entry = registry.validate(name)?;
+        let clean = args.clean_env;
+        Self::of_entry(&registry, entry, model, cwd, clean)
+    }
+
+    /// Finds the programs of an agent of a registry, and says how it is started in a
+    /// folder.
+    pub(crate) fn of_entry(
+        registry: &Registry,
+        entry: &AgentEntry,
+        model: Option<&str>,
+        cwd: &Path,
+        clean_env: bool,
+    ) -> Result<Self, AgentError> {
         let path = env::var_os("PATH").unwrap_or_default();
-        let programs = registry.find(&entry, path)?;
+        let programs = registry.find(entry, path)?;
         let mut ambient = Environment::inherited_all();
         let mut left_out = Vec::new();
         for variable in &entry.conflicts {
@@ -139,12 +152,12 @@ impl Agent {
                 left_out.push(variable.clone());
             }
         }
-        let mut policy = if args.clean_env {
+        let mut policy = if clean_env {
             let usual = EnvPolicy::new().allowing_network();
-            usual.speaking_of(&registry, &entry).passing_keys_of(&entry)
+            usual.speaking_of(registry, entry).passing_keys_of(entry)
         } else {
             // Keys of other agents too: tools and models behind this one may want them.
-            let all = EnvPolicy::inheriting_all().speaking_of(&registry, &entry);
+            let all = EnvPolicy::inheriting_all().speaking_of(registry, entry);
             let keys = registry.key_variables();
             keys.into_iter().fold(all, EnvPolicy::passing_key)
         };
@@ -154,12 +167,12 @@ impl Agent {
         let built = policy.build(&ambient)?;
         let keys = &entry.login.keys;
         Ok(Self {
-            launch: describe(&entry, &programs, &built, cwd),
-            preflight: preflight(&entry, &programs, &built),
+            launch: describe(entry, &programs, &built, cwd),
+            preflight: preflight(entry, &programs, &built),
             has_key: keys.iter().any(|key| built.environment.get(key).is_some()),
             origin: Origin::Known,
             left_out,
-            entry,
+            entry: entry.clone(),
         })
     }
 }
