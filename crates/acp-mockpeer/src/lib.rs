@@ -35,6 +35,7 @@ mod ledger;
 mod matching;
 mod play;
 mod recording;
+mod rules;
 mod scenario;
 mod schema;
 mod side;
@@ -44,8 +45,9 @@ pub use check::Check;
 pub use ledger::Finding;
 pub use play::{Ended, Failure, Found, Outcome, Play, Unplayable, Verdict};
 pub use recording::{Entry, EntryError, Recording, RecordingError, Redactor, Style, What};
+pub use rules::{Breach, DecidedBy, Level, Rule, Rules};
 pub use scenario::{
-    DEFAULT_LIMIT, DEFAULT_PATIENCE, ExitAs, Header, LoadError, Need, ParseError, Scenario,
+    DEFAULT_LIMIT, DEFAULT_PATIENCE, ExitAs, Header, LoadError, Mutant, Need, ParseError, Scenario,
     SignalName,
 };
 pub use side::Side;

@@ -97,12 +97,14 @@ fn put(
             }
             json.push('}');
         }
-        Pattern::OneOf(all) => {
-            if let Some(first) = all.first() {
-                put(first, bindings, inventor, json)?;
-            }
+        Pattern::OneOf(all) if !all.is_empty() => {
+            put(pattern.sent(), bindings, inventor, json)?;
         }
-        Pattern::Any(_) | Pattern::Absent | Pattern::Regex(_) | Pattern::Not(_) => {
+        Pattern::Any(_)
+        | Pattern::Absent
+        | Pattern::Regex(_)
+        | Pattern::Not(_)
+        | Pattern::OneOf(_) => {
             return Err(TooVague {
                 pattern: pattern.to_string(),
             });
@@ -113,11 +115,7 @@ fn put(
 
 /// A member that is said to be absent is not sent.
 fn is_left_out(pattern: &Pattern) -> bool {
-    match pattern {
-        Pattern::Absent => true,
-        Pattern::OneOf(all) => all.first().is_some_and(is_left_out),
-        _ => false,
-    }
+    matches!(pattern.sent(), Pattern::Absent)
 }
 
 fn put_template(

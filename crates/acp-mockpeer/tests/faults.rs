@@ -126,7 +126,7 @@ fn wrong_shape() {
         "",
         expect![[r#"
             line 3: the agent sent what no step expects (at result.protocolVersion: expected 1, got "1")
-            line 3: shape: at result.protocolVersion: "1" is not of type "integer"
+            line 3: shape: at result.protocolVersion: "1" is not of type "integer" (R031)
         "#]],
     );
     agent(
@@ -151,7 +151,7 @@ fn wrong_shape() {
 <- raw result of prompt {"stopReason": "tired"}"#,
         expect![[r#"
             line 8: the agent sent what no step expects (at result.stopReason: expected "end_turn", got "tired")
-            line 8: shape: at result.stopReason: this is none of "end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"
+            line 8: shape: at result.stopReason: this is none of "end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled" (R110)
         "#]],
     );
     agent(
@@ -160,8 +160,8 @@ fn wrong_shape() {
 <- raw error to prompt {"code": "x"}"#,
         expect![[r#"
             line 8: the agent sent what no step expects (at the answer: expected a result, got an error)
-            line 8: shape: at error: "message" is a required property
-            line 8: shape: at error.code: "x" is not valid under any of the schemas listed in the 'anyOf' keyword
+            line 8: shape: at error: "message" is a required property (R013)
+            line 8: shape: at error.code: "x" is not valid under any of the schemas listed in the 'anyOf' keyword (R020)
         "#]],
     );
 }
@@ -172,7 +172,7 @@ fn wrong_envelope() {
         r#"<- raw message {"id": 1, "result": {"protocolVersion": 1}}"#,
         "",
         expect![[r#"
-            line 3: envelope: `jsonrpc` has to be "2.0"
+            line 3: envelope: `jsonrpc` has to be "2.0" (R004)
         "#]],
     );
     agent(
@@ -276,7 +276,7 @@ fn unadvertised() {
         r#"<- raw fs/read_text_file {"sessionId": "$s", "path": "/a"}"#,
         expect![[r#"
             line 7: the agent sent what no step expects
-            line 7: unadvertised: fs/read_text_file needs `fs.readTextFile`, which was not advertised (R140, R141)
+            line 7: unadvertised: fs/read_text_file needs `fs.readTextFile`, which was not advertised (R140, R141, R036)
         "#]],
     );
     agent(
@@ -284,7 +284,7 @@ fn unadvertised() {
         r#"<- raw session/update {"sessionId": "$s", "update": {"sessionUpdate": "notice", "severity": "info", "title": "hi"}}"#,
         expect![[r#"
             line 7: the agent sent what no step expects (at params.update.sessionUpdate: expected "agent_message_chunk", got "notice")
-            line 7: unadvertised: a notice needs `session.notices`, which was not advertised
+            line 7: unadvertised: a notice needs `session.notices`, which was not advertised (R036)
         "#]],
     );
 }
@@ -304,7 +304,7 @@ fn unknown_things() {
         r#"<- raw session/update {"sessionId": "nobody", "update": {"sessionUpdate": "plan", "entries": []}}"#,
         expect![[r#"
             line 7: the agent sent what no step expects (at params.sessionId: expected "$s", which is "s-1", got "nobody")
-            line 7: unknown-session: no session "nobody" was made or opened (R106)
+            line 7: unknown-session: no session "nobody" was made or opened
         "#]],
     );
     agent(
@@ -313,8 +313,8 @@ fn unknown_things() {
         "",
         expect![[r#"
             line 3: the agent sent what no step expects
-            line 3: uninitialized: session/update came before initialize was answered (R023, R057)
-            line 3: unknown-session: no session "nobody" was made or opened (R106)
+            line 3: uninitialized: session/update came before initialize was answered
+            line 3: unknown-session: no session "nobody" was made or opened
         "#]],
     );
 }

@@ -32,9 +32,9 @@ fn headers() {
     check(
         "porves: R1\n-> initialize\n",
         expect![[r#"
-        bad.acpt:1:1: there is no field `porves`; there are proves, tck, side, needs, allow, patience, limit
-          1 | porves: R1
-            | ^"#]],
+            bad.acpt:1:1: there is no field `porves`; there are proves, tck, side, needs, allow, patience, limit, task
+              1 | porves: R1
+                | ^"#]],
     );
     check(
         "proves:\n-> initialize\n",
@@ -127,9 +127,9 @@ fn steps() {
     check(
         "-> initialize {} {}\n",
         expect![[r#"
-        bad.acpt:1:18: expected the end of the line, `as`, `with id`, `within` or how it is written, found `{`
-          1 | -> initialize {} {}
-            |                  ^"#]],
+            bad.acpt:1:18: expected the end of the line, `as`, `with id`, `within`, `for` or how it is written, found `{`
+              1 | -> initialize {} {}
+                |                  ^"#]],
     );
     check(
         "-> initialize within soon\n",
@@ -600,4 +600,123 @@ fn texts_that_are_cut_or_miss_a_letter() {
         }
     }
     assert!(read > 5_000, "only {read} texts were read");
+}
+
+#[test]
+fn rules() {
+    check(
+        "-> initialize\n<- result for R999\n",
+        expect![[r#"
+        bad.acpt:2:15: there is no rule R999
+          2 | <- result for R999
+            |               ^"#]],
+    );
+    check(
+        "-> initialize\n<- result for R024\n",
+        expect![[r#"
+        bad.acpt:2:15: R024 binds the client, and this is what the agent does: Send the newest protocol version the client supports
+          2 | <- result for R024
+            |               ^"#]],
+    );
+    check(
+        "-> initialize\n<- result for\n",
+        expect![[r#"
+        bad.acpt:2:14: expected the id of a rule, such as `R120`, found the end of the line
+          2 | <- result for
+            |              ^"#]],
+    );
+    check(
+        "-> initialize\n<- any\n  for R027 {}\n",
+        expect![[r#"
+        bad.acpt:3:3: only a message of a kind, a result or an error has something in it for a rule
+          3 |   for R027 {}
+            |   ^"#]],
+    );
+    check(
+        "-> initialize\n<- result\n  for R027\n",
+        expect![[r#"
+        bad.acpt:3:11: expected a value or a pattern, found the end of the line
+          3 |   for R027
+            |           ^"#]],
+    );
+}
+
+#[test]
+fn mutants() {
+    let after = |mutant: &str| format!("-> initialize\n<- result\n  mutant {mutant}\n");
+    check(
+        &after("R027 R028 drop"),
+        expect![[r#"
+        bad.acpt:3:10: a mutant breaks one rule; write a line for each
+          3 |   mutant R027 R028 drop
+            |          ^"#]],
+    );
+    check(
+        &after("R027 dorp"),
+        expect![[r#"
+        bad.acpt:3:15: there is no edit `dorp`; there are drop, twice, later, sooner, set, remove, insert, bytes, close
+          3 |   mutant R027 dorp
+            |               ^"#]],
+    );
+    check(
+        &after("R027 explode"),
+        expect![[r#"
+        bad.acpt:3:15: there is no edit `explode`; there are drop, twice, later, sooner, set, remove, insert, bytes, close
+          3 |   mutant R027 explode
+            |               ^"#]],
+    );
+    check(
+        &after("R027 set result..x 1"),
+        expect![[r#"
+        bad.acpt:3:19: `result..x` is no place in a message
+          3 |   mutant R027 set result..x 1
+            |                   ^"#]],
+    );
+    check(
+        &after("R027 set result.x any"),
+        expect![[r#"
+        bad.acpt:3:28: `any` cannot be sent
+          3 |   mutant R027 set result.x any
+            |                            ^"#]],
+    );
+    check(
+        &after("R027 insert {} instead"),
+        expect![[r#"
+        bad.acpt:3:25: expected `before` or `after`, found `instead`
+          3 |   mutant R027 insert {} instead
+            |                         ^"#]],
+    );
+    check(
+        &after("R027 close"),
+        expect![[r#"
+        bad.acpt:3:20: expected `after`, found the end of the line
+          3 |   mutant R027 close
+            |                    ^"#]],
+    );
+    check(
+        "-> initialize\n<- close\n  mutant R027 twice\n",
+        expect![[r#"
+            bad.acpt:3:15: what is no message can only be left out: `drop`
+              3 |   mutant R027 twice
+                |               ^"#]],
+    );
+}
+
+/// What stands between blocks and is none of the words.
+#[test]
+fn words_in_any_order() {
+    check(
+        "-> initialize\nany order\n  <- result\n  and\nend\n",
+        expect![[r#"
+        bad.acpt:4:3: expected a step (`->` the client, `<-` the agent) or a block, found `and`
+          4 |   and
+            |   ^"#]],
+    );
+    check(
+        "-> initialize\nany order\n  optional\n    <- result\n  end\nend\n",
+        expect![[r#"
+            bad.acpt:3:3: only messages can come in any order
+              3 |   optional
+                |   ^"#]],
+    );
 }

@@ -132,7 +132,7 @@ fn broken_checks_and_secrets() {
                     line  using [redacted]
 
                 11 | <- session/update*
-              the agent broke a check: shape: at params.update: "entries" is a required property
+              the agent broke a check: shape: at params.update: "entries" is a required property (R138)
                     line  {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s-1","update":{"sessionUpdate":"plan"}}}
 
               the conversation, as the client saw it

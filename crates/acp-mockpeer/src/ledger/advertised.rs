@@ -7,11 +7,10 @@ use crate::Check;
 
 /// Tells whether a capability is there: `true`, or anything but `false` and null.
 pub(crate) fn advertises(capabilities: &Value, path: &str) -> bool {
-    let mut at = capabilities;
-    for name in path.split('.') {
-        at = &at[name];
-    }
-    !matches!(at, Value::Null | Value::Bool(false))
+    !matches!(
+        at(capabilities, path),
+        None | Some(Value::Null | Value::Bool(false))
+    )
 }
 
 /// Methods that need a capability as a whole.
@@ -51,13 +50,8 @@ const METHODS: [(&str, &str, &[&str]); 14] = [
 /// What these params need and the other side did not advertise.
 pub(super) fn missing_for(method: &str, params: &Value, capabilities: &Value) -> Option<Finding> {
     let lacks = |path: &str| !advertises(capabilities, path);
-    let finding = |what: &str, path: &str, rules| {
-        Some(Finding::new(
-            Check::Unadvertised,
-            rules,
-            format!("{what} needs `{path}`, which was not advertised"),
-        ))
-    };
+    let finding =
+        |what: &str, path: &str, rules| Some(unadvertised(what, path, rules, capabilities));
     if let Some((name, path, rules)) = METHODS.into_iter().find(|(name, ..)| *name == method)
         && lacks(path)
     {
@@ -138,14 +132,9 @@ pub(super) fn missing_for_result(
         "initialize" => {
             let methods = result["authMethods"].as_array().into_iter().flatten();
             let mut terminal = methods.filter(|method| method["type"] == "terminal");
-            (terminal.next().is_some() && !advertises(capabilities, "auth.terminal")).then(|| {
-                Finding::new(
-                    Check::Unadvertised,
-                    &["R047"],
-                    "a login by terminal needs `auth.terminal`, which was not advertised"
-                        .to_owned(),
-                )
-            })
+            let path = "auth.terminal";
+            (terminal.next().is_some() && !advertises(capabilities, path))
+                .then(|| unadvertised("a login by terminal", path, &["R047"], capabilities))
         }
         "session/new" | "session/load" | "session/resume" | "session/set_config_option" => {
             boolean_options(result, capabilities)
@@ -158,13 +147,26 @@ fn boolean_options(holder: &Value, capabilities: &Value) -> Option<Finding> {
     let options = holder["configOptions"].as_array().into_iter().flatten();
     let mut boolean = options.filter(|option| option["type"] == "boolean");
     let path = "session.configOptions.boolean";
-    (boolean.next().is_some() && !advertises(capabilities, path)).then(|| {
-        Finding::new(
-            Check::Unadvertised,
-            &["R163"],
-            format!("a boolean option needs `{path}`, which was not advertised"),
-        )
-    })
+    (boolean.next().is_some() && !advertises(capabilities, path))
+        .then(|| unadvertised("a boolean option", path, &["R163"], capabilities))
+}
+
+fn unadvertised(what: &str, path: &str, rules: &[&'static str], capabilities: &Value) -> Finding {
+    let mut rules = rules.to_vec();
+    // What is left out counts as unsupported; `false` says so itself.
+    if at(capabilities, path).is_none() {
+        rules.push("R036");
+    }
+    Finding::new(
+        Check::Unadvertised,
+        &rules,
+        format!("{what} needs `{path}`, which was not advertised"),
+    )
+}
+
+fn at<'a>(capabilities: &'a Value, path: &str) -> Option<&'a Value> {
+    path.split('.')
+        .try_fold(capabilities, |at, name| at.get(name))
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ pub(super) fn shape(message: &Value, findings: &mut Vec<Finding>) -> Shape {
         findings.push(Finding::new(Check::Envelope, rules, text.to_owned()));
     };
     if message["jsonrpc"] != "2.0" {
-        complain(&[], "`jsonrpc` has to be \"2.0\"");
+        complain(&["R004"], "`jsonrpc` has to be \"2.0\"");
     }
     let id = message.get("id");
     let method = message.get("method");
@@ -72,7 +72,7 @@ pub(super) fn shape(message: &Value, findings: &mut Vec<Finding>) -> Shape {
             }
         }
         Some(_) => {
-            complain(&[], "`method` has to be a string");
+            complain(&["R004"], "`method` has to be a string");
             Shape::Other
         }
         None if answers => {

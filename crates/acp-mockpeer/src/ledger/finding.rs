@@ -2,30 +2,34 @@
 
 use std::fmt;
 
-use crate::Check;
+use serde_json::Value;
+
 use crate::schema::Violation;
+use crate::{Check, rules};
 
 /// Something a line broke that holds for every line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     check: Check,
-    rules: &'static [&'static str],
+    rules: Vec<&'static str>,
     message: String,
 }
 
 impl Finding {
-    pub(crate) fn new(check: Check, rules: &'static [&'static str], message: String) -> Self {
+    pub(crate) fn new(check: Check, rules: &[&'static str], message: String) -> Self {
         Self {
             check,
-            rules,
+            rules: rules.to_vec(),
             message,
         }
     }
 
-    pub(crate) fn shape(violation: &Violation) -> Self {
+    /// What the schema does not allow in a part of a message.
+    pub(crate) fn shape(method: &str, part: &Value, violation: &Violation) -> Self {
+        let rule = rules::shape::broken_by(method, part, violation);
         Self::new(
             Check::Shape,
-            &[],
+            rule.as_slice(),
             format!("at {}: {}", violation.path, violation.message),
         )
     }
@@ -36,10 +40,10 @@ impl Finding {
         self.check
     }
 
-    /// Returns the ids of the requirements that are broken, where one fits.
+    /// Returns the ids of the rules that are broken, where one fits.
     #[must_use]
-    pub fn rules(&self) -> &'static [&'static str] {
-        self.rules
+    pub fn rules(&self) -> &[&'static str] {
+        &self.rules
     }
 
     /// Returns what is wrong.

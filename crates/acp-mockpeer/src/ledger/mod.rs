@@ -157,7 +157,7 @@ impl Ledger {
         if let Some(older) = self.asked_by(from).insert(id.clone(), asked) {
             findings.push(Finding::new(
                 Check::ReusedId,
-                &["R019"],
+                &[],
                 format!("the id {id} still belongs to {}", older.method),
             ));
         }
@@ -202,14 +202,14 @@ impl Ledger {
         }
         let params = message.get("params").filter(|params| !params.is_null());
         let none = Value::Object(serde_json::Map::new());
-        for violation in schema::violations(method, Use::Params, params.unwrap_or(&none)) {
-            findings.push(Finding::shape(&violation));
-        }
         let params = params.unwrap_or(&none);
+        for violation in schema::violations(method, Use::Params, params) {
+            findings.push(Finding::shape(method, params, &violation));
+        }
         if !self.initialized && method != "initialize" {
             findings.push(Finding::new(
                 Check::Uninitialized,
-                &["R023", "R057"],
+                self.too_early(from, method),
                 format!("{method} came before initialize was answered"),
             ));
         }
@@ -219,6 +219,23 @@ impl Ledger {
             findings.extend(advertised::missing_for(method, params, other));
         }
         self.known_session(from, method, params, findings);
+    }
+
+    /// The rules that a method breaks which comes before `initialize` was answered.
+    fn too_early(&self, from: Side, method: &str) -> &'static [&'static str] {
+        let asked = || {
+            let mut asked = self.asked_by_client.values();
+            asked.any(|asked| asked.method == "initialize")
+        };
+        match (from, method) {
+            (Side::Agent, _) => &[],
+            (_, "session/new" | "session/load" | "session/resume") if asked() => &["R057"],
+            (_, "session/new" | "session/load" | "session/resume") => &["R023", "R057"],
+            (_, "session/list") => &["R087"],
+            (_, "session/delete") => &["R102"],
+            (_, "session/prompt") => &["R106"],
+            _ => &[],
+        }
     }
 
     fn known_session(&self, from: Side, method: &str, params: &Value, findings: &mut Vec<Finding>) {
@@ -238,7 +255,10 @@ impl Ledger {
         if !open && !full && !self.sessions.contains(session) {
             findings.push(Finding::new(
                 Check::UnknownSession,
-                &["R106"],
+                match (from, method) {
+                    (Side::Client, "session/prompt") => &["R106"],
+                    _ => &[],
+                },
                 format!("no session {session:?} was made or opened"),
             ));
         }
@@ -255,7 +275,7 @@ impl Ledger {
         let error = message.get("error");
         if let Some(error) = error {
             for violation in schema::violations("", Use::Result, error) {
-                findings.push(Finding::shape(&violation));
+                findings.push(Finding::shape("", error, &violation));
             }
         }
         let asked = self.asked_by(from.other()).remove(&id.to_string());
@@ -273,8 +293,9 @@ impl Ledger {
             self.setting_up = self.setting_up.saturating_sub(1);
         }
         if let Some(result) = message.get("result") {
-            for violation in schema::violations(&asked.method, Use::Result, result) {
-                findings.push(Finding::shape(&violation));
+            let method = &asked.method;
+            for violation in schema::violations(method, Use::Result, result) {
+                findings.push(Finding::shape(method, result, &violation));
             }
             let asker = self.capabilities(from.other());
             findings.extend(advertised::missing_for_result(&asked.method, result, asker));

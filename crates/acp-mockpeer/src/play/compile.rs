@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use crate::Side;
 use crate::scenario::Scenario;
-use crate::scenario::pattern::{Element, Pattern};
+use crate::scenario::merge::with_demands;
+use crate::scenario::pattern::Pattern;
 use crate::scenario::step::{Act, AnswerBody, Count, Item, Message, Step, What, first_side};
 
 /// Where in a program.
@@ -178,6 +179,7 @@ impl Compiler {
 
     /// What we do.
     fn own(&mut self, step: &Arc<Step>) -> Result<(), Unplayable> {
+        let step = with_demands(step);
         let refuse = |reason: String| {
             Err(Unplayable {
                 line: step.line,
@@ -201,14 +203,14 @@ impl Compiler {
             Act::Nothing(time) => {
                 let step = Step {
                     act: Act::Wait(*time),
-                    ..(**step).clone()
+                    ..(*step).clone()
                 };
                 self.ops.push(Op::Do(Arc::new(step)));
                 return Ok(());
             }
             _ => {}
         }
-        self.ops.push(Op::Do(step.clone()));
+        self.ops.push(Op::Do(step));
         Ok(())
     }
 
@@ -307,26 +309,7 @@ fn vague(message: &Message) -> Option<String> {
     [part, message.id.as_ref()]
         .into_iter()
         .flatten()
-        .find_map(vague_pattern)
-}
-
-fn vague_pattern(pattern: &Pattern) -> Option<String> {
-    match pattern {
-        Pattern::Any(_) | Pattern::Regex(_) | Pattern::Not(_) => Some(pattern.to_string()),
-        Pattern::Array(elements) => elements.iter().find_map(|element| match element {
-            Element::One(Pattern::Absent) => Some(Pattern::Absent.to_string()),
-            Element::One(pattern) => vague_pattern(pattern),
-            Element::Rest => None,
-        }),
-        Pattern::Object(object) => {
-            let mut members = object.members.iter();
-            members.find_map(|(_, pattern)| vague_pattern(pattern))
-        }
-        Pattern::OneOf(all) => all.first().and_then(vague_pattern),
-        // Left out of objects; params and results that are absent are left out too.
-        Pattern::Absent => None,
-        _ => None,
-    }
+        .find_map(Pattern::vague)
 }
 
 /// Returns how long a step waits for the other side at most, if it says so.

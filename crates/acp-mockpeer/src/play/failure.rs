@@ -7,6 +7,7 @@ use super::describe;
 use super::engine::Stop;
 use super::flow::Hope;
 use super::meet::Miss;
+use crate::Rule;
 use crate::scenario::step::{Act, AnswerBody, Message, Step, What};
 
 /// The step at which a play failed.
@@ -17,6 +18,8 @@ pub struct Failure {
     pub(super) expected: Vec<String>,
     pub(super) got: Option<String>,
     pub(super) because: Option<String>,
+    /// The rules that the step is for.
+    pub(super) rules: Vec<&'static Rule>,
     /// Where in the transcript.
     pub(super) entry: Option<usize>,
 }
@@ -26,6 +29,12 @@ impl Failure {
     #[must_use]
     pub fn line(&self) -> usize {
         self.line
+    }
+
+    /// Returns the rules that the step, or else the scenario, is for.
+    #[must_use]
+    pub fn rules(&self) -> &[&'static Rule] {
+        &self.rules
     }
 
     /// Returns what happened, in one sentence.
@@ -56,6 +65,7 @@ pub(super) fn broken(line: usize, why: &str) -> Stop {
         expected: Vec::new(),
         got: None,
         because: None,
+        rules: Vec::new(),
         entry: None,
     }))
 }
@@ -67,12 +77,13 @@ pub(super) fn failed(step: &Step, why: String) -> Stop {
         expected: Vec::new(),
         got: None,
         because: None,
+        rules: Vec::new(),
         entry: None,
     }))
 }
 
 /// Says what was waited for, what came, and why it was not it.
-pub(super) fn failure(why: &str, hopes: Vec<Hope>, line: Option<(&[u8], usize)>) -> Stop {
+pub(super) fn failure(why: &str, hopes: &[Hope], line: Option<(&[u8], usize)>) -> Stop {
     let because = hopes.iter().find_map(|hope| match &hope.miss {
         Some(Miss::Content(mismatch)) => Some(mismatch.to_string()),
         _ => None,
@@ -97,6 +108,10 @@ pub(super) fn failure(why: &str, hopes: Vec<Hope>, line: Option<(&[u8], usize)>)
         expected,
         got: line.map(|(bytes, _)| describe::line(bytes)),
         because,
+        rules: hopes
+            .first()
+            .map(|hope| hope.step.rules.clone())
+            .unwrap_or_default(),
         entry: line.map(|(_, entry)| entry),
     }))
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::compile::{Op, Place, Program, within};
-use super::meet::{Knowledge, Miss, meet};
+use super::meet::{Knowledge, Miss, Unmet, meet, unmet};
 use crate::ledger::Observed;
 use crate::scenario::step::{Act, Count, Message, Step};
 
@@ -23,6 +23,15 @@ pub(super) struct Flow {
     threads: Vec<Thread>,
     /// When something last came for this flow.
     active: Instant,
+    /// Steps that ends or time fulfilled, until they are asked for.
+    fulfilled: Vec<Arc<Step>>,
+}
+
+/// A step that took a line.
+#[derive(Debug)]
+pub(super) struct Taker {
+    pub(super) step: Arc<Step>,
+    pub(super) unmet: Vec<Unmet>,
 }
 
 /// One way a flow may have gone.
@@ -84,6 +93,7 @@ impl Flow {
                 settled: false,
             }],
             active: now,
+            fulfilled: Vec::new(),
         }
     }
 
@@ -206,7 +216,7 @@ impl Flow {
         line: &[u8],
         observed: &Observed,
         now: Instant,
-    ) -> Option<Vec<Arc<Step>>> {
+    ) -> Option<Vec<Taker>> {
         let mut next = Vec::new();
         let mut takers = Vec::new();
         for thread in &self.threads {
@@ -218,8 +228,8 @@ impl Flow {
                             taken.since = now;
                         }
                         taken.go(taken.place + 1, now);
+                        takers.push(taken.takes(step, observed));
                         next.push(taken);
-                        takers.push(step.clone());
                     }
                 }
                 Op::AwaitAll(steps) => {
@@ -240,8 +250,8 @@ impl Flow {
                             taken.met |= bit;
                             taken.since = now;
                             taken.go(thread.place, now);
+                            takers.push(taken.takes(step, observed));
                             next.push(taken);
-                            takers.push(step.clone());
                         }
                     }
                 }
@@ -277,6 +287,7 @@ impl Flow {
             };
             if met(&step.act) {
                 let mut thread = thread;
+                self.fulfilled.push(step.clone());
                 thread.since = now;
                 thread.go(thread.place + 1, now);
                 next.push(thread);
@@ -315,6 +326,7 @@ impl Flow {
     /// Lets time pass: silence that was kept goes on, who waited too long ends.
     pub(super) fn time(&mut self, program: &Program, patience: Duration, now: Instant) {
         let active = self.active;
+        let fulfilled = &mut self.fulfilled;
         self.threads.retain_mut(|thread| {
             let due = thread
                 .deadline(program, active, patience)
@@ -322,15 +334,14 @@ impl Flow {
             if !due {
                 return true;
             }
-            let silent = matches!(
-                &program.ops[thread.place],
-                Op::Await { step, .. } if matches!(step.act, Act::Nothing(_))
-            );
-            if silent {
-                thread.since = now;
-                thread.go(thread.place + 1, now);
-            }
-            silent
+            let silent = match &program.ops[thread.place] {
+                Op::Await { step, .. } if matches!(step.act, Act::Nothing(_)) => step.clone(),
+                _ => return false,
+            };
+            fulfilled.push(silent);
+            thread.since = now;
+            thread.go(thread.place + 1, now);
+            true
         });
         // Those who may wait for more of the same need a way out of it.
         let again =
@@ -338,6 +349,11 @@ impl Flow {
         if self.threads.iter().all(again) {
             self.threads.clear();
         }
+    }
+
+    /// Returns the steps that were fulfilled by an end or by time since it was asked last.
+    pub(super) fn take_fulfilled(&mut self) -> Vec<Arc<Step>> {
+        std::mem::take(&mut self.fulfilled)
     }
 
     /// Tells whether no way is left.
@@ -383,6 +399,15 @@ impl Flow {
 }
 
 impl Thread {
+    /// Takes what rules demand of the line besides.
+    fn takes(&mut self, step: &Arc<Step>, observed: &Observed) -> Taker {
+        let names = &mut self.knowledge.names;
+        Taker {
+            step: step.clone(),
+            unmet: unmet(step, observed.message.as_ref(), names),
+        }
+    }
+
     fn go(&mut self, place: Place, now: Instant) {
         self.place = place;
         self.arrived = now;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::Rule;
 use crate::ledger::{Observed, Shape};
 use crate::matching::{Bindings, Mismatch, matches};
 use crate::scenario::step::{Act, AnswerBody, AnyKind, Message, Slot, Step, What};
@@ -126,6 +127,47 @@ pub(super) fn meet_message(
         knowledge.ids.insert(*slot, id.clone());
     }
     Ok(())
+}
+
+/// What a rule demands of a message that it does not hold.
+#[derive(Clone, Debug)]
+pub(super) struct Unmet {
+    pub(super) line: usize,
+    pub(super) rules: Vec<&'static Rule>,
+    pub(super) why: Mismatch,
+}
+
+/// Holds a message that a step took, or sends, against what is demanded of it.
+pub(super) fn unmet(step: &Step, message: Option<&Value>, names: &mut Bindings) -> Vec<Unmet> {
+    let (Act::Message(expected), Some(message)) = (&step.act, message) else {
+        return Vec::new();
+    };
+    let (path, body) = match &expected.what {
+        What::Request { .. } | What::Notification { .. } => ("params", message.get("params")),
+        What::Answer { body, .. } => match body {
+            AnswerBody::Error(_) => ("error", message.get("error")),
+            _ => ("result", message.get("result")),
+        },
+        What::Any { .. } | What::Whole(_) => ("", Some(message)),
+    };
+    let demands = step.demands.iter();
+    demands
+        .filter_map(|demand| {
+            // What does not match binds nothing.
+            let mut tried = names.clone();
+            match matches(&demand.pattern, body, &mut tried, path) {
+                Ok(()) => {
+                    *names = tried;
+                    None
+                }
+                Err(why) => Some(Unmet {
+                    line: demand.line,
+                    rules: demand.rules.clone(),
+                    why,
+                }),
+            }
+        })
+        .collect()
 }
 
 fn content(

@@ -1,5 +1,6 @@
 //! Plays one side of a scenario.
 
+mod breaches;
 mod compile;
 mod compose;
 mod describe;
@@ -28,7 +29,7 @@ pub use world::Ended;
 
 use crate::recording::Entry;
 use crate::schema::CWD;
-use crate::{Check, Scenario, Side};
+use crate::{Breach, Check, Scenario, Side};
 use engine::{Engine, Setting, Stop};
 use meet::Knowledge;
 use tape::{Recorder, Tape};
@@ -184,21 +185,37 @@ impl Play {
             Stop::Skipped(why) => verdict = Verdict::Skipped(why),
             Stop::NotExercised(why) => verdict = Verdict::NotExercised(why),
         }
-        if !engine.findings.is_empty() && !matches!(verdict, Verdict::Broken(_)) {
-            verdict = Verdict::Failed;
-        }
-        let marked = failure.as_ref().and_then(|failure| failure.entry);
         let Engine {
             inlet,
-            findings,
+            mut findings,
             more_findings,
+            breaches: mut demanded,
+            exercised,
             ended,
             ..
         } = engine;
-        let (transcript, marked) = inlet.tape.finish(marked);
-        if let Some(failure) = &mut failure {
-            failure.entry = marked;
+        let broken = !findings.is_empty() || demanded.iter().any(Breach::is_failure);
+        if broken && !matches!(verdict, Verdict::Broken(_)) {
+            verdict = Verdict::Failed;
         }
+        let (transcript, places) = inlet.tape.finish();
+        for found in &mut findings {
+            found.entry = found.entry.and_then(|entry| places.of(entry));
+        }
+        for breach in &mut demanded {
+            breach.entry = breach.entry.and_then(|entry| places.of(entry));
+        }
+        if let Some(failure) = &mut failure {
+            failure.entry = failure.entry.and_then(|entry| places.of(entry));
+        }
+        let breaches = breaches::all(
+            &self.scenario,
+            self.us.other(),
+            &verdict,
+            &findings,
+            &demanded,
+            failure.as_mut(),
+        );
         Outcome {
             scenario: self.scenario,
             us: self.us,
@@ -206,6 +223,9 @@ impl Play {
             failure,
             findings,
             more_findings,
+            breaches,
+            demanded,
+            exercised: exercised.into_iter().collect(),
             transcript,
             elapsed: began.elapsed(),
             ended,

@@ -6,10 +6,10 @@ use super::compile::Unplayable;
 use super::failure::Failure;
 use super::report;
 use super::world::Ended;
-use crate::Side;
 use crate::ledger::Finding;
 use crate::recording::Recording;
 use crate::scenario::{ExitAs, Scenario};
+use crate::{Breach, Rule, Side};
 
 /// What came of a play; printed, it is a report for people.
 #[derive(Clone, Debug)]
@@ -20,6 +20,10 @@ pub struct Outcome {
     pub(super) failure: Option<Failure>,
     pub(super) findings: Vec<Found>,
     pub(super) more_findings: u64,
+    pub(super) breaches: Vec<Breach>,
+    /// Those of them that neither a check nor a failed step has found.
+    pub(super) demanded: Vec<Breach>,
+    pub(super) exercised: Vec<&'static Rule>,
     pub(super) transcript: Recording,
     pub(super) elapsed: Duration,
     pub(super) ended: Option<Ended>,
@@ -50,8 +54,8 @@ pub struct Found {
     pub(super) from: Side,
     /// The step that took the line all the same, or waited for another.
     pub(super) line: Option<usize>,
-    /// The number of the line on the tape.
-    pub(super) entry: usize,
+    /// Where the line stands on the tape, if it was kept.
+    pub(super) entry: Option<usize>,
     pub(super) shown: String,
 }
 
@@ -67,10 +71,14 @@ impl Outcome {
                 expected: Vec::new(),
                 got: None,
                 because: None,
+                rules: Vec::new(),
                 entry: None,
             }),
             findings: Vec::new(),
             more_findings: 0,
+            breaches: Vec::new(),
+            demanded: Vec::new(),
+            exercised: Vec::new(),
             transcript: Recording::default(),
             elapsed: Duration::ZERO,
             ended: None,
@@ -101,6 +109,36 @@ impl Outcome {
     #[must_use]
     pub fn findings(&self) -> &[Found] {
         &self.findings
+    }
+
+    /// Returns the rules that were broken, each fault once, in the order in
+    /// which they were seen.
+    ///
+    /// They come from broken checks, from what rules demand of messages and of
+    /// the course of the conversation, and last from the step that failed. A
+    /// step that failed because of what is told already is not told again.
+    #[must_use]
+    pub fn breaches(&self) -> &[Breach] {
+        &self.breaches
+    }
+
+    /// Returns the rules that steps which were taken are for, in the order of
+    /// their ids.
+    #[must_use]
+    pub fn exercised(&self) -> &[&'static Rule] {
+        &self.exercised
+    }
+
+    /// Returns the scenario.
+    #[must_use]
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// Returns the side that was played.
+    #[must_use]
+    pub fn played(&self) -> Side {
+        self.us
     }
 
     /// Returns the conversation; of a very long one, the beginning and the end.
@@ -156,6 +194,12 @@ impl Found {
     #[must_use]
     pub fn from(&self) -> Side {
         self.from
+    }
+
+    /// Returns the place of the line in the transcript, if it was kept.
+    #[must_use]
+    pub fn entry(&self) -> Option<usize> {
+        self.entry
     }
 
     /// Returns the line of the step that took the message all the same, or

@@ -13,7 +13,7 @@ const AFTER: usize = 3;
 pub(super) fn write(outcome: &Outcome, f: &mut Formatter<'_>) -> Result {
     let file = outcome.scenario.file();
     match &outcome.verdict {
-        Verdict::Passed => write!(f, "{file}: passed")?,
+        Verdict::Passed => write!(f, "{file}: passed{}", warnings(outcome.demanded.len()))?,
         Verdict::Skipped(why) => write!(f, "{file}: skipped: {why}")?,
         Verdict::NotExercised(why) => write!(f, "{file}: not exercised: {why}")?,
         Verdict::Broken(_) => write!(f, "{file}: this scenario cannot be played as it is")?,
@@ -24,7 +24,7 @@ pub(super) fn write(outcome: &Outcome, f: &mut Formatter<'_>) -> Result {
         outcome.verdict,
         Verdict::Passed | Verdict::Skipped(_) | Verdict::NotExercised(_)
     ) {
-        return Ok(());
+        return demanded(outcome, f);
     }
     let title = outcome.scenario.header().title();
     if !title.is_empty() {
@@ -48,6 +48,15 @@ pub(super) fn write(outcome: &Outcome, f: &mut Formatter<'_>) -> Result {
         if let Some(because) = &failure.because {
             writeln!(f, "    {:>8}  {because}", "because")?;
         }
+        for rule in &failure.rules {
+            writeln!(
+                f,
+                "    {:>8}  {rule} {}: {}",
+                "rule",
+                rule.level(),
+                rule.text()
+            )?;
+        }
     }
     for found in &outcome.findings {
         writeln!(f)?;
@@ -57,6 +66,7 @@ pub(super) fn write(outcome: &Outcome, f: &mut Formatter<'_>) -> Result {
         writeln!(f, "  the {} broke a check: {}", found.from, found.finding)?;
         writeln!(f, "    {:>8}  {}", "line", found.shown)?;
     }
+    demanded(outcome, f)?;
     if outcome.more_findings > 0 {
         writeln!(f, "\n  and {} more", outcome.more_findings)?;
     }
@@ -74,6 +84,36 @@ pub(super) fn write(outcome: &Outcome, f: &mut Formatter<'_>) -> Result {
     Ok(())
 }
 
+fn warnings(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => ", with a warning".to_owned(),
+        count => format!(", with {count} warnings"),
+    }
+}
+
+/// Shows what rules demanded and was not so.
+fn demanded(outcome: &Outcome, f: &mut Formatter<'_>) -> Result {
+    for breach in &outcome.demanded {
+        writeln!(f)?;
+        if let Some(line) = breach.line {
+            step(outcome, line, f)?;
+        }
+        writeln!(f, "  {}", breach.text)?;
+        for rule in &breach.rules {
+            let doubtful = if breach.doubtful { "doubtful " } else { "" };
+            writeln!(
+                f,
+                "    {:>8}  {doubtful}{rule} {}: {}",
+                "rule",
+                rule.level(),
+                rule.text()
+            )?;
+        }
+    }
+    Ok(())
+}
+
 /// Shows a line of the scenario.
 fn step(outcome: &Outcome, line: usize, f: &mut Formatter<'_>) -> Result {
     let source = outcome.scenario.source_line(line).trim_end();
@@ -86,7 +126,7 @@ fn transcript(outcome: &Outcome, f: &mut Formatter<'_>) -> Result {
         return Ok(());
     }
     let marked = outcome.failure.as_ref().and_then(|failure| failure.entry);
-    let first_found = outcome.findings.first().map(|found| found.entry);
+    let first_found = outcome.findings.first().and_then(|found| found.entry);
     let point = marked.or(first_found).unwrap_or(entries.len());
     let from = point.saturating_sub(BEFORE);
     let to = entries.len().min(point.saturating_add(AFTER + 1));

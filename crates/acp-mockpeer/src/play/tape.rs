@@ -70,9 +70,12 @@ impl Tape {
     }
 
     /// Returns what was kept, with a note where something is missing, and
-    /// where an entry stands in it now.
-    pub(super) fn finish(self, marked: Option<usize>) -> (Recording, Option<usize>) {
-        let gap = self.head.len();
+    /// where the entries stand in it now.
+    pub(super) fn finish(self) -> (Recording, Places) {
+        let places = Places {
+            gap: self.head.len(),
+            left: usize::try_from(self.left).unwrap_or(usize::MAX),
+        };
         let mut recording = Recording::new(self.head);
         let at = self.tail.front().map(|entry| entry.at);
         if let Some(at) = at
@@ -84,17 +87,30 @@ impl Tape {
                 what: What::Left(self.left),
             });
         }
-        let left = usize::try_from(self.left).unwrap_or(usize::MAX);
-        let marked = marked.and_then(|number| match number {
-            number if number < gap => Some(number),
-            number if number < gap.saturating_add(left) => None,
-            number if left > 0 => Some(number - left + 1),
-            number => Some(number),
-        });
         for entry in self.tail {
             recording.push(entry);
         }
-        (recording, marked)
+        (recording, places)
+    }
+}
+
+/// Where entries stand in what was kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Places {
+    /// How many entries stand before what is missing, and how many are.
+    gap: usize,
+    left: usize,
+}
+
+impl Places {
+    /// Returns where an entry stands, `None` if it is missing.
+    pub(super) fn of(self, number: usize) -> Option<usize> {
+        match number {
+            number if number < self.gap || self.left == 0 => Some(number),
+            number if number < self.gap.saturating_add(self.left) => None,
+            // The note stands in the place of all that are missing.
+            number => Some(number - self.left + 1),
+        }
     }
 }
 
@@ -116,10 +132,11 @@ mod tests {
         for n in 0..100 {
             assert_eq!(tape.push(Side::Agent, line(n)), usize::from(n));
         }
-        let (recording, marked) = tape.finish(Some(99));
+        let (recording, places) = tape.finish();
         let entries = recording.entries();
         assert_eq!(entries[0].what, line(0));
-        assert_eq!(entries[marked.unwrap()].what, line(99));
+        assert_eq!(entries[places.of(99).unwrap()].what, line(99));
+        assert_eq!(places.of(50), None);
         assert!(entries.len() < 34);
         let left = entries.iter().find_map(|entry| match entry.what {
             What::Left(left) => Some(left),

@@ -2,12 +2,14 @@
 
 pub(crate) mod cursor;
 mod error;
+pub(crate) mod merge;
+pub(crate) mod mutant;
 pub(crate) mod names;
 mod parse;
 pub(crate) mod pattern;
 pub(crate) mod step;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -15,9 +17,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use error::ParseError;
+pub use mutant::Mutant;
 pub use step::{ExitAs, SignalName};
 
+use serde_json::Value;
+
+use crate::matching::Bindings;
+use crate::writing::{Inventor, write};
 use crate::{Check, Side};
+use pattern::Pattern;
 use step::Item;
 
 /// How long a step waits for the other side, if neither the step nor the header says.
@@ -60,6 +68,7 @@ pub struct Header {
     pub(crate) allow: BTreeSet<Check>,
     pub(crate) patience: Duration,
     pub(crate) limit: Duration,
+    pub(crate) tasks: Vec<Pattern>,
 }
 
 /// A capability without which a scenario means nothing.
@@ -111,6 +120,31 @@ impl Scenario {
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// Returns what a client under test is told to do, as a JSON array of
+    /// arrays such as `["prompt", "hello"]`.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them: a name that stands for nothing in `values`.
+    pub fn tasks(&self, values: &BTreeMap<String, Value>) -> Result<Value, String> {
+        let mut names: Bindings = values
+            .iter()
+            .map(|(name, value)| (name.as_str().into(), value.clone()))
+            .collect();
+        let known: BTreeSet<Arc<str>> = names.keys().cloned().collect();
+        let mut tasks = Vec::new();
+        for task in &self.header.tasks {
+            let json = write(task, &mut names, &mut Inventor::default());
+            let json = json.map_err(|vague| vague.to_string())?;
+            tasks.push(serde_json::from_str(&json).map_err(|error| error.to_string())?);
+        }
+        // A name that was made up here means nothing to anybody else.
+        match names.keys().find(|name| !known.contains(*name)) {
+            Some(name) => Err(format!("nobody says what ${name} stands for")),
+            None => Ok(Value::Array(tasks)),
+        }
     }
 
     /// Returns a line of the text, counted from 1.

@@ -20,7 +20,7 @@ pub(crate) enum Pattern {
     Name(Arc<str>),
     Regex(regex::Regex),
     Not(Box<Pattern>),
-    /// `A | B`: one of them; the first is what is sent.
+    /// `A | B`: one of them; the first that can be sent is.
     OneOf(Vec<Pattern>),
 }
 
@@ -180,15 +180,47 @@ impl Pattern {
         })
     }
 
+    /// Returns what is sent: of alternatives the first that can be.
+    pub(crate) fn sent(&self) -> &Self {
+        match self {
+            Self::OneOf(all) => {
+                let mut sendable = all.iter().filter(|one| one.vague().is_none());
+                sendable.next().or(all.first()).map_or(self, Self::sent)
+            }
+            other => other,
+        }
+    }
+
+    /// Returns the first thing in it that says too little to be sent.
+    pub(crate) fn vague(&self) -> Option<String> {
+        match self {
+            Self::Any(_) | Self::Regex(_) | Self::Not(_) => Some(self.to_string()),
+            Self::Array(elements) => elements.iter().find_map(|element| match element {
+                Element::One(Self::Absent) => Some(Self::Absent.to_string()),
+                Element::One(pattern) => pattern.vague(),
+                Element::Rest => None,
+            }),
+            Self::Object(object) => {
+                let mut members = object.members.iter();
+                members.find_map(|(_, pattern)| pattern.vague())
+            }
+            Self::OneOf(all) => match all.iter().any(|one| one.vague().is_none()) {
+                true => None,
+                false => all.first().and_then(Self::vague),
+            },
+            // Left out of objects; params and results that are absent are left out too.
+            _ => None,
+        }
+    }
+
     /// Returns a member of an object, if the pattern is one and names it.
     pub(crate) fn member(&self, key: &str) -> Option<&Self> {
-        match self {
+        match self.sent() {
             Self::Object(object) => object
                 .members
                 .iter()
                 .find(|(name, _)| name == key)
                 .map(|(_, pattern)| pattern),
-            Self::OneOf(all) => all.first().and_then(|first| first.member(key)),
             _ => None,
         }
     }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::mutant::Mutant;
 use super::pattern::Pattern;
-use crate::Side;
+use crate::{Rule, Side};
 
 /// Stands for a request of the script, from where it is sent to its answer.
 pub(crate) type Slot = usize;
@@ -17,6 +18,31 @@ pub(crate) struct Step {
     /// Who does it.
     pub(crate) from: Side,
     pub(crate) act: Act,
+    /// The rules that are broken when it fails.
+    pub(crate) rules: Vec<&'static Rule>,
+    pub(crate) demands: Vec<Demand>,
+    pub(crate) mutants: Vec<Mutant>,
+}
+
+/// What rules demand of a message besides: when it is broken, the play goes on.
+#[derive(Clone, Debug)]
+pub(crate) struct Demand {
+    pub(crate) line: usize,
+    pub(crate) rules: Vec<&'static Rule>,
+    pub(crate) pattern: Pattern,
+}
+
+impl Step {
+    pub(crate) fn new(line: usize, from: Side, act: Act) -> Self {
+        Self {
+            line,
+            from,
+            act,
+            rules: Vec::new(),
+            demands: Vec::new(),
+            mutants: Vec::new(),
+        }
+    }
 }
 
 /// A step, or a block of them.

@@ -96,12 +96,8 @@ fn completes(said: &Pattern, value: &Pattern) -> bool {
 }
 
 fn text_of<'a>(pattern: &'a Pattern, key: &str) -> Option<&'a str> {
-    match pattern.member(key)? {
+    match pattern.member(key)?.sent() {
         Pattern::Text(template) => template.literal(),
-        Pattern::OneOf(all) => match all.first()? {
-            Pattern::Text(template) => template.literal(),
-            _ => None,
-        },
         _ => None,
     }
 }

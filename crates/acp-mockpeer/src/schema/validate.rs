@@ -14,6 +14,8 @@ use super::{SCHEMA, Use, definition};
 pub(crate) struct Violation {
     /// Where, as `params.update.kind`.
     pub(crate) path: String,
+    /// The member that is not there.
+    pub(crate) missing: Option<String>,
     pub(crate) message: String,
 }
 
@@ -110,6 +112,7 @@ fn collect(error: &ValidationError<'_>, all: &mut Vec<Violation>, depth: usize) 
         if let Some(tags) = tags(branches) {
             all.push(Violation {
                 path: path(&tags.0),
+                missing: None,
                 message: format!("this is none of {}", tags.1.join(", ")),
             });
             return;
@@ -117,6 +120,10 @@ fn collect(error: &ValidationError<'_>, all: &mut Vec<Violation>, depth: usize) 
     }
     all.push(Violation {
         path: path(error.instance_path().as_str()),
+        missing: match error.kind() {
+            ValidationErrorKind::Required { property } => property.as_str().map(ToOwned::to_owned),
+            _ => None,
+        },
         message: shorten(&error.to_string()),
     });
 }

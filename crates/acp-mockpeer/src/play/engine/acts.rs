@@ -10,7 +10,7 @@ use crate::play::compile::within;
 use crate::play::compose::{on_the_wire, pieces};
 use crate::play::describe;
 use crate::play::failure::{Failure, broken, failed};
-use crate::play::meet::Knowledge;
+use crate::play::meet::{Knowledge, unmet};
 use crate::play::wire::{self, Unwritten};
 use crate::recording::What;
 use crate::scenario::step::{Act, Message, Step};
@@ -36,7 +36,10 @@ where
                 wire::wait(&mut self.inlet, *time).await;
                 Ok(())
             }
-            Act::Never(message) => stand(&mut self.never, standing(step, message, knowledge)),
+            Act::Never(message) => {
+                self.exercised.extend(&step.rules);
+                stand(&mut self.never, standing(step, message, knowledge))
+            }
             Act::Ignore(message) => stand(&mut self.ignore, standing(step, message, knowledge)),
             Act::Close { .. } => {
                 self.close().await;
@@ -105,7 +108,7 @@ where
         let observed = self.enter_own(&bytes);
         if whole && !message.raw {
             for observed in &observed {
-                self.own_faults(step, &line, observed)?;
+                self.own_faults(step, &line, observed, knowledge)?;
             }
         }
         for piece in pieces(&bytes, &message.writing.split) {
@@ -118,17 +121,29 @@ where
     }
 
     /// A script that is wrong itself would blame the other side.
-    fn own_faults(&self, step: &Step, line: &str, observed: &Observed) -> Result<(), Stop> {
+    fn own_faults(
+        &self,
+        step: &Step,
+        line: &str,
+        observed: &Observed,
+        knowledge: &mut Knowledge,
+    ) -> Result<(), Stop> {
         let mut faults = observed.findings.iter();
         let fault = faults.find(|finding| !self.setting.allow.contains(&finding.check()));
-        let Some(fault) = fault else { return Ok(()) };
+        let unmet = unmet(step, observed.message.as_ref(), &mut knowledge.names);
+        let because = match (fault, unmet.first()) {
+            (Some(fault), _) => fault.to_string(),
+            (None, Some(unmet)) => unmet.why.to_string(),
+            (None, None) => return Ok(()),
+        };
         Err(Stop::Broken(Box::new(Failure {
             line: step.line,
             summary: "this step would break a check itself; write `raw` if that is meant"
                 .to_owned(),
             expected: Vec::new(),
             got: Some(describe::line(line.as_bytes())),
-            because: Some(fault.to_string()),
+            because: Some(because),
+            rules: Vec::new(),
             entry: None,
         })))
     }
@@ -186,6 +201,7 @@ where
 fn standing(step: &Step, message: &Message, knowledge: &Knowledge) -> Standing {
     Standing {
         line: step.line,
+        rules: step.rules.clone(),
         message: message.clone(),
         knowledge: knowledge.clone(),
     }

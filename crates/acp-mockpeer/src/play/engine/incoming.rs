@@ -9,15 +9,15 @@ use super::{Engine, Event, MOST_FINDINGS, MOST_FLOWS, Stop};
 use crate::ledger::{Finding, Observed};
 use crate::play::describe;
 use crate::play::failure::{Failure, broken, failure, waited};
-use crate::play::flow::{Flow, Hope};
-use crate::play::meet::meet_message;
+use crate::play::flow::{Flow, Hope, Taker};
+use crate::play::meet::{meet_message, unmet};
 use crate::play::outcome::Found;
 use crate::play::wire::Arrival;
 use crate::play::world::Ended;
 use crate::recording::What;
 use crate::scenario::ExitAs;
 use crate::scenario::step::{Act, Step};
-use crate::{Check, Side};
+use crate::{Breach, Check, Side};
 
 impl<R, W> Engine<R, W>
 where
@@ -65,13 +65,17 @@ where
                 let mut flows = self.flows.iter_mut();
                 flows.find_map(|flow| flow.offer(program, bytes, &observed, now))
             });
-        let (taken, raw, line) = match &takers {
-            Some(steps) => (true, steps.iter().any(is_raw), Some(steps[0].line)),
-            None => match self.begin(&observed, now)? {
-                Some(trigger) => (true, is_raw(&trigger), Some(trigger.line)),
-                None => (false, false, None),
-            },
+        let takers = match takers {
+            Some(takers) => takers,
+            None => self.begin(&observed, now)?.into_iter().collect(),
         };
+        let taken = !takers.is_empty();
+        let raw = takers.iter().any(|taker| is_raw(&taker.step));
+        let line = takers.first().map(|taker| taker.step.line);
+        // The first way is the one that is meant.
+        if let Some(taker) = takers.into_iter().next() {
+            self.taken(taker, entry);
+        }
         // A line that no step takes came while the script stood somewhere.
         let line = line.or_else(|| Some(self.hopes(None).first()?.step.line));
         if !raw {
@@ -99,6 +103,7 @@ where
                     expected: Vec::new(),
                     got: Some(describe::line(bytes)),
                     because: None,
+                    rules: rule.rules.clone(),
                     entry: Some(entry),
                 })));
             }
@@ -107,7 +112,7 @@ where
     }
 
     /// Begins the standing rule that a line is the trigger of; the newest first.
-    fn begin(&mut self, observed: &Observed, now: Instant) -> Result<Option<Arc<Step>>, Stop> {
+    fn begin(&mut self, observed: &Observed, now: Instant) -> Result<Option<Taker>, Stop> {
         for rule in self.rules.iter().rev() {
             let Act::Message(message) = &rule.trigger.act else {
                 continue;
@@ -122,10 +127,12 @@ where
                     "too many of these are open at once",
                 ));
             }
+            let step = rule.trigger.clone();
+            let unmet = unmet(&step, observed.message.as_ref(), &mut knowledge.names);
             let counters = self.setting.program.counters;
             self.flows
                 .push(Flow::new(rule.body, counters, knowledge, now));
-            return Ok(Some(rule.trigger.clone()));
+            return Ok(Some(Taker { step, unmet }));
         }
         Ok(None)
     }
@@ -148,6 +155,36 @@ where
         told || ignored || over || self.setting.allow.contains(&Check::Unexpected)
     }
 
+    /// Notes what came of a line that a step took.
+    fn taken(&mut self, taker: Taker, entry: usize) {
+        let Taker { step, unmet } = taker;
+        self.fulfilled(&step);
+        for unmet in unmet {
+            self.breaks(Breach {
+                rules: unmet.rules,
+                from: self.other(),
+                line: Some(unmet.line),
+                entry: Some(entry),
+                text: unmet.why.to_string(),
+                doubtful: false,
+            });
+        }
+    }
+
+    /// Notes the rules that a step is for.
+    fn fulfilled(&mut self, step: &Step) {
+        self.exercised.extend(&step.rules);
+        for demand in &step.demands {
+            self.exercised.extend(&demand.rules);
+        }
+    }
+
+    fn breaks(&mut self, breach: Breach) {
+        if self.breaches.len() < MOST_FINDINGS {
+            self.breaches.push(breach);
+        }
+    }
+
     fn find(&mut self, finding: Finding, line: Option<usize>, entry: usize, bytes: &[u8]) {
         if self.setting.allow.contains(&finding.check()) {
             return;
@@ -160,7 +197,7 @@ where
             finding,
             from: self.other(),
             line,
-            entry,
+            entry: Some(entry),
             shown: describe::line(bytes),
         });
     }
@@ -201,10 +238,11 @@ where
         let before = self.hopes(None);
         let flows = self.main.iter_mut().chain(&mut self.flows);
         flows.for_each(|flow| flow.end_of(&program, now, met, true));
+        self.take_fulfilled();
         // What a standing rule began ends with the conversation.
         self.flows.retain(|flow| !flow.is_stuck());
         let why = format!("the {} closed", self.other());
-        self.unless_stuck(&why, before)
+        self.unless_stuck(&why, &before)
     }
 
     /// The agent exited.
@@ -231,9 +269,10 @@ where
             flow.end_of(&program, now, met, over);
             flow.no_other_exit(&program);
         });
+        self.take_fulfilled();
         self.flows.retain(|flow| !flow.is_stuck());
         let why = format!("the agent ended with {ended}");
-        self.unless_stuck(&why, before)
+        self.unless_stuck(&why, &before)
     }
 
     /// Time passed.
@@ -256,14 +295,21 @@ where
             let hopes = flow.hopes(&program, None);
             flow.time(&program, patience, now);
             if flow.is_stuck() {
-                return Err(failure(&waited(&hopes, patience), hopes, None));
+                return Err(failure(&waited(&hopes, patience), &hopes, None));
             }
         }
+        self.take_fulfilled();
         let why = waited(&before, patience);
-        self.unless_stuck(&why, before)
+        self.unless_stuck(&why, &before)
     }
 
-    fn unless_stuck(&self, why: &str, hopes: Vec<Hope>) -> Result<(), Stop> {
+    fn take_fulfilled(&mut self) {
+        let flows = self.main.iter_mut().chain(&mut self.flows);
+        let steps: Vec<Arc<Step>> = flows.flat_map(Flow::take_fulfilled).collect();
+        steps.iter().for_each(|step| self.fulfilled(step));
+    }
+
+    fn unless_stuck(&self, why: &str, hopes: &[Hope]) -> Result<(), Stop> {
         match &self.main {
             Some(flow) if flow.is_stuck() => Err(failure(why, hopes, None)),
             _ => Ok(()),
@@ -281,7 +327,7 @@ where
         let hopes = self.hopes(line.map(|(bytes, observed, _)| (bytes, observed)));
         Err(failure(
             why,
-            hopes,
+            &hopes,
             line.map(|(bytes, _, entry)| (bytes, entry)),
         ))
     }

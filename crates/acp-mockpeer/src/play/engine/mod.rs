@@ -21,7 +21,7 @@ use super::world::{Ended, World};
 use crate::ledger::Ledger;
 use crate::scenario::step::{Message, Step};
 use crate::scenario::{ExitAs, Scenario};
-use crate::{Check, Side};
+use crate::{Breach, Check, Rule, Side};
 
 /// More standing rules, or conversations begun by them, than any script means.
 const MOST_FLOWS: usize = 4096;
@@ -67,7 +67,7 @@ pub(super) struct Engine<R, W> {
     composer: Composer,
     main: Option<Flow>,
     flows: Vec<Flow>,
-    rules: Vec<Rule>,
+    rules: Vec<Watch>,
     never: Vec<Standing>,
     ignore: Vec<Standing>,
     /// What we wrote behind the last line feed.
@@ -79,13 +79,17 @@ pub(super) struct Engine<R, W> {
     pub(super) ended: Option<Ended>,
     pub(super) findings: Vec<Found>,
     pub(super) more_findings: u64,
+    /// What rules demanded, and was not so; the play went on.
+    pub(super) breaches: Vec<Breach>,
+    /// The rules that the steps which were taken are for.
+    pub(super) exercised: BTreeSet<&'static Rule>,
     needs_seen: bool,
     /// How many lines that came in time are looked at before the time that is over.
     overdue: Option<usize>,
 }
 
 /// `whenever`: what begins it, and where its body stands.
-struct Rule {
+struct Watch {
     trigger: Arc<Step>,
     body: Place,
     knowledge: Knowledge,
@@ -94,6 +98,7 @@ struct Rule {
 /// `never` or `ignore`.
 struct Standing {
     line: usize,
+    rules: Vec<&'static Rule>,
     message: Message,
     knowledge: Knowledge,
 }
@@ -136,6 +141,8 @@ where
             ended: None,
             findings: Vec::new(),
             more_findings: 0,
+            breaches: Vec::new(),
+            exercised: BTreeSet::new(),
             needs_seen: header.needs.is_empty(),
             overdue: None,
             setting,
@@ -215,7 +222,7 @@ where
                     if self.rules.len() >= MOST_FLOWS {
                         return Err(broken(trigger.line, "there are too many standing rules"));
                     }
-                    self.rules.push(Rule {
+                    self.rules.push(Watch {
                         trigger,
                         body,
                         knowledge,

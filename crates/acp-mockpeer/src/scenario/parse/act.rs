@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use super::units::{arrow, hex, signal};
+use super::below::below;
+use super::units::{self, arrow, hex, signal};
 use super::{Reader, message, pattern};
-use crate::Side;
 use crate::scenario::cursor::{Cursor, Parsed};
 use crate::scenario::step::{Act, Count, ExitAs, Message, Step};
+use crate::{Rule, Side};
 
 const END: &str = "the end of the line";
 
@@ -20,16 +21,33 @@ pub(super) fn step(reader: &mut Reader<'_>) -> Parsed<Step> {
     })?;
     reader.cursor.skip_blanks();
     let at = reader.cursor.offset();
-    let act = act(reader, from, line)?;
+    let mut rules = Vec::new();
+    let act = act(reader, from, line, &mut rules)?;
     only_of(&reader.cursor, at, from, &act)?;
+    if rules.is_empty() && reader.cursor.eat_word("for") {
+        rules = units::rules(&mut reader.cursor, from)?;
+    }
     reader.cursor.end_of_line(match act {
-        Act::Message(_) => "the end of the line, `as`, `with id`, `within` or how it is written",
+        Act::Message(_) => {
+            "the end of the line, `as`, `with id`, `within`, `for` or how it is written"
+        }
         _ => END,
     })?;
-    Ok(Step { line, from, act })
+    let mut step = Step {
+        rules,
+        ..Step::new(line, from, act)
+    };
+    below(reader, &mut step)?;
+    Ok(step)
 }
 
-fn act(reader: &mut Reader<'_>, from: Side, line: usize) -> Parsed<Act> {
+/// Reads what is done; a message tells which rules it is for.
+fn act(
+    reader: &mut Reader<'_>,
+    from: Side,
+    line: usize,
+    rules: &mut Vec<&'static Rule>,
+) -> Parsed<Act> {
     let cursor = &mut reader.cursor;
     cursor.skip_blanks();
     let start = cursor.offset();
@@ -52,8 +70,8 @@ fn act(reader: &mut Reader<'_>, from: Side, line: usize) -> Parsed<Act> {
             words(cursor, &["for"], "`for` and a time: `nothing for 300ms`")?;
             Ok(Act::Nothing(cursor.duration()?))
         }
-        "never" => Ok(Act::Never(standing(reader, from, line)?)),
-        "ignore" => Ok(Act::Ignore(standing(reader, from, line)?)),
+        "never" => Ok(Act::Never(standing(reader, from, line, rules)?)),
+        "ignore" => Ok(Act::Ignore(standing(reader, from, line, rules)?)),
         "close" => Ok(Act::Close {
             within: within(cursor)?,
         }),
@@ -77,7 +95,9 @@ fn act(reader: &mut Reader<'_>, from: Side, line: usize) -> Parsed<Act> {
         }
         _ => {
             cursor.go_to(start);
-            Ok(Act::Message(message::message(reader, from, line)?))
+            let (message, named) = message::message(reader, from, line)?;
+            *rules = named;
+            Ok(Act::Message(message))
         }
     }
 }
@@ -94,11 +114,17 @@ fn words(cursor: &mut Cursor<'_>, all: &[&str], what: &str) -> Parsed<()> {
 }
 
 /// Reads the message of a rule that stands from here on.
-fn standing(reader: &mut Reader<'_>, from: Side, line: usize) -> Parsed<Message> {
+fn standing(
+    reader: &mut Reader<'_>,
+    from: Side,
+    line: usize,
+    rules: &mut Vec<&'static Rule>,
+) -> Parsed<Message> {
     let at = reader.cursor.offset();
     // What it asks is never answered here.
     reader.names.begin_block();
-    let message = message::message(reader, from, line)?;
+    let (message, named) = message::message(reader, from, line)?;
+    *rules = named;
     reader.names.end_block();
     if message.count != Count::One || message.within.is_some() || message.raw {
         return Err(reader.cursor.error_at(

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::below::below;
 use super::units::nearest;
 use super::{Reader, act, message, pattern, units};
 use crate::scenario::cursor::Parsed;
@@ -51,11 +52,15 @@ fn item(reader: &mut Reader<'_>, depth: usize) -> Parsed<Item> {
     if reader.cursor.rest().starts_with(['-', '<']) {
         return Ok(Item::Step(Arc::new(act::step(reader)?)));
     }
-    if depth >= DEEPEST {
-        return Err(reader.cursor.error("blocks lie too deep in each other"));
-    }
     let start = reader.cursor.offset();
     let word = reader.cursor.peek_word();
+    if depth >= DEEPEST && WORDS.contains(&word) {
+        return Err(reader.cursor.error(match depth {
+            DEEPEST => "blocks lie too deep in each other",
+            // Only `any order` is read as if it lay deeper.
+            _ => "only messages can come in any order",
+        }));
+    }
     match word {
         "either" => either(reader, depth),
         "optional" => optional(reader, depth),
@@ -266,22 +271,23 @@ fn whenever(reader: &mut Reader<'_>, depth: usize) -> Parsed<Item> {
     };
     let before = reader.names.remember();
     reader.names.begin_block();
-    let message = message::message(reader, from, opened_in)?;
+    let (message, rules) = message::message(reader, from, opened_in)?;
     reader.cursor.end_of_line("the end of the line")?;
     if message.count != Count::One {
         return Err(reader
             .cursor
             .error_at(at, "`whenever` means every time already"));
     }
+    let mut trigger = Step {
+        rules,
+        ..Step::new(opened_in, from, Act::Message(message))
+    };
+    below(reader, &mut trigger)?;
     let items = body(reader, opened_in, "whenever", depth)?;
     reader.names.end_block();
     reader.names.restore(&before);
     Ok(Item::Whenever(Arc::new(Whenever {
-        trigger: Arc::new(Step {
-            line: opened_in,
-            from,
-            act: Act::Message(message),
-        }),
+        trigger: Arc::new(trigger),
         items,
     })))
 }

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use super::pattern;
 use super::units::nearest;
 use crate::scenario::cursor::{Cursor, Parsed};
+use crate::scenario::pattern::{Element, Pattern};
 use crate::scenario::{DEFAULT_LIMIT, DEFAULT_PATIENCE, Header, Need};
 use crate::{Check, Side};
 
-const FIELDS: [&str; 7] = [
-    "proves", "tck", "side", "needs", "allow", "patience", "limit",
+const FIELDS: [&str; 8] = [
+    "proves", "tck", "side", "needs", "allow", "patience", "limit", "task",
 ];
 
 /// Reads comments, blank lines and `field: value` lines.
@@ -22,6 +24,7 @@ pub(super) fn header(cursor: &mut Cursor<'_>) -> Parsed<Header> {
         allow: BTreeSet::new(),
         patience: DEFAULT_PATIENCE,
         limit: DEFAULT_LIMIT,
+        tasks: Vec::new(),
     };
     loop {
         let start = cursor.offset();
@@ -67,6 +70,7 @@ fn read_field(cursor: &mut Cursor<'_>, field: &str, header: &mut Header) -> Pars
         "side" => header.side = Some(side(cursor)?),
         "needs" => header.needs.extend(needs(cursor)?),
         "allow" => header.allow.extend(checks(cursor)?),
+        "task" => header.tasks.extend(tasks(cursor)?),
         "patience" => header.patience = cursor.duration()?,
         _ => header.limit = cursor.duration()?,
     }
@@ -121,6 +125,23 @@ fn needs(cursor: &mut Cursor<'_>) -> Parsed<Vec<Need>> {
             )));
         }
         Ok(Need { side, path })
+    })
+}
+
+/// Reads what a client under test is told to do: `["prompt", "hello"]`.
+fn tasks(cursor: &mut Cursor<'_>) -> Parsed<Vec<Pattern>> {
+    const WHAT: &str = "a task such as `[\"prompt\", \"hello\"]`";
+    list(cursor, WHAT, |cursor| {
+        let at = cursor.offset();
+        let task = pattern::pattern(cursor)?;
+        let named = matches!(
+            &task,
+            Pattern::Array(all) if matches!(all.first(), Some(Element::One(Pattern::Text(_))))
+        );
+        match named && task.vague().is_none() {
+            true => Ok(task),
+            false => Err(cursor.error_at(at, format!("this is no task; expected {WHAT}"))),
+        }
     })
 }
 

@@ -5,21 +5,26 @@ use std::sync::Arc;
 use super::tail::{Tail, tail};
 use super::units::nearest;
 use super::{Reader, pattern};
-use crate::Side;
 use crate::scenario::cursor::Parsed;
 use crate::scenario::pattern::{Object, Pattern};
 use crate::scenario::step::{AnswerBody, AnswerTo, AnyKind, Count, Message, Slot, What};
-use crate::schema;
+use crate::{Rule, Side, schema};
 
 /// Reads a message with its words behind, up to what it does not know.
-pub(super) fn message(reader: &mut Reader<'_>, from: Side, line: usize) -> Parsed<Message> {
+///
+/// Returns the rules too that it is for.
+pub(super) fn message(
+    reader: &mut Reader<'_>,
+    from: Side,
+    line: usize,
+) -> Parsed<(Message, Vec<&'static Rule>)> {
     let raw = reader.cursor.eat_word("raw");
     reader.cursor.skip_blanks();
     let at = reader.cursor.offset();
     let start = kind(reader, from, raw)?;
     let count = count(reader);
     let body = body(reader, &start)?;
-    let tail = tail(&mut reader.cursor)?;
+    let tail = tail(&mut reader.cursor, from)?;
     let asks = matches!(
         start,
         Start::Request(_) | Start::Any(AnyKind::Request | AnyKind::Message)
@@ -44,14 +49,15 @@ pub(super) fn message(reader: &mut Reader<'_>, from: Side, line: usize) -> Parse
             tail: &tail,
         },
     )?;
-    Ok(Message {
+    let message = Message {
         raw,
         what,
         count,
         id: tail.id,
         within: tail.within,
         writing: tail.writing,
-    })
+    };
+    Ok((message, tail.rules))
 }
 
 /// The words with which a message begins.

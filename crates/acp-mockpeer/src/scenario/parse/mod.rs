@@ -1,6 +1,7 @@
 //! Reads a scenario from text.
 
 mod act;
+mod below;
 mod block;
 mod header;
 mod message;

@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::pattern;
+use super::units::rules;
 use crate::scenario::cursor::{Cursor, Parsed};
 use crate::scenario::pattern::Pattern;
 use crate::scenario::step::{Ending, Split, Writing};
+use crate::{Rule, Side};
 
 /// The words behind a message.
 #[derive(Default)]
@@ -15,10 +17,11 @@ pub(super) struct Tail {
     pub(super) id: Option<Pattern>,
     pub(super) within: Option<Duration>,
     pub(super) writing: Writing,
+    pub(super) rules: Vec<&'static Rule>,
 }
 
 /// Reads them, up to what it does not know.
-pub(super) fn tail(cursor: &mut Cursor<'_>) -> Parsed<Tail> {
+pub(super) fn tail(cursor: &mut Cursor<'_>, from: Side) -> Parsed<Tail> {
     let mut tail = Tail::default();
     loop {
         if cursor.eat_word("as") {
@@ -31,6 +34,8 @@ pub(super) fn tail(cursor: &mut Cursor<'_>) -> Parsed<Tail> {
             tail.id = Some(pattern::pattern(cursor)?);
         } else if cursor.eat_word("within") {
             tail.within = Some(cursor.duration()?);
+        } else if cursor.eat_word("for") {
+            tail.rules = rules(cursor, from)?;
         } else if cursor.eat_word("split") {
             tail.writing.split = split(cursor)?;
         } else if cursor.eat_word("pausing") {

@@ -1,14 +1,45 @@
 //! Small words with values: arrows, signals, bytes.
 
-use crate::Side;
 use crate::scenario::SignalName;
 use crate::scenario::cursor::{Cursor, Parsed};
+use crate::{Rule, Rules, Side};
 
 /// Takes an arrow.
 pub(super) fn arrow(cursor: &mut Cursor<'_>) -> Option<Side> {
     [Side::Client, Side::Agent]
         .into_iter()
         .find(|side| cursor.eat(side.arrow()))
+}
+
+/// Takes the ids of rules that bind this side, at least one.
+pub(super) fn rules(cursor: &mut Cursor<'_>, from: Side) -> Parsed<Vec<&'static Rule>> {
+    let mut all = Vec::new();
+    loop {
+        let word = cursor.peek_word();
+        let looks_like_one = word
+            .strip_prefix('R')
+            .is_some_and(|digits| digits.starts_with(|c: char| c.is_ascii_digit()));
+        if !looks_like_one {
+            break;
+        }
+        cursor.skip_blanks();
+        let Some(rule) = Rules::get(word) else {
+            return Err(cursor.error(format!("there is no rule {word}")));
+        };
+        if !rule.binds(from) {
+            let (other, what) = (from.other(), rule.text());
+            return Err(cursor.error(format!(
+                "{rule} binds the {other}, and this is what the {from} does: {what}"
+            )));
+        }
+        cursor.advance(word.len());
+        all.push(rule);
+    }
+    if all.is_empty() {
+        cursor.skip_blanks();
+        return Err(cursor.expected("the id of a rule, such as `R120`"));
+    }
+    Ok(all)
 }
 
 /// Takes the name of a signal.
