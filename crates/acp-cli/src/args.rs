@@ -5,6 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::config::{self, ConfigCommand};
 use crate::demo::DemoArgs;
 use crate::run::RunArgs;
+use crate::schema::SchemaName;
 
 /// One command for every agent of the Agent Client Protocol.
 #[derive(Debug, Parser)]
@@ -47,6 +48,11 @@ pub(crate) enum Command {
     /// Without a command it is the agent of the recording, on stdin and stdout. With
     /// one it says to that agent what the client said, and tells what went otherwise.
     Replay(acp_mockpeer::cli::ReplayArgs),
+    /// Print a JSON schema of what acp writes
+    Schema {
+        /// What it describes
+        name: SchemaName,
+    },
     /// Play a scripted agent or client, or work on scenarios and recordings
     Mock {
         #[command(subcommand)]

@@ -11,6 +11,7 @@ mod demo;
 mod exit;
 mod outcome;
 mod run;
+mod schema;
 mod show;
 mod table;
 mod values;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
             runtime.block_on(run::run(*args))
         }),
         Command::Config { command } => config::run(&command).into(),
+        Command::Schema { name } => schema::print(name).into(),
         // On a worker, where its connection is.
         Command::DemoAgent(args) => on_runtime(|runtime| {
             runtime

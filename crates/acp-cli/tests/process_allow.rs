@@ -144,8 +144,8 @@ fn json_shows_what_was_decided_in_its_place() {
     assert_eq!(
         events[1],
         serde_json::json!({
-            "event": "permission", "toolCallId": "t", "title": "T", "kind": "execute", "allowed": true,
-            "optionId": "ao", "optionKind": "allow_once", "reason": "everything is allowed",
+            "v": 1, "event": "permission", "toolCallId": "t", "title": "T", "kind": "execute", "allowed": true,
+            "optionId": "ao", "optionKind": "allow_once", "by": "policy", "reason": "everything is allowed",
         })
     );
     assert_eq!(ended.err, "");

@@ -26,6 +26,8 @@ fn a_whole_run() {
     assert_eq!(ended.code, Some(0));
     let events = events(&ended);
     assert_eq!(events[0]["sessionId"], "s");
+    assert_eq!(events[0]["opened"], "new");
+    assert_eq!(events[0]["agent"], "sh");
     assert_eq!(events[0]["agentInfo"], json!({"name": "a", "version": "2"}));
     assert_eq!(events[0]["modes"]["currentModeId"], "m");
     assert_eq!(events[0]["configOptions"], Value::Null);
@@ -33,14 +35,15 @@ fn a_whole_run() {
         events[1]["params"]["update"]["sessionUpdate"],
         "available_commands_update"
     );
-    let as_sent = r#"{"event":"update","params":{ "update":{"unknown":[1.0,"\u00e4"],"sessionUpdate":"from_the_future"}, "sessionId":"s" }}"#;
+    let as_sent = r#"{"v":1,"event":"update","params":{ "update":{"unknown":[1.0,"\u00e4"],"sessionUpdate":"from_the_future"}, "sessionId":"s" }}"#;
     assert_eq!(ended.out.lines().nth(2), Some(as_sent));
     assert_eq!(
         events[3]["params"]["update"],
         json!({"sessionUpdate": "tool_call"})
     );
     assert_eq!(events[4]["params"]["update"]["content"]["text"], "done");
-    let end = json!({"event": "end", "stopReason": "end_turn", "exitCode": 0, "error": null});
+    let end = json!({"v": 1, "event": "end", "sessionId": "s", "stopReason": "end_turn",
+        "exitCode": 0, "report": "done", "reportIsWhole": true, "error": null});
     assert_eq!(events[5..], [end]);
 }
 

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
-use crate::config::AllowLevel;
+use crate::config::{AllowLevel, Files};
 use crate::exit;
 use crate::values::{Bound, pair, time, time_or_none};
 
@@ -22,7 +22,13 @@ pub(crate) struct RunArgs {
     #[arg(long, short, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 
-    /// Write one JSON event a line to standard output, and nothing else; see `acp schema`
+    /// Attach this file, folder or address to the prompt; may be given several times. The
+    /// agent gets its content where it takes that, or else a link
+    #[arg(long, value_name = "FILE")]
+    pub(crate) attach: Vec<String>,
+
+    /// Write one JSON event a line to standard output, and nothing else; see
+    /// `acp schema run-events`
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -94,6 +100,11 @@ pub(crate) struct SessionArgs {
     /// Let the session use this folder besides; may be given several times
     #[arg(long, value_name = "DIR")]
     pub(crate) add_dir: Vec<PathBuf>,
+
+    /// Give the agent this MCP server: a command, an http address, or a .json file with
+    /// `mcpServers`; may be given several times, as NAME=SERVER too
+    #[arg(long, value_name = "SERVER")]
+    pub(crate) mcp: Vec<String>,
 }
 
 /// What the agent may do.
@@ -104,6 +115,58 @@ pub(crate) struct ConsentArgs {
     /// without asking [default: none]
     #[arg(long, value_name = "LEVEL", value_enum)]
     pub(crate) allow: Option<AllowLevel>,
+
+    /// Allow tools of this kind too, wherever they act; may be given several times
+    #[arg(long, value_name = "KIND", value_parser = KINDS)]
+    pub(crate) allow_tool: Vec<String>,
+
+    /// Refuse tools of this kind, whatever allows them, and those that do not say what they
+    /// are; may be given several times
+    #[arg(long, value_name = "KIND", value_parser = KINDS)]
+    pub(crate) deny_tool: Vec<String>,
+
+    /// Ask you, at the terminal, about everything else, and let the agent ask questions
+    #[arg(long, conflicts_with = "answer")]
+    pub(crate) ask: bool,
+
+    /// What the agent is told when it has a question and nobody is there [default: none]
+    #[arg(long, value_name = "HOW", value_enum)]
+    pub(crate) answer: Option<AnswerHow>,
+
+    /// Which files of the session's folders the agent may use by way of acp
+    /// [default: none]
+    #[arg(long, value_name = "ACCESS", value_enum)]
+    pub(crate) files: Option<Files>,
+
+    /// Let the agent run commands by way of acp, with your rights
+    #[arg(long)]
+    pub(crate) terminals: bool,
+}
+
+/// The kinds of tools that the protocol knows. Others cannot be named: a rule that is
+/// misspelled would allow what it was to refuse.
+const KINDS: [&str; 10] = [
+    "read",
+    "edit",
+    "delete",
+    "move",
+    "search",
+    "execute",
+    "think",
+    "fetch",
+    "switch_mode",
+    "other",
+];
+
+/// What is answered to questions when nobody is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AnswerHow {
+    /// It is told from the start that nobody answers, and does without
+    None,
+    /// It may ask, and everything is declined
+    Decline,
+    /// It may ask, and gets what it proposes itself; the rest is declined
+    Defaults,
 }
 
 /// How long things may take.
@@ -168,10 +231,11 @@ mod tests {
     fn what_makes_no_sense_is_refused() {
         use clap::error::ErrorKind::*;
         assert_eq!(run(&["a", "b"]).unwrap_err(), UnknownArgument);
-        let refused: [(&[&str], _); 5] = [
+        let refused: [(&[&str], _); 6] = [
             (&["--allow", "some", "a"], InvalidValue),
             (&["--start-timeout", "0", "a"], ValueValidation),
             (&["--option", "style", "a"], ValueValidation),
+            (&["--deny-tool", "exec", "a"], InvalidValue),
             (&["--quiet", "--json", "a"], ArgumentConflict),
             (&["--agent", "codex", "a", "--", "agent"], ArgumentConflict),
         ];

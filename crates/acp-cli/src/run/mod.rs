@@ -2,30 +2,39 @@
 
 mod agent;
 mod args;
+mod attach;
+mod consent;
 mod help;
 mod interrupts;
+mod mcp;
 mod open;
+mod person;
 mod prompt;
+mod serve;
 mod watch;
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use acp_client::{Client, ClientOptions, Policy};
+use acp_client::{Client, ClientOptions};
 use acp_harness::limits::HEADLESS_LOGIN_TIMEOUT;
 use acp_protocol::rpc::Limits;
-use acp_protocol::v1::Implementation;
+use acp_protocol::v1::{ContentBlock, Implementation};
+use tokio::sync::mpsc;
 
-use crate::config::AllowLevel;
 use crate::exit::Exit;
 use crate::outcome::Outcome;
-use crate::show::{Format, Output};
+use crate::show::{Format, Open, Output};
 use agent::Origin;
 pub(crate) use agent::{Agent, AgentError};
 pub(crate) use args::RunArgs;
+use attach::Attachment;
+use consent::Consent;
 use interrupts::Interrupts;
 use open::Wishes;
+use person::Person;
+pub(crate) use serve::Served;
 use watch::{Bounds, Total, Watch};
 
 /// How long an agent may be silent if nothing else is said: longer than the longest command
@@ -41,7 +50,7 @@ pub(crate) async fn run(args: RunArgs) -> Exit {
     };
     let mut output = Output::standard(format);
     let outcome = match Run::prepare(args) {
-        Ok(run) => {
+        Ok(mut run) => {
             let outcome = run.carry_out(&mut output).await;
             if run.agent.origin == Origin::Fallback && outcome.exit == Exit::EndOfTurn {
                 output.hint(
@@ -63,7 +72,10 @@ struct Run {
     client: Client,
     session: Wishes,
     prompt: String,
-    policy: Policy,
+    attachments: Vec<Attachment>,
+    consent: Consent,
+    person: Option<Person>,
+    served: mpsc::Receiver<Served>,
     bounds: Bounds,
 }
 
@@ -71,18 +83,25 @@ impl Run {
     fn prepare(args: RunArgs) -> Result<Self, Outcome> {
         let cwd = args.agent.cwd.as_deref().unwrap_or(Path::new("."));
         let cwd = working_folder(cwd, "--cwd")?;
+        let person = args.consent.ask.then(Person::at_terminal).transpose()?;
+        let attachments = args.attach.iter().map(|given| Attachment::read(given));
+        let attachments = attachments.collect::<Result<_, _>>()?;
         let prompt = prompt::gather(args.prompt.as_deref(), args.file.as_deref())?;
         let agent = Agent::choose(&args.agent, args.session.model.as_deref(), &cwd)
             .map_err(|error| Outcome::no_agent(&error))?;
-        let allow = args.consent.allow.unwrap_or(AllowLevel::None);
         let idle = args.limits.idle_timeout;
-        let client = Client::new(agent.launch.clone(), client_options(&args));
+        let options = consent::offer(&args.consent, client_options(&args));
+        let empty = agent.entry.quirks.missing_file_reads_empty;
+        let (options, served) = serve::offer(&args.consent, empty, options);
         Ok(Self {
+            client: Client::new(agent.launch.clone(), options),
             agent,
-            client,
-            policy: Policy::new(allow.into(), &cwd),
+            consent: Consent::new(&args.consent, &cwd),
             session: Wishes::new(args.session, cwd)?,
             prompt,
+            attachments,
+            person,
+            served,
             bounds: Bounds {
                 total: args.limits.timeout.and_then(Total::begin),
                 idle: idle.map_or(Some(IDLE_TIMEOUT), |bound| bound.0),
@@ -90,7 +109,7 @@ impl Run {
         })
     }
 
-    async fn carry_out(&self, output: &mut Output) -> Outcome {
+    async fn carry_out(&mut self, output: &mut Output) -> Outcome {
         let interrupts = match Interrupts::listen(self.client.clone()) {
             Ok(interrupts) => interrupts,
             Err(error) => return Outcome::not_started(&error),
@@ -114,7 +133,7 @@ impl Run {
         outcome.with_noise(self.client.noise())
     }
 
-    async fn converse(&self, output: &mut Output, interrupts: &Interrupts) -> Outcome {
+    async fn converse(&mut self, output: &mut Output, interrupts: &Interrupts) -> Outcome {
         let mut tell = |event| output.progress(&event);
         let opened = tokio::select! {
             opened = self.session.open(&self.agent, &self.client, &mut tell) => Ok(opened),
@@ -132,21 +151,47 @@ impl Run {
                 return outcome;
             }
         };
-        let shown = output.session(&self.client, &ready.session, &self.session.cwd);
-        match ready.session.prompt(self.prompt.as_str()).await {
-            Ok(turn) => {
-                let watch = Watch::new(&self.client, &self.policy, self.bounds, output, interrupts);
-                watch.turn(turn, shown).await
-            }
-            Err(error) => Outcome::of_error(&error),
-        }
+        let opened = Open {
+            agent: &self.agent.entry.name,
+            client: &self.client,
+            session: &ready.session,
+            opened: ready.opened,
+            cwd: &self.session.cwd,
+        };
+        let shown = output.session(&opened);
+        let turn = match ready.session.prompt(self.blocks()).await {
+            Ok(turn) => turn,
+            Err(error) => return Outcome::of_error(&error),
+        };
+        let watch = Watch {
+            client: &self.client,
+            consent: &self.consent,
+            person: self.person.as_mut(),
+            served: &mut self.served,
+            bounds: self.bounds,
+            output,
+            interrupts,
+            cancelled: None,
+        };
+        watch.turn(turn, shown).await
+    }
+}
+
+impl Run {
+    /// The prompt, as this agent takes it.
+    fn blocks(&self) -> Vec<ContentBlock> {
+        let agent = self.client.agent().ok();
+        let takes = agent.map(|agent| agent.agent_capabilities.prompt_capabilities.clone());
+        let takes = takes.unwrap_or_default();
+        let attached = self.attachments.iter().map(|file| file.block(&takes));
+        let text = ContentBlock::text(self.prompt.as_str());
+        std::iter::once(text).chain(attached).collect()
     }
 }
 
 fn client_options(args: &RunArgs) -> ClientOptions {
     let mut options = ClientOptions::new()
         .with_info(Implementation::new("acp", env!("CARGO_PKG_VERSION")))
-        .with_permissions_in_stream()
         .with_notices()
         .with_boolean_options()
         .with_authenticate_timeout(HEADLESS_LOGIN_TIMEOUT)
@@ -183,7 +228,7 @@ mod tests {
     use tokio::sync::watch;
     use tokio::time::Instant;
 
-    use super::args::AgentArgs;
+    use super::args::{AgentArgs, ConsentArgs};
 
     /// An agent that answers what it is told to.
     struct Scripted {
@@ -214,12 +259,15 @@ mod tests {
         let (ours, theirs) = duplex(4096);
         let (reader, writer) = split(ours);
         let folder = Path::new("/");
-        let plan = Run {
+        let mut plan = Run {
             agent: Agent::choose(&AgentArgs::default(), None, folder).unwrap(),
             client: Client::over(reader, writer, ClientOptions::new()),
             session: Wishes::only(folder),
             prompt: "x".to_owned(),
-            policy: Policy::reject_all(),
+            attachments: Vec::new(),
+            consent: Consent::new(&ConsentArgs::default(), folder),
+            person: None,
+            served: mpsc::channel(1).1,
             bounds: Bounds::default(),
         };
         let (count, interrupts) = watch::channel(0);

@@ -6,10 +6,11 @@ use acp_client::Client;
 use acp_harness::login::AuthPolicy;
 use acp_harness::model::{Demand, Settings};
 use acp_harness::turn::{Observer, Opening, Ready, TurnError};
+use acp_protocol::v1::McpServer;
 
 use super::agent::{Agent, Origin};
 use super::args::SessionArgs;
-use super::working_folder;
+use super::{mcp, working_folder};
 use crate::outcome::Outcome;
 
 /// What is wanted of the session.
@@ -17,6 +18,7 @@ use crate::outcome::Outcome;
 pub(super) struct Wishes {
     pub(super) cwd: PathBuf,
     folders: Vec<PathBuf>,
+    servers: Vec<McpServer>,
     settings: Settings,
     options: Vec<(String, String)>,
 }
@@ -28,6 +30,7 @@ impl Wishes {
         let folders = folders.map(|folder| working_folder(folder, "--add-dir"));
         let chosen = Option::unwrap_or_default;
         Ok(Self {
+            servers: mcp::servers(&args.mcp, &cwd)?,
             cwd,
             folders: folders.collect::<Result<_, _>>()?,
             settings: Settings::new()
@@ -56,6 +59,7 @@ impl Wishes {
             .with_preflight(agent.preflight.clone())
             .with_auth(auth)
             .with_folders(&self.folders)
+            .with_mcp_servers(self.servers.iter().cloned())
             .with_settings(self.settings.clone())
             .with_options(self.options.iter().cloned())
             .open(client, tell)

@@ -5,13 +5,17 @@ use std::io;
 use std::time::Duration;
 
 use acp_client::limits::CANCEL_GRACE;
-use acp_client::{Client, PendingPermission, Policy, Turn, TurnEvent};
+use acp_client::{Client, PendingPermission, PendingQuestion, Turn, TurnEvent};
 use acp_harness::turn::{IdleWatch, TimeLimit};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
+use super::consent::Consent;
 use super::interrupts::Interrupts;
+use super::person::Person;
+use super::serve::Served;
 use crate::outcome::Outcome;
-use crate::show::Output;
+use crate::show::{Answered, Output};
 
 /// How long a turn may take.
 #[derive(Debug, Clone, Copy, Default)]
@@ -62,38 +66,25 @@ enum Cause {
 /// Watches one turn to its end.
 pub(super) struct Watch<'a> {
     pub(super) client: &'a Client,
-    pub(super) policy: &'a Policy,
+    pub(super) consent: &'a Consent,
+    /// Who is asked, if somebody is there.
+    pub(super) person: Option<&'a mut Person>,
+    /// What is told of files and commands.
+    pub(super) served: &'a mut mpsc::Receiver<Served>,
     pub(super) bounds: Bounds,
     pub(super) output: &'a mut Output,
     pub(super) interrupts: &'a Interrupts,
-    cancelled: Option<Cancelled>,
+    pub(super) cancelled: Option<Cancelled>,
 }
 
 /// A cancel that was sent.
-struct Cancelled {
+pub(super) struct Cancelled {
     cause: Cause,
     /// When the patience with the agent ends.
     patience: Instant,
 }
 
-impl<'a> Watch<'a> {
-    pub(super) fn new(
-        client: &'a Client,
-        policy: &'a Policy,
-        bounds: Bounds,
-        output: &'a mut Output,
-        interrupts: &'a Interrupts,
-    ) -> Self {
-        Self {
-            client,
-            policy,
-            bounds,
-            output,
-            interrupts,
-            cancelled: None,
-        }
-    }
-
+impl Watch<'_> {
     /// Shows the turn, answers what is asked, and says how it ended.
     pub(super) async fn turn(mut self, mut turn: Turn, shown: io::Result<()>) -> Outcome {
         let mut idle = IdleWatch::begin(self.client, self.bounds.idle);
@@ -105,15 +96,16 @@ impl<'a> Watch<'a> {
             tokio::select! {
                 event = turn.next() => match event {
                     Some(event) => {
-                        let shown = self.show(event);
+                        let shown = self.show(event, &turn).await;
                         self.check(&turn, shown);
                     }
                     None => break,
                 },
-                () = self.interrupts.reach(1), if running => {
-                    self.output.say("cancelling; once more kills the agent");
-                    self.cancel(&turn, Cause::Stopped);
+                Some(served) = self.served.recv() => {
+                    let shown = self.output.served(&served);
+                    self.check(&turn, shown);
                 }
+                () = self.interrupts.reach(1), if running => self.interrupted(&turn),
                 bound = bounds.passed(), if running => {
                     self.out_of_time(&turn, TimeLimit::Total, bound);
                 }
@@ -132,6 +124,10 @@ impl<'a> Watch<'a> {
                 }
             }
         }
+        while let Ok(served) = self.served.try_recv() {
+            // Whether it can be shown makes no difference to how the turn ended.
+            let _ = self.output.served(&served);
+        }
         let end = turn.end().await;
         let reason = |end: Result<acp_client::PromptResult, _>| end.ok().map(|end| end.stop_reason);
         match (end, self.cancelled.map(|cancelled| cancelled.cause)) {
@@ -145,23 +141,92 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn show(&mut self, event: TurnEvent) -> io::Result<()> {
+    async fn show(&mut self, event: TurnEvent, turn: &Turn) -> io::Result<()> {
         match event {
-            TurnEvent::Permission(pending) => self.permit(pending),
-            _ if self.output.is_broken() => Ok(()),
+            TurnEvent::Permission(pending) => self.permit(pending, turn).await,
+            TurnEvent::Question(pending) => self.answer(pending, turn).await,
             event => self.output.event(&event),
         }
     }
 
-    fn permit(&mut self, pending: PendingPermission) -> io::Result<()> {
+    async fn permit(&mut self, mut pending: PendingPermission, turn: &Turn) -> io::Result<()> {
         if !pending.is_open() {
             return Ok(());
         }
-        let ask = pending.ask();
-        let decision = self.policy.decide(ask.tool(), ask.options());
-        let shown = self.output.permission(ask.tool(), &decision);
-        pending.decide(&decision);
-        shown
+        let decision = self.consent.decide(pending.ask());
+        let ask = pending.ask().clone();
+        let person = match self.person.as_deref_mut() {
+            Some(person) if !decision.allowed && self.consent.leaves_open(&ask) => person,
+            _ => {
+                let shown = self.output.permission(ask.tool(), &decision);
+                pending.decide(&decision);
+                return shown;
+            }
+        };
+        let asked = tokio::select! {
+            biased;
+            end = untimely(self.interrupts, self.bounds, pending.closed()) => Err(end),
+            option = person.permit(&ask, self.output) => Ok(option),
+        };
+        match asked {
+            Ok(option) => {
+                let option = option?;
+                let shown = self.output.chosen(ask.tool(), option.as_ref());
+                match &option {
+                    // It is one of those that were offered.
+                    Some(option) => drop(pending.select(&option.option_id)),
+                    None => pending.reject(),
+                }
+                shown
+            }
+            Err(end) => self.end_asking(end, turn),
+        }
+    }
+
+    async fn answer(&mut self, mut pending: PendingQuestion, turn: &Turn) -> io::Result<()> {
+        if !pending.is_open() {
+            return Ok(());
+        }
+        let question = pending.question().clone();
+        let Some(person) = self.person.as_deref_mut() else {
+            let answer = self.consent.headless.decide(&question);
+            let answered = Answered::headless(&question, &answer);
+            let shown = self.output.question(&question, answered);
+            // It was checked when it was made.
+            drop(pending.answer(answer));
+            return shown;
+        };
+        let asked = tokio::select! {
+            biased;
+            end = untimely(self.interrupts, self.bounds, pending.closed()) => Err(end),
+            answer = person.answer(&question, self.output) => Ok(answer),
+        };
+        match asked {
+            Ok(answer) => {
+                let (answer, answered) = answer?;
+                let shown = self.output.question(&question, answered);
+                // As above, field by field.
+                drop(pending.answer(answer));
+                shown
+            }
+            Err(end) => self.end_asking(end, turn),
+        }
+    }
+
+    /// Takes note of why nobody need be asked any more.
+    fn end_asking(&mut self, end: Untimely, turn: &Turn) -> io::Result<()> {
+        self.output.ask("\n")?;
+        match end {
+            Untimely::Interrupted => self.interrupted(turn),
+            Untimely::OutOfTime(bound) => self.out_of_time(turn, TimeLimit::Total, bound),
+            Untimely::Closed => self.output.say("the agent does not want to know any more"),
+        }
+        Ok(())
+    }
+
+    fn interrupted(&mut self, turn: &Turn) {
+        self.output.say("cancelling; once more kills the agent");
+        self.cancel(turn, Cause::Stopped);
     }
 
     /// Cancels the turn when what it says can no longer be shown.
@@ -191,6 +256,27 @@ impl<'a> Watch<'a> {
             cause,
             patience: Instant::now() + CANCEL_GRACE,
         });
+    }
+}
+
+/// Why somebody need not be asked any more.
+enum Untimely {
+    Interrupted,
+    OutOfTime(Duration),
+    /// The agent took it back.
+    Closed,
+}
+
+/// Waits until there is no sense in asking any more.
+async fn untimely(
+    interrupts: &Interrupts,
+    bounds: Bounds,
+    closed: impl Future<Output = ()>,
+) -> Untimely {
+    tokio::select! {
+        () = interrupts.reach(1) => Untimely::Interrupted,
+        bound = bounds.passed() => Untimely::OutOfTime(bound),
+        () = closed => Untimely::Closed,
     }
 }
 

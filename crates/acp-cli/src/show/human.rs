@@ -96,6 +96,25 @@ impl<O: Write, E: Write> Screen<O, E> {
         )
     }
 
+    /// Says what was answered to a question.
+    pub(crate) fn asked(&mut self, text: &str) -> io::Result<()> {
+        self.line("asks", text)
+    }
+
+    /// Says what the agent was served.
+    pub(crate) fn served(&mut self, label: &str, text: &str) -> io::Result<()> {
+        self.line(label, text)
+    }
+
+    /// Shows a question as it is; what is typed stands behind it.
+    pub(crate) fn ask(&mut self, text: &str) -> io::Result<()> {
+        if self.terminals.out {
+            self.end_text_line()?;
+        }
+        self.err.write_all(text.as_bytes())?;
+        self.err.flush()
+    }
+
     /// Shows what came before the turn: of that, warnings alone are of interest.
     pub(crate) fn earlier(&mut self, update: &SessionUpdate) -> io::Result<()> {
         match update {

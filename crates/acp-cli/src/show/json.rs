@@ -1,17 +1,26 @@
-//! What a program sees: one JSON object a line.
+//! What a program sees: one JSON object a line, as `run-events.schema.json` describes.
 
 use std::io::{self, Write};
 use std::path::Path;
 
-use acp_client::{Decision, ToolFacts};
+use acp_client::{Decision, Question, ToolFacts};
+use acp_harness::turn::Opened;
 use acp_protocol::v1::{
-    Implementation, PermissionOptionId, PermissionOptionKind, SessionConfigOption, SessionId,
-    SessionModeState, StopReason, ToolCallId, ToolKind,
+    AuthMethodId, Implementation, PermissionOption, PermissionOptionId, PermissionOptionKind,
+    SessionConfigOption, SessionId, SessionModeState, StopReason, ToolCallId, ToolKind,
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::outcome::Outcome;
+use super::{Answered, Ending};
+use crate::run::Served;
+
+/// The schema of the events, as it is published.
+pub(crate) const SCHEMA: &str = include_str!("run-events.schema.json");
+
+/// How every line begins: with the version of the format. What is added to it later does
+/// not change the number; who reads it passes over what it does not know.
+const VERSION: &[u8] = br#"{"v":1,"#;
 
 /// One line of `--json`.
 #[derive(Debug, Serialize)]
@@ -21,10 +30,20 @@ use crate::outcome::Outcome;
     rename_all_fields = "camelCase"
 )]
 pub(crate) enum Event<'a> {
+    /// A login is tried, or was.
+    Login {
+        method: &'a AuthMethodId,
+        /// `None` while it is being tried.
+        succeeded: Option<bool>,
+    },
     /// The session is open.
     Session {
         session_id: &'a SessionId,
+        /// How it came to be.
+        opened: &'static str,
         cwd: &'a Path,
+        /// What the agent is called here.
+        agent: &'a str,
         agent_info: Option<&'a Implementation>,
         modes: Option<&'a SessionModeState>,
         config_options: Option<&'a [SessionConfigOption]>,
@@ -36,7 +55,7 @@ pub(crate) enum Event<'a> {
     },
     /// Updates were lost.
     Gap { dropped: u64 },
-    /// The agent asked and was answered.
+    /// The agent asked for permission and was answered.
     Permission {
         tool_call_id: &'a ToolCallId,
         title: Option<&'a str>,
@@ -44,12 +63,50 @@ pub(crate) enum Event<'a> {
         allowed: bool,
         option_id: Option<&'a PermissionOptionId>,
         option_kind: Option<&'a PermissionOptionKind>,
+        by: &'static str,
         reason: String,
     },
+    /// The agent asked a question and was answered.
+    Question {
+        message: &'a str,
+        tool_call_id: Option<&'a ToolCallId>,
+        /// The fields of the form; `None` for a link.
+        fields: Option<Vec<&'a str>>,
+        /// The address; `None` for a form.
+        url: Option<&'a str>,
+        action: &'static str,
+        by: &'static str,
+    },
+    /// The agent read or wrote a file through us.
+    File {
+        operation: &'static str,
+        path: &'a str,
+        error: Option<&'a str>,
+    },
+    /// The agent started a command through us.
+    Command {
+        terminal_id: Option<&'a str>,
+        command: &'a str,
+        args: &'a [String],
+        cwd: Option<&'a str>,
+        error: Option<&'a str>,
+    },
+    /// The agent was told how a command ended.
+    CommandEnd {
+        terminal_id: &'a str,
+        exit_code: Option<u32>,
+        signal: Option<&'a str>,
+    },
+    /// This program has something to say.
+    Notice { message: &'a str },
     /// The run is over.
     End {
+        session_id: Option<&'a SessionId>,
         stop_reason: Option<&'a StopReason>,
         exit_code: u8,
+        /// The last message of the agent.
+        report: Option<&'a str>,
+        report_is_whole: bool,
         error: Option<Problem<'a>>,
     },
 }
@@ -62,25 +119,110 @@ pub(crate) struct Problem<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// Tells what was answered to a permission request.
+    /// Tells what a policy answered to a permission request.
     pub(crate) fn permission(tool: &'a ToolFacts, decision: &'a Decision) -> Self {
         let option = decision.option.as_ref();
+        let reason = decision.reason.to_string();
+        Self::permitted(tool, decision.allowed, option, "policy", reason)
+    }
+
+    /// Tells what a person answered to a permission request; `None` when they answered by
+    /// none of the options.
+    pub(crate) fn chosen(tool: &'a ToolFacts, option: Option<&'a PermissionOption>) -> Self {
+        let allowed = option.is_some_and(|option| {
+            matches!(
+                option.kind,
+                PermissionOptionKind::AllowOnce | PermissionOptionKind::AllowAlways
+            )
+        });
+        let reason = "somebody was asked".to_owned();
+        Self::permitted(tool, allowed, option, "person", reason)
+    }
+
+    fn permitted(
+        tool: &'a ToolFacts,
+        allowed: bool,
+        option: Option<&'a PermissionOption>,
+        by: &'static str,
+        reason: String,
+    ) -> Self {
         Self::Permission {
             tool_call_id: tool.id(),
             title: tool.title(),
             kind: tool.kind(),
-            allowed: decision.allowed,
+            allowed,
             option_id: option.map(|option| &option.option_id),
             option_kind: option.map(|option| &option.kind),
-            reason: decision.reason.to_string(),
+            by,
+            reason,
+        }
+    }
+
+    /// Tells what was answered to a question; not with what, which is nobody else's.
+    pub(crate) fn question(question: &'a Question, answered: Answered) -> Self {
+        let (action, by) = match answered {
+            Answered::Accepted { by } => ("accept", by),
+            Answered::Declined { by } => ("decline", by),
+            Answered::Cancelled { by } => ("cancel", by),
+        };
+        Self::Question {
+            message: question.message(),
+            tool_call_id: question.tool_call_id(),
+            fields: question.form().map(|form| {
+                form.schema()
+                    .properties
+                    .keys()
+                    .map(|name| &**name)
+                    .collect()
+            }),
+            url: question.link().map(|link| link.url()),
+            action,
+            by: by.as_str(),
+        }
+    }
+
+    /// Tells what was served to the agent.
+    pub(crate) fn served(served: &'a Served) -> Self {
+        match served {
+            Served::File { write, path, error } => Self::File {
+                operation: if *write { "write" } else { "read" },
+                path,
+                error: error.as_deref(),
+            },
+            Served::Command {
+                terminal,
+                command,
+                args,
+                cwd,
+                error,
+            } => Self::Command {
+                terminal_id: terminal.as_deref(),
+                command,
+                args,
+                cwd: cwd.as_deref(),
+                error: error.as_deref(),
+            },
+            Served::CommandEnd {
+                terminal,
+                exit_code,
+                signal,
+            } => Self::CommandEnd {
+                terminal_id: terminal,
+                exit_code: *exit_code,
+                signal: signal.as_deref(),
+            },
         }
     }
 
     /// Tells how the run ended.
-    pub(crate) fn end(outcome: &'a Outcome) -> Self {
+    pub(crate) fn end(ending: &'a Ending<'a>) -> Self {
+        let outcome = ending.outcome;
         Self::End {
+            session_id: ending.session,
             stop_reason: outcome.stop_reason.as_ref(),
             exit_code: outcome.exit.code(),
+            report: Some(ending.report.text()).filter(|text| !text.is_empty()),
+            report_is_whole: ending.report.is_whole(),
             error: outcome.failure.as_ref().map(|failure| Problem {
                 message: &failure.message,
                 hint: failure.hint.as_deref(),
@@ -90,17 +232,33 @@ impl<'a> Event<'a> {
 
     /// Writes the event as one line, and pushes it out.
     pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        serde_json::to_writer(&mut *out, self)?;
-        out.write_all(b"\n")?;
+        let event = serde_json::to_vec(self)?;
+        let mut line = Vec::with_capacity(VERSION.len() + event.len());
+        line.extend_from_slice(VERSION);
+        // Every event is an object, and has members.
+        line.extend_from_slice(&event[1..]);
+        line.push(b'\n');
+        out.write_all(&line)?;
         out.flush()
+    }
+}
+
+/// How a session came to be, in a word.
+pub(crate) fn opened(opened: Opened) -> &'static str {
+    match opened {
+        Opened::Resumed => "resumed",
+        Opened::Loaded => "loaded",
+        _ => "new",
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outcome::Outcome;
     use acp_client::{Allow, Policy};
-    use acp_protocol::v1::{PermissionOption, ToolCallUpdate};
+    use acp_harness::report::TurnReport;
+    use acp_protocol::v1::{SessionUpdate, ToolCallUpdate};
 
     #[track_caller]
     fn check(event: &Event<'_>, expected: &str) {
@@ -110,27 +268,16 @@ mod tests {
     }
 
     #[test]
-    fn sessions() {
-        check(
-            &Event::Session {
-                session_id: &"s-1".into(),
-                cwd: Path::new("/work"),
-                agent_info: Some(&Implementation::new("a", "1")),
-                modes: None,
-                config_options: Some(&[]),
-            },
-            r#"{"event":"session","sessionId":"s-1","cwd":"/work","agentInfo":{"name":"a","version":"1"},"modes":null,"configOptions":[]}"#,
-        );
-    }
-
-    #[test]
-    fn updates_are_as_they_came() {
+    fn updates_stay_as_they_were_written() {
         let params = RawValue::from_string(r#"{ "b":1.0, "a":"\u00e4" }"#.to_owned()).unwrap();
         check(
             &Event::Update { params: &params },
-            r#"{"event":"update","params":{ "b":1.0, "a":"\u00e4" }}"#,
+            r#"{"v":1,"event":"update","params":{ "b":1.0, "a":"\u00e4" }}"#,
         );
-        check(&Event::Gap { dropped: 3 }, r#"{"event":"gap","dropped":3}"#);
+        check(
+            &Event::Gap { dropped: 3 },
+            r#"{"v":1,"event":"gap","dropped":3}"#,
+        );
     }
 
     #[test]
@@ -149,29 +296,64 @@ mod tests {
         let allowed = Policy::new(Allow::Reads, "/").decide(&tool, &options);
         check(
             &Event::permission(&tool, &allowed),
-            r#"{"event":"permission","toolCallId":"t","title":"Look","kind":"read","allowed":true,"optionId":"y","optionKind":"allow_once","reason":"read tools are allowed"}"#,
+            r#"{"v":1,"event":"permission","toolCallId":"t","title":"Look","kind":"read","allowed":true,"optionId":"y","optionKind":"allow_once","by":"policy","reason":"read tools are allowed"}"#,
         );
         let unknown = ToolFacts::new("u".into());
         let refused = Policy::new(Allow::None, "/").decide(&unknown, &options);
         check(
             &Event::permission(&unknown, &refused),
-            r#"{"event":"permission","toolCallId":"u","title":null,"kind":null,"allowed":false,"optionId":null,"optionKind":null,"reason":"nothing is allowed"}"#,
+            r#"{"v":1,"event":"permission","toolCallId":"u","title":null,"kind":null,"allowed":false,"optionId":null,"optionKind":null,"by":"policy","reason":"nothing is allowed"}"#,
+        );
+        check(
+            &Event::chosen(&unknown, Some(&options[0])),
+            r#"{"v":1,"event":"permission","toolCallId":"u","title":null,"kind":null,"allowed":true,"optionId":"y","optionKind":"allow_once","by":"person","reason":"somebody was asked"}"#,
+        );
+    }
+
+    #[test]
+    fn what_is_served() {
+        check(
+            &Event::served(&Served::File {
+                write: true,
+                path: "/a".to_owned(),
+                error: None,
+            }),
+            r#"{"v":1,"event":"file","operation":"write","path":"/a","error":null}"#,
+        );
+        check(
+            &Event::served(&Served::CommandEnd {
+                terminal: "t".to_owned(),
+                exit_code: Some(1),
+                signal: None,
+            }),
+            r#"{"v":1,"event":"command_end","terminalId":"t","exitCode":1,"signal":null}"#,
         );
     }
 
     #[test]
     fn ends() {
-        check(
-            &Event::end(&Outcome::of_turn(StopReason::EndTurn)),
-            r#"{"event":"end","stopReason":"end_turn","exitCode":0,"error":null}"#,
+        let mut report = TurnReport::new();
+        let session = SessionId::from("s");
+        report.read(&SessionUpdate::agent_text("Done."));
+        let check_end = |outcome: &Outcome, report, session, expected| {
+            let ending = Ending {
+                outcome,
+                report,
+                session,
+            };
+            check(&Event::end(&ending), expected);
+        };
+        check_end(
+            &Outcome::of_turn(StopReason::EndTurn),
+            &report,
+            Some(&session),
+            r#"{"v":1,"event":"end","sessionId":"s","stopReason":"end_turn","exitCode":0,"report":"Done.","reportIsWhole":true,"error":null}"#,
         );
-        check(
-            &Event::end(&Outcome::usage("no".to_owned(), "do")),
-            r#"{"event":"end","stopReason":null,"exitCode":2,"error":{"message":"no","hint":"do"}}"#,
-        );
-        check(
-            &Event::end(&Outcome::interrupted(None)),
-            r#"{"event":"end","stopReason":null,"exitCode":130,"error":null}"#,
+        check_end(
+            &Outcome::usage("no".to_owned(), "do"),
+            &TurnReport::new(),
+            None,
+            r#"{"v":1,"event":"end","sessionId":null,"stopReason":null,"exitCode":2,"report":null,"reportIsWhole":true,"error":{"message":"no","hint":"do"}}"#,
         );
     }
 }

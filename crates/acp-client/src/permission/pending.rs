@@ -195,6 +195,18 @@ impl PendingPermission {
             .is_some_and(|verdict| !verdict.is_closed())
     }
 
+    /// Waits until an answer would no longer reach the agent, so that a window can be
+    /// closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel-safe.
+    pub async fn closed(&mut self) {
+        if let Some(verdict) = &mut self.verdict {
+            verdict.closed().await;
+        }
+    }
+
     /// Answers by picking an option.
     ///
     /// # Errors

@@ -36,6 +36,8 @@ pub enum Allow {
 #[derive(Debug, Clone)]
 pub struct Policy {
     rule: Rule,
+    also: Vec<ToolKind>,
+    never: Vec<ToolKind>,
     always: bool,
 }
 
@@ -83,8 +85,25 @@ impl Policy {
     fn of(rule: Rule) -> Self {
         Self {
             rule,
+            also: Vec::new(),
+            never: Vec::new(),
             always: false,
         }
+    }
+
+    /// Allows tools of these kinds too, wherever they act.
+    #[must_use]
+    pub fn also_allowing(mut self, kinds: impl IntoIterator<Item = ToolKind>) -> Self {
+        self.also.extend(kinds);
+        self
+    }
+
+    /// Refuses tools of these kinds, whatever else allows them. What says nothing of its
+    /// kind, or carries what does not belong to it, may be of any, and is refused too.
+    #[must_use]
+    pub fn never_allowing(mut self, kinds: impl IntoIterator<Item = ToolKind>) -> Self {
+        self.never.extend(kinds);
+        self
     }
 
     /// Lets it pick the option that allows for ever, where exactly one is offered.
@@ -134,6 +153,20 @@ impl Policy {
     }
 
     fn judge(&self, tool: &ToolFacts) -> Result<Reason, Reason> {
+        if !self.never.is_empty() {
+            let kind = kind_of(tool)?;
+            if self.never.contains(kind) {
+                return Err(Reason::KindNotAllowed(kind.clone()));
+            }
+        }
+        self.judge_by_rule(tool)
+            .or_else(|refused| match kind_of(tool) {
+                Ok(kind) if self.also.contains(kind) => Ok(Reason::KindAllowed(kind.clone())),
+                _ => Err(refused),
+            })
+    }
+
+    fn judge_by_rule(&self, tool: &ToolFacts) -> Result<Reason, Reason> {
         match &self.rule {
             Rule::Nothing => Err(Reason::NothingAllowed),
             Rule::Everything => Ok(Reason::EverythingAllowed),

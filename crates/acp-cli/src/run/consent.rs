@@ -1,0 +1,66 @@
+//! What the agent may do, and who answers when it asks.
+
+use std::path::Path;
+
+use acp_client::{ClientOptions, Decision, ElicitationModes, Headless, PermissionAsk, Policy};
+use acp_protocol::v1::ToolKind;
+
+use super::args::{AnswerHow, ConsentArgs};
+use crate::config::AllowLevel;
+
+/// The rules by which permissions and questions are answered without a person.
+#[derive(Debug)]
+pub(super) struct Consent {
+    policy: Policy,
+    never: Vec<ToolKind>,
+    pub(super) headless: Headless,
+}
+
+impl Consent {
+    /// Understands what the command line allows in a folder.
+    pub(super) fn new(args: &ConsentArgs, cwd: &Path) -> Self {
+        let kinds = |names: &[String]| -> Vec<ToolKind> {
+            names.iter().map(|name| ToolKind::from(&**name)).collect()
+        };
+        let never = kinds(&args.deny_tool);
+        let level = args.allow.unwrap_or(AllowLevel::None);
+        Self {
+            policy: Policy::new(level.into(), cwd)
+                .also_allowing(kinds(&args.allow_tool))
+                .never_allowing(never.iter().cloned()),
+            never,
+            headless: match args.answer {
+                Some(AnswerHow::Defaults) => Headless::UseDefaults,
+                _ => Headless::DeclineAll,
+            },
+        }
+    }
+
+    /// Decides by the rules alone.
+    pub(super) fn decide(&self, ask: &PermissionAsk) -> Decision {
+        self.policy.decide(ask.tool(), ask.options())
+    }
+
+    /// Tells whether a person may decide otherwise about what the rules refuse.
+    pub(super) fn leaves_open(&self, ask: &PermissionAsk) -> bool {
+        let kind = ask.tool().kind();
+        !kind.is_some_and(|kind| self.never.contains(kind))
+    }
+}
+
+/// Lets the agent ask questions, as far as somebody answers them.
+pub(super) fn offer(args: &ConsentArgs, options: ClientOptions) -> ClientOptions {
+    let options = options.with_permissions_in_stream();
+    match args.answer {
+        _ if args.ask => {
+            options.with_elicitation_in_stream(ElicitationModes::BOTH, Headless::DeclineAll)
+        }
+        None | Some(AnswerHow::None) => options,
+        Some(AnswerHow::Decline) => {
+            options.with_elicitation_in_stream(ElicitationModes::FORM, Headless::DeclineAll)
+        }
+        Some(AnswerHow::Defaults) => {
+            options.with_elicitation_in_stream(ElicitationModes::FORM, Headless::UseDefaults)
+        }
+    }
+}
