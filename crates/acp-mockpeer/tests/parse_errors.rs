@@ -654,14 +654,14 @@ fn mutants() {
     check(
         &after("R027 dorp"),
         expect![[r#"
-        bad.acpt:3:15: there is no edit `dorp`; there are drop, twice, later, sooner, set, remove, insert, bytes, close
+        bad.acpt:3:15: there is no edit `dorp`; there are drop, twice, later, sooner, set, remove, error, result, insert, bytes, hex, close
           3 |   mutant R027 dorp
             |               ^"#]],
     );
     check(
         &after("R027 explode"),
         expect![[r#"
-        bad.acpt:3:15: there is no edit `explode`; there are drop, twice, later, sooner, set, remove, insert, bytes, close
+        bad.acpt:3:15: there is no edit `explode`; there are drop, twice, later, sooner, set, remove, error, result, insert, bytes, hex, close
           3 |   mutant R027 explode
             |               ^"#]],
     );
@@ -685,6 +685,20 @@ fn mutants() {
         bad.acpt:3:25: expected `before` or `after`, found `instead`
           3 |   mutant R027 insert {} instead
             |                         ^"#]],
+    );
+    check(
+        &after("R027 hex \"7b7d\" before"),
+        expect![[r#"
+        bad.acpt:3:19: expected pairs of hexadecimal digits
+          3 |   mutant R027 hex "7b7d" before
+            |                   ^"#]],
+    );
+    check(
+        "-> initialize\n<- result\n-> session/new\n<- session/update\n  mutant R040 error -32603\n",
+        expect![[r#"
+        bad.acpt:5:15: only a result or an error can be another answer
+          5 |   mutant R040 error -32603
+            |               ^"#]],
     );
     check(
         &after("R027 close"),

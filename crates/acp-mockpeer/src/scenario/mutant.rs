@@ -35,6 +35,10 @@ pub(crate) enum Edit {
     Sooner(u32),
     Set(Path, Pattern),
     Remove(Path),
+    /// The answer is this error.
+    Error(Pattern),
+    /// The answer is this result.
+    Result(Pattern),
     /// Another message, as it stands here.
     Insert(Pattern, Place),
     Bytes(Vec<u8>, Place),
@@ -90,10 +94,19 @@ impl fmt::Display for Edit {
             Self::Sooner(count) => write!(f, "sooner {count}"),
             Self::Set(path, value) => write!(f, "set {path} {value}"),
             Self::Remove(path) => write!(f, "remove {path}"),
+            Self::Error(error) => write!(f, "error {error}"),
+            Self::Result(result) => write!(f, "result {result}"),
             Self::Insert(message, place) => write!(f, "insert {message} {}", place.word()),
             Self::Bytes(bytes, place) => {
-                let text = String::from_utf8_lossy(bytes);
-                write!(f, "bytes {} {}", quoted(&text), place.word())
+                let place = place.word();
+                match std::str::from_utf8(bytes) {
+                    Ok(text) => write!(f, "bytes {} {place}", quoted(text)),
+                    Err(_) => {
+                        let pairs: Vec<String> =
+                            bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                        write!(f, "hex \"{}\" {place}", pairs.join(" "))
+                    }
+                }
             }
             Self::CloseAfter => f.write_str("close after"),
         }
@@ -101,6 +114,8 @@ impl fmt::Display for Edit {
 }
 
 impl Place {
+    pub(crate) const ALL: [Self; 3] = [Self::Before, Self::After, Self::Instead];
+
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Before => "before",

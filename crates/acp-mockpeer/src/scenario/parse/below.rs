@@ -7,8 +7,9 @@ use crate::scenario::mutant::{Edit, Mutant, Path, Place};
 use crate::scenario::pattern::{Object, Pattern};
 use crate::scenario::step::{Act, AnswerBody, Demand, Message, Step, What};
 
-const EDITS: [&str; 9] = [
-    "drop", "twice", "later", "sooner", "set", "remove", "insert", "bytes", "close",
+const EDITS: [&str; 12] = [
+    "drop", "twice", "later", "sooner", "set", "remove", "error", "result", "insert", "bytes",
+    "hex", "close",
 ];
 
 /// Reads the `for` and `mutant` lines that belong to a step.
@@ -114,6 +115,14 @@ fn edit(cursor: &mut Cursor<'_>, step: &Step) -> Parsed<Edit> {
         "sooner" => Edit::Sooner(cursor.count()?),
         "set" => Edit::Set(path(cursor)?, value(cursor)?),
         "remove" => Edit::Remove(path(cursor)?),
+        "error" => {
+            answers(cursor, step, at)?;
+            Edit::Error(error_of(value(cursor)?))
+        }
+        "result" => {
+            answers(cursor, step, at)?;
+            Edit::Result(value(cursor)?)
+        }
         "insert" => {
             let message = value(cursor)?;
             Edit::Insert(message, place(cursor, &[Place::Before, Place::After])?)
@@ -121,8 +130,15 @@ fn edit(cursor: &mut Cursor<'_>, step: &Step) -> Parsed<Edit> {
         "bytes" => {
             cursor.skip_blanks();
             let bytes = pattern::string(cursor)?.into_bytes();
-            let all = [Place::Before, Place::After, Place::Instead];
-            Edit::Bytes(bytes, place(cursor, &all)?)
+            Edit::Bytes(bytes, place(cursor, &Place::ALL)?)
+        }
+        "hex" => {
+            cursor.skip_blanks();
+            let at = cursor.offset();
+            let Some(bytes) = hex(&pattern::string(cursor)?) else {
+                return Err(cursor.error_at(at, "expected pairs of hexadecimal digits"));
+            };
+            Edit::Bytes(bytes, place(cursor, &Place::ALL)?)
         }
         "close" => {
             place(cursor, &[Place::After])?;
@@ -143,6 +159,44 @@ fn edit(cursor: &mut Cursor<'_>, step: &Step) -> Parsed<Edit> {
         return Err(cursor.error_at(at, "what is no message can only be left out: `drop`"));
     }
     Ok(edit)
+}
+
+/// Only an answer can be another one.
+fn answers(cursor: &Cursor<'_>, step: &Step, at: usize) -> Parsed<()> {
+    match &step.act {
+        Act::Message(Message {
+            what: What::Answer { .. },
+            ..
+        }) => Ok(()),
+        _ => Err(cursor.error_at(at, "only a result or an error can be another answer")),
+    }
+}
+
+/// A code alone stands for an error with it.
+fn error_of(said: Pattern) -> Pattern {
+    if matches!(said, Pattern::Object(_)) {
+        return said;
+    }
+    let members = vec![
+        ("code".to_owned(), said),
+        ("message".to_owned(), Pattern::text("this is a mutant")),
+    ];
+    Pattern::Object(Object {
+        members,
+        only: false,
+    })
+}
+
+/// Reads `7b 7d 0a`.
+fn hex(text: &str) -> Option<Vec<u8>> {
+    let pairs = text.split_whitespace();
+    let bytes: Option<Vec<u8>> = pairs
+        .map(|pair| match pair.len() {
+            2 => u8::from_str_radix(pair, 16).ok(),
+            _ => None,
+        })
+        .collect();
+    bytes.filter(|bytes| !bytes.is_empty())
 }
 
 fn path(cursor: &mut Cursor<'_>) -> Parsed<Path> {
