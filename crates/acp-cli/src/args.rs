@@ -2,6 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
+use crate::agents::AgentsArgs;
 use crate::config::{self, ConfigCommand};
 use crate::demo::DemoArgs;
 use crate::run::RunArgs;
@@ -29,6 +30,8 @@ pub(crate) enum Command {
     /// standard error. Ctrl-C asks the agent to cancel, a second Ctrl-C kills it with
     /// everything it started.
     Run(Box<RunArgs>),
+    /// List the agents that are known: installed or not, their versions and keys
+    Agents(AgentsArgs),
     /// Show what is chosen where the command line says nothing, and write a file for it
     #[command(after_help = config::HELP.as_str())]
     Config {
@@ -86,7 +89,7 @@ mod tests {
     }
 
     /// The commands whose help is in a file of its own: its words, joined by hyphens.
-    const COMMANDS: &[&str] = &["config", "config show", "config init"];
+    const COMMANDS: &[&str] = &["agents", "config", "config show", "config init"];
 
     #[test]
     fn so_is_that_of_every_command() {

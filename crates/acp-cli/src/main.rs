@@ -1,5 +1,6 @@
 //! The acp program: one command for every agent of the Agent Client Protocol.
 
+mod agents;
 mod args;
 #[allow(
     dead_code,
@@ -9,6 +10,7 @@ mod args;
 mod config;
 mod demo;
 mod exit;
+mod keys;
 mod outcome;
 mod run;
 mod schema;
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
             // output that nobody reads, and a second Ctrl-C must be heard all the same.
             runtime.block_on(run::run(*args))
         }),
+        Command::Agents(args) => on_runtime(|runtime| runtime.block_on(agents::run(args))),
         Command::Config { command } => config::run(&command).into(),
         Command::Schema { name } => schema::print(name).into(),
         // On a worker, where its connection is.

@@ -17,6 +17,7 @@ use super::suggest::suggestion;
 use super::value::{Colour, Word};
 use super::{Agent, Configuration, FileFound};
 use crate::outcome::in_words;
+use crate::show::one_line;
 
 /// The name of the agent that is built in. An agent of that name in the user's file is
 /// that one.
@@ -213,25 +214,14 @@ impl Loader {
                 origin: Origin::Default,
             });
         };
-        let value = find(&said.value, &self.registry).ok_or_else(|| self.unknown(said))?;
+        let value = find(&said.value, &self.registry).ok_or_else(|| {
+            let by = format!(" ({})", said.origin);
+            unknown(said.value.as_str(), &by, &self.registry)
+        })?;
         Ok(Setting {
             value,
             origin: said.origin.clone(),
         })
-    }
-
-    fn unknown(&self, said: &Setting<Word>) -> ConfigError {
-        let what = format!("find the agent `{}` ({})", said.value, said.origin);
-        let entries = self.registry.iter();
-        let names = entries.flat_map(|entry| std::iter::once(&entry.name).chain(&entry.aliases));
-        let names = names.map(String::as_str).chain([DEMO]);
-        let hint = match suggestion(said.value.as_str(), names) {
-            Some(meant) => format!("did you mean `{meant}`? `acp agents` lists all that are known"),
-            None => "`acp agents` lists those that are known; any other agent can be given by \
-                     its command, after --"
-                .to_owned(),
-        };
-        ConfigError::new(what, hint)
     }
 }
 
@@ -253,4 +243,19 @@ pub(super) fn find(name: &Word, registry: &Registry) -> Option<Agent> {
         Some(entry) => Some(Agent::Known(entry.name.clone())),
         None => (name.as_str() == DEMO).then_some(Agent::Demo),
     }
+}
+
+/// Says that there is no such agent, and which one may be meant.
+pub(super) fn unknown(name: &str, said_by: &str, registry: &Registry) -> ConfigError {
+    let what = format!("find the agent `{}`{said_by}", one_line(name));
+    let entries = registry.iter();
+    let names = entries.flat_map(|entry| std::iter::once(&entry.name).chain(&entry.aliases));
+    let names = names.map(String::as_str).chain([DEMO]);
+    let hint = match suggestion(name, names) {
+        Some(meant) => format!("did you mean `{meant}`? `acp agents` lists all that are known"),
+        None => "`acp agents` lists those that are known; any other agent can be given by its \
+                 command, after --"
+            .to_owned(),
+    };
+    ConfigError::new(what, hint)
 }
