@@ -9,8 +9,11 @@ mod args;
 )]
 mod config;
 mod demo;
+mod doctor;
 mod exit;
+mod inquiry;
 mod keys;
+mod login;
 mod outcome;
 mod run;
 mod schema;
@@ -42,6 +45,9 @@ fn main() -> ExitCode {
             runtime.block_on(run::run(*args))
         }),
         Command::Agents(args) => on_runtime(|runtime| runtime.block_on(agents::run(args))),
+        Command::Login(args) => on_runtime(|runtime| runtime.block_on(login::log_in(args))),
+        Command::Logout(args) => on_runtime(|runtime| runtime.block_on(login::log_out(args))),
+        Command::Doctor(args) => on_runtime(|runtime| runtime.block_on(doctor::run(args))),
         Command::Config { command } => config::run(&command).into(),
         Command::Schema { name } => schema::print(name).into(),
         // On a worker, where its connection is.

@@ -145,11 +145,16 @@ impl Loader {
             },
             false => self.agent()?,
         };
+        Ok(self.in_force(agent))
+    }
+
+    /// Finds what is in force for an agent.
+    fn in_force(mut self, agent: Setting<Agent>) -> Configuration {
         for layer in &mut self.layers {
             let parted = part_from_other_agents(layer, &agent.value, &self.registry);
             self.notes.extend(parted);
         }
-        Ok(Configuration {
+        Configuration {
             settings: Settings::of(self.layers),
             agent,
             registry: self.registry,
@@ -158,7 +163,7 @@ impl Loader {
             global: self.global,
             project: self.project,
             surroundings: self.surroundings,
-        })
+        }
     }
 
     /// Takes what names commands, and addresses, out of a file that may name them.
@@ -209,19 +214,33 @@ impl Loader {
     fn agent(&self) -> Result<Setting<Agent>, ConfigError> {
         let chosen = self.layers.iter().rev();
         let Some(said) = chosen.filter_map(|layer| layer.agent.as_ref()).next() else {
-            return Ok(Setting {
-                value: Agent::Demo,
-                origin: Origin::Default,
-            });
+            return Ok(NOT_CHOSEN);
         };
         let value = find(&said.value, &self.registry).ok_or_else(|| {
-            let by = format!(" ({})", said.origin);
+            let by = match &said.origin {
+                // Who has just typed it knows where.
+                Origin::Flag(_) => String::new(),
+                origin => format!(" ({origin})"),
+            };
             unknown(said.value.as_str(), &by, &self.registry)
         })?;
         Ok(Setting {
             value,
             origin: said.origin.clone(),
         })
+    }
+}
+
+/// The agent where nobody chooses one.
+const NOT_CHOSEN: Setting<Agent> = Setting {
+    value: Agent::Demo,
+    origin: Origin::Default,
+};
+
+/// What is in force where nobody is heard.
+impl Default for Configuration {
+    fn default() -> Self {
+        Loader::new(Surroundings::of_process()).in_force(NOT_CHOSEN)
     }
 }
 

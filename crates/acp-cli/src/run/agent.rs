@@ -88,6 +88,11 @@ impl Agent {
         })
     }
 
+    /// The demo agent, in a folder.
+    pub(crate) fn demo_agent(cwd: &Path) -> Result<Self, AgentError> {
+        Self::choose(&AgentArgs::default(), None, cwd)
+    }
+
     fn demo(origin: Origin, args: &AgentArgs) -> Result<Self, AgentError> {
         let ourselves = env::current_exe().map_err(|source| AgentError::Ourselves { source })?;
         let launch = Launch::new(ourselves).with_args(["demo-agent"]);
