@@ -35,16 +35,19 @@ mod ledger;
 mod matching;
 mod play;
 mod recording;
+mod rehearsal;
 mod rules;
 mod scenario;
 mod schema;
 mod side;
+pub mod suite;
 mod writing;
 
 pub use check::Check;
 pub use ledger::Finding;
 pub use play::{Ended, Failure, Found, Outcome, Play, Unplayable, Verdict};
 pub use recording::{Entry, EntryError, Recording, RecordingError, Redactor, Style, What};
+pub use rehearsal::{Rehearsal, rehearse};
 pub use rules::{Breach, DecidedBy, Level, Rule, Rules};
 pub use scenario::{
     DEFAULT_LIMIT, DEFAULT_PATIENCE, ExitAs, Header, LoadError, Mutant, Need, ParseError, Scenario,

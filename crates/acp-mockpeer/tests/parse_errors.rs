@@ -32,7 +32,7 @@ fn headers() {
     check(
         "porves: R1\n-> initialize\n",
         expect![[r#"
-            bad.acpt:1:1: there is no field `porves`; there are proves, tck, side, needs, allow, patience, limit, task
+            bad.acpt:1:1: there is no field `porves`; there are proves, tck, side, needs, allow, patience, limit, task, level
               1 | porves: R1
                 | ^"#]],
     );

@@ -26,7 +26,11 @@ pub(super) fn all(
             failure.rules = proved_alone(scenario, tested);
         }
         if !all.iter().any(|breach| explains(breach, failure)) {
-            all.push(of_failure(failure, tested));
+            let advisory = failure.rules.is_empty() && scenario.header().advisory;
+            all.push(Breach {
+                advisory,
+                ..of_failure(failure, tested)
+            });
         }
     }
     all
@@ -54,6 +58,7 @@ fn of_finding(found: &Found) -> Breach {
         entry: found.entry,
         text: found.finding.message().to_owned(),
         doubtful: false,
+        advisory: false,
     }
 }
 
@@ -90,5 +95,6 @@ fn of_failure(failure: &Failure, tested: Side) -> Breach {
         entry: failure.entry,
         text,
         doubtful: false,
+        advisory: false,
     }
 }

@@ -57,6 +57,19 @@ pub(super) enum Op {
 pub(super) struct Program {
     pub(super) ops: Arc<[Op]>,
     pub(super) counters: usize,
+    pub(super) manner: Manner,
+}
+
+/// How a side is played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// It judges a program.
+    Judging,
+    /// It stands for the program that is judged.
+    Rehearsing,
+    /// It stands for a program with a fault: it takes what comes, even when it
+    /// is not quite what the script says, and goes on without what does not come.
+    Forgiving,
 }
 
 /// A scenario cannot be played by a side.
@@ -83,8 +96,13 @@ impl std::fmt::Display for Unplayable {
 impl std::error::Error for Unplayable {}
 
 /// Compiles a scenario for the side that is played.
-pub(super) fn compile(scenario: &Scenario, us: Side) -> Result<Program, Unplayable> {
-    if let Some(tested) = scenario.header.side
+pub(super) fn compile(
+    scenario: &Scenario,
+    us: Side,
+    manner: Manner,
+) -> Result<Program, Unplayable> {
+    if manner == Manner::Judging
+        && let Some(tested) = scenario.header.side
         && tested == us
     {
         return Err(Unplayable {
@@ -105,7 +123,14 @@ pub(super) fn compile(scenario: &Scenario, us: Side) -> Result<Program, Unplayab
     Ok(Program {
         ops: compiler.ops.into(),
         counters: compiler.counters,
+        manner,
     })
+}
+
+impl Program {
+    pub(super) fn forgives(&self) -> bool {
+        self.manner == Manner::Forgiving
+    }
 }
 
 struct Compiler {

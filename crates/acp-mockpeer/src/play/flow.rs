@@ -7,12 +7,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::compile::{Op, Place, Program, within};
-use super::meet::{Knowledge, Miss, Unmet, meet, unmet};
+use super::meet::{Knowledge, Miss, Unmet, meet, takes, unmet};
 use crate::ledger::Observed;
-use crate::scenario::step::{Act, Count, Message, Step};
+use crate::scenario::step::{Act, Count, Message, Step, What};
 
 /// More ways at once than this, and the scenario says nothing.
 const MOST_THREADS: usize = 512;
@@ -216,6 +217,7 @@ impl Flow {
         line: &[u8],
         observed: &Observed,
         now: Instant,
+        nearly: bool,
     ) -> Option<Vec<Taker>> {
         let mut next = Vec::new();
         let mut takers = Vec::new();
@@ -223,7 +225,7 @@ impl Flow {
             match &program.ops[thread.place] {
                 Op::Await { step, again } => {
                     let mut taken = thread.clone();
-                    if meet(step, line, observed, &mut taken.knowledge).is_ok() {
+                    if takes(meet(step, line, observed, &mut taken.knowledge), nearly) {
                         if !again {
                             taken.since = now;
                         }
@@ -246,7 +248,7 @@ impl Flow {
                             continue;
                         }
                         let mut taken = thread.clone();
-                        if meet(step, line, observed, &mut taken.knowledge).is_ok() {
+                        if takes(meet(step, line, observed, &mut taken.knowledge), nearly) {
                             taken.met |= bit;
                             taken.since = now;
                             taken.go(thread.place, now);
@@ -334,11 +336,14 @@ impl Flow {
             if !due {
                 return true;
             }
-            let silent = match &program.ops[thread.place] {
-                Op::Await { step, .. } if matches!(step.act, Act::Nothing(_)) => step.clone(),
+            match &program.ops[thread.place] {
+                Op::Await { step, .. } if matches!(step.act, Act::Nothing(_)) => {
+                    fulfilled.push(step.clone());
+                }
+                Op::Await { again: true, .. } => return false,
+                _ if program.forgives() => thread.met = 0,
                 _ => return false,
-            };
-            fulfilled.push(silent);
+            }
             thread.since = now;
             thread.go(thread.place + 1, now);
             true
@@ -354,6 +359,32 @@ impl Flow {
     /// Returns the steps that were fulfilled by an end or by time since it was asked last.
     pub(super) fn take_fulfilled(&mut self) -> Vec<Arc<Step>> {
         std::mem::take(&mut self.fulfilled)
+    }
+
+    /// Goes on without the answers to requests that never came to the other
+    /// side; tells whether there were any.
+    pub(super) fn go_without(
+        &mut self,
+        program: &Program,
+        now: Instant,
+        is_lost: impl Fn(&Value) -> bool,
+    ) -> bool {
+        let mut any = false;
+        for thread in &mut self.threads {
+            let Op::Await { step, .. } = &program.ops[thread.place] else {
+                continue;
+            };
+            if let Act::Message(message) = &step.act
+                && let What::Answer {
+                    slot: Some(slot), ..
+                } = &message.what
+                && thread.knowledge.ids.get(slot).is_some_and(&is_lost)
+            {
+                thread.go(thread.place + 1, now);
+                any = true;
+            }
+        }
+        any
     }
 
     /// Tells whether no way is left.
@@ -415,21 +446,34 @@ impl Thread {
     }
 
     fn deadline(&self, program: &Program, active: Instant, patience: Duration) -> Option<Instant> {
+        // Who forgives goes on without an answer; what the other side begins
+        // comes, or it ends.
+        let forgives = program.forgives();
+        let share = if forgives { 2 } else { 1 };
         match &program.ops[self.place] {
-            Op::Await { step, .. } => Some(match (&step.act, within(step)) {
-                (Act::Nothing(time), _) => self.arrived + *time,
-                (_, Some(within)) => self.since + within,
-                _ => active.max(self.arrived) + patience,
-            }),
+            Op::Await { step, .. } => match (&step.act, within(step)) {
+                (Act::Nothing(time), _) => Some(self.arrived + *time),
+                _ if forgives && !is_answer(step) => None,
+                (_, Some(within)) => Some(self.since + within / share),
+                _ => Some(active.max(self.arrived) + patience),
+            },
             Op::AwaitAll(steps) => {
                 let longest = steps.iter().filter_map(|step| within(step)).max();
-                Some(match longest {
-                    Some(within) => self.since + within,
-                    None => active.max(self.arrived) + patience,
-                })
+                match longest {
+                    _ if forgives && !steps.iter().all(|step| is_answer(step)) => None,
+                    Some(within) => Some(self.since + within / share),
+                    None => Some(active.max(self.arrived) + patience),
+                }
             }
             _ => None,
         }
+    }
+}
+
+fn is_answer(step: &Step) -> bool {
+    match &step.act {
+        Act::Message(message) => matches!(message.what, What::Answer { .. }),
+        _ => false,
     }
 }
 

@@ -16,6 +16,19 @@ pub(super) struct Knowledge {
     pub(super) ids: BTreeMap<Slot, Value>,
 }
 
+impl Knowledge {
+    /// Tells whether a message answers a request that never came.
+    pub(super) fn answers_nothing(&self, message: &Message) -> bool {
+        match &message.what {
+            What::Answer { slot, .. } => {
+                let unknown = slot.is_some_and(|slot| !self.ids.contains_key(&slot));
+                unknown && message.id.is_none()
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Why a line is not what a step awaits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Miss {
@@ -39,6 +52,16 @@ pub(super) fn meet(
             false => Err(Miss::Kind),
         },
         _ => Err(Miss::Kind),
+    }
+}
+
+/// Tells whether a line is taken: it is what is awaited, or, when `nearly`
+/// will do, a message of the same kind.
+pub(super) fn takes(met: Result<(), Miss>, nearly: bool) -> bool {
+    match met {
+        Ok(()) => true,
+        Err(Miss::Content(_)) => nearly,
+        Err(Miss::Kind) => false,
     }
 }
 

@@ -8,6 +8,7 @@ mod engine;
 mod failure;
 mod flow;
 mod meet;
+mod mutator;
 mod outcome;
 mod process;
 mod report;
@@ -29,9 +30,11 @@ pub use world::Ended;
 
 use crate::recording::Entry;
 use crate::schema::CWD;
-use crate::{Breach, Check, Scenario, Side};
+use crate::{Breach, Check, Mutant, Scenario, Side};
+use compile::Manner;
 use engine::{Engine, Setting, Stop};
 use meet::Knowledge;
+use mutator::Mutator;
 use tape::{Recorder, Tape};
 use wire::Inlet;
 use world::World;
@@ -79,6 +82,8 @@ pub struct Play {
     linger: Option<Duration>,
     recorder: Option<Recorder>,
     world: World,
+    manner: Manner,
+    mutator: Option<Mutator>,
 }
 
 impl Play {
@@ -96,6 +101,12 @@ impl Play {
     pub fn new(scenario: &Scenario, us: Side) -> Self {
         let mut knowledge = Knowledge::default();
         knowledge.names.insert(CWD.into(), DEFAULT_CWD.into());
+        for (word, said) in crate::suite::words() {
+            let is_named = [format!("${word}"), format!("${{{word}}}")];
+            if is_named.iter().any(|name| scenario.source().contains(name)) {
+                knowledge.names.insert(word.as_str().into(), said.clone());
+            }
+        }
         Self {
             us,
             allow: scenario.header.allow.clone(),
@@ -104,8 +115,23 @@ impl Play {
             linger: Some(scenario.header.patience),
             recorder: None,
             world: World::default(),
+            manner: Manner::Judging,
+            mutator: None,
             scenario: scenario.clone(),
         }
+    }
+
+    /// Plays the side that is judged, as its script says.
+    pub(crate) fn rehearsing(mut self) -> Self {
+        self.manner = Manner::Rehearsing;
+        self
+    }
+
+    /// Plays the side that is judged, with a fault; `sent` is what it sends without.
+    pub(crate) fn with_mutant(mut self, mutant: &Mutant, sent: &[usize]) -> Self {
+        self.manner = Manner::Forgiving;
+        self.mutator = Some(Mutator::new(mutant, sent));
+        self
     }
 
     /// Says what a name stands for from the beginning, `cwd` for example.
@@ -140,7 +166,7 @@ impl Play {
     ///
     /// [`Unplayable`] names the step that cannot.
     pub fn check(&self) -> Result<(), Unplayable> {
-        compile::compile(&self.scenario, self.us).map(drop)
+        compile::compile(&self.scenario, self.us, self.manner).map(drop)
     }
 
     /// Plays over a pair of pipes.
@@ -154,7 +180,7 @@ impl Play {
         W: AsyncWrite + Unpin,
     {
         let began = Instant::now();
-        let program = match compile::compile(&self.scenario, self.us) {
+        let program = match compile::compile(&self.scenario, self.us, self.manner) {
             Ok(program) => program,
             Err(unplayable) => return Outcome::broken(&self.scenario, self.us, &unplayable),
         };
@@ -169,6 +195,7 @@ impl Play {
         };
         let inlet = Inlet::new(reader, self.us.other(), Tape::new(self.recorder));
         let mut engine = Engine::new(setting, inlet, writer, self.world);
+        engine.mutator = self.mutator;
         let stop = engine.play().await;
         let (mut verdict, mut failure, mut exit_as) = (Verdict::Passed, None, None);
         match stop {
@@ -192,6 +219,8 @@ impl Play {
             breaches: mut demanded,
             exercised,
             ended,
+            mutator,
+            sent,
             ..
         } = engine;
         let broken = !findings.is_empty() || demanded.iter().any(Breach::is_failure);
@@ -226,6 +255,8 @@ impl Play {
             breaches,
             demanded,
             exercised: exercised.into_iter().collect(),
+            sent,
+            mutated: mutator.is_some_and(|mutator| mutator.applied),
             transcript,
             elapsed: began.elapsed(),
             ended,

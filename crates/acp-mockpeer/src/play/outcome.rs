@@ -24,6 +24,10 @@ pub struct Outcome {
     /// Those of them that neither a check nor a failed step has found.
     pub(super) demanded: Vec<Breach>,
     pub(super) exercised: Vec<&'static Rule>,
+    /// The lines of the steps whose messages were sent.
+    pub(crate) sent: Vec<usize>,
+    /// The message of a mutant was sent, and could be changed.
+    pub(crate) mutated: bool,
     pub(super) transcript: Recording,
     pub(super) elapsed: Duration,
     pub(super) ended: Option<Ended>,
@@ -79,6 +83,8 @@ impl Outcome {
             breaches: Vec::new(),
             demanded: Vec::new(),
             exercised: Vec::new(),
+            sent: Vec::new(),
+            mutated: false,
             transcript: Recording::default(),
             elapsed: Duration::ZERO,
             ended: None,

@@ -14,6 +14,8 @@ pub struct Breach {
     pub(crate) entry: Option<usize>,
     pub(crate) text: String,
     pub(crate) doubtful: bool,
+    /// No rule is named, and the scenario says that it should be so, not must.
+    pub(crate) advisory: bool,
 }
 
 impl Breach {
@@ -49,11 +51,16 @@ impl Breach {
     }
 
     /// Tells whether it fails a scenario: it broke a MUST or MUST NOT, or no
-    /// rule is named. Others are warnings.
+    /// rule is named and the scenario is not advisory. Others are warnings.
     #[must_use]
     pub fn is_failure(&self) -> bool {
-        !self.doubtful
-            && (self.rules.is_empty() || self.rules.iter().any(|rule| rule.level().is_must()))
+        if self.doubtful {
+            return false;
+        }
+        match self.rules.as_slice() {
+            [] => !self.advisory,
+            rules => rules.iter().any(|rule| rule.level().is_must()),
+        }
     }
 
     /// Tells whether it only looks so: a person has to decide.

@@ -8,6 +8,7 @@ pub(crate) mod names;
 mod parse;
 pub(crate) mod pattern;
 pub(crate) mod step;
+pub(crate) mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -24,7 +25,7 @@ use serde_json::Value;
 
 use crate::matching::Bindings;
 use crate::writing::{Inventor, write};
-use crate::{Check, Side};
+use crate::{Check, Rule, Side};
 use pattern::Pattern;
 use step::Item;
 
@@ -69,6 +70,7 @@ pub struct Header {
     pub(crate) patience: Duration,
     pub(crate) limit: Duration,
     pub(crate) tasks: Vec<Pattern>,
+    pub(crate) advisory: bool,
 }
 
 /// A capability without which a scenario means nothing.
@@ -120,6 +122,28 @@ impl Scenario {
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// Returns the mutants that stand below its messages, in the order of the lines.
+    #[must_use]
+    pub fn mutants(&self) -> Vec<Mutant> {
+        let mut all = Vec::new();
+        walk::each_step(&self.items, &mut |step| {
+            all.extend_from_slice(&step.mutants)
+        });
+        all
+    }
+
+    /// Returns the rules that steps and lines below messages are for.
+    pub(crate) fn rules(&self) -> BTreeSet<&'static Rule> {
+        let mut all = BTreeSet::new();
+        walk::each_step(&self.items, &mut |step| {
+            all.extend(&step.rules);
+            step.demands
+                .iter()
+                .for_each(|demand| all.extend(&demand.rules));
+        });
+        all
     }
 
     /// Returns what a client under test is told to do, as a JSON array of
@@ -201,6 +225,12 @@ impl Header {
     #[must_use]
     pub fn needs(&self) -> &[Need] {
         &self.needs
+    }
+
+    /// Tells whether a step that fails and is for no rule is only a warning.
+    #[must_use]
+    pub fn is_advisory(&self) -> bool {
+        self.advisory
     }
 
     /// Returns the checks that are switched off.

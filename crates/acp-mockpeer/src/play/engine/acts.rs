@@ -6,11 +6,12 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
 use super::{Engine, MOST_FLOWS, Standing, Stop};
 use crate::ledger::Observed;
-use crate::play::compile::within;
+use crate::play::compile::{Manner, within};
 use crate::play::compose::{on_the_wire, pieces};
 use crate::play::describe;
 use crate::play::failure::{Failure, broken, failed};
 use crate::play::meet::{Knowledge, unmet};
+use crate::play::mutator::{Mutator, Put};
 use crate::play::wire::{self, Unwritten};
 use crate::recording::What;
 use crate::scenario::step::{Act, Message, Step};
@@ -26,10 +27,21 @@ where
         step: &Arc<Step>,
         knowledge: &mut Knowledge,
     ) -> Result<(), Stop> {
+        if let Some(mutator) = &mut self.mutator
+            && !matches!(step.act, Act::Message(_) | Act::Bytes(_))
+            && mutator.leaves_out(step)
+        {
+            return Ok(());
+        }
         match &step.act {
             Act::Message(message) => self.send(step, message, knowledge).await,
             Act::Bytes(bytes) => {
                 self.enter_own(bytes);
+                if let Some(mutator) = &mut self.mutator {
+                    let puts = mutator.bytes(step, "", bytes.clone(), &mut knowledge.names);
+                    return self.put(step, puts).await;
+                }
+                self.note_sent(step);
                 self.write(step, bytes).await
             }
             Act::Wait(time) | Act::Nothing(time) => {
@@ -101,11 +113,20 @@ where
         message: &Message,
         knowledge: &mut Knowledge,
     ) -> Result<(), Stop> {
+        if self.forgives() && knowledge.answers_nothing(message) {
+            return Ok(());
+        }
         let line = self.composer.line(message, knowledge, &self.ledger);
         let line = line.map_err(|vague| broken(step.line, &vague.to_string()))?;
         let bytes = on_the_wire(&line, &message.writing);
         let whole = self.own_line.is_empty();
         let observed = self.enter_own(&bytes);
+        if let Some(mutator) = &mut self.mutator {
+            let names = &mut knowledge.names;
+            let puts = mutator.message(step, &line, &message.writing, names);
+            return self.put(step, puts).await;
+        }
+        self.note_sent(step);
         if whole && !message.raw {
             for observed in &observed {
                 self.own_faults(step, &line, observed, knowledge)?;
@@ -183,7 +204,37 @@ where
         })
     }
 
+    /// Notes what is sent without a fault, for the play with one.
+    fn note_sent(&mut self, step: &Step) {
+        if self.setting.program.manner == Manner::Rehearsing {
+            self.sent.push(step.line);
+        }
+    }
+
+    /// Writes what stands in the place of a message.
+    async fn put(&mut self, step: &Step, puts: Vec<Put>) -> Result<(), Stop> {
+        for put in puts {
+            match put {
+                Put::Bytes(bytes) => self.write(step, &bytes).await?,
+                Put::Close => self.close().await,
+            }
+        }
+        Ok(())
+    }
+
     pub(super) async fn close(&mut self) {
+        if let Some(mutator) = &mut self.mutator {
+            if mutator.stays_open() {
+                return;
+            }
+            let patience = self.patience();
+            for put in self.mutator.as_mut().map(Mutator::rest).unwrap_or_default() {
+                if let Put::Bytes(bytes) = put {
+                    // Who does not read any more does not miss it.
+                    let _ = wire::write(&mut self.inlet, &mut self.outlet, &bytes, patience).await;
+                }
+            }
+        }
         if let Some(mut writer) = self.outlet.take() {
             if !self.own_line.is_empty() {
                 let line = std::mem::take(&mut self.own_line);

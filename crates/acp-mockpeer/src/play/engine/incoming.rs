@@ -10,13 +10,13 @@ use crate::ledger::{Finding, Observed};
 use crate::play::describe;
 use crate::play::failure::{Failure, broken, failure, waited};
 use crate::play::flow::{Flow, Hope, Taker};
-use crate::play::meet::{meet_message, unmet};
+use crate::play::meet::{meet_message, takes, unmet};
 use crate::play::outcome::Found;
 use crate::play::wire::Arrival;
 use crate::play::world::Ended;
 use crate::recording::What;
-use crate::scenario::ExitAs;
 use crate::scenario::step::{Act, Step};
+use crate::scenario::{DEFAULT_LIMIT, ExitAs};
 use crate::{Breach, Check, Side};
 
 impl<R, W> Engine<R, W>
@@ -26,7 +26,13 @@ where
 {
     pub(super) fn happens(&mut self, event: Event) -> Result<(), Stop> {
         match event {
-            Event::Arrival(Arrival::Line { bytes, entry }) => self.line(&bytes, entry),
+            Event::Arrival(Arrival::Line { bytes, entry }) => {
+                let bytes = match &self.mutator {
+                    Some(mutator) => mutator.answer(bytes),
+                    None => Some(bytes),
+                };
+                bytes.map_or(Ok(()), |bytes| self.line(&bytes, entry))
+            }
             Event::Arrival(Arrival::Unfinished { entry }) => {
                 let finding = Finding::new(
                     Check::UnfinishedLine,
@@ -57,18 +63,10 @@ where
         let from = self.other();
         let observed = self.ledger.observe(from, bytes);
         self.forbidden(bytes, &observed, entry)?;
-        let program = &self.setting.program;
-        let main = self.main.as_mut();
-        let takers = main
-            .and_then(|flow| flow.offer(program, bytes, &observed, now))
-            .or_else(|| {
-                let mut flows = self.flows.iter_mut();
-                flows.find_map(|flow| flow.offer(program, bytes, &observed, now))
-            });
-        let takers = match takers {
-            Some(takers) => takers,
-            None => self.begin(&observed, now)?.into_iter().collect(),
-        };
+        let mut takers = self.offer(bytes, &observed, now, false)?;
+        if takers.is_empty() && self.forgives() {
+            takers = self.offer(bytes, &observed, now, true)?;
+        }
         let taken = !takers.is_empty();
         let raw = takers.iter().any(|taker| is_raw(&taker.step));
         let line = takers.first().map(|taker| taker.step.line);
@@ -83,7 +81,7 @@ where
                 self.find(finding, line, entry, bytes);
             }
         }
-        if !taken && !self.passed_over(&observed) {
+        if !taken && !self.forgives() && !self.passed_over(&observed) {
             return self.stuck(
                 &format!("the {from} sent what no step expects"),
                 Some((bytes, &observed, entry)),
@@ -92,8 +90,29 @@ where
         self.check_needs()
     }
 
+    /// Offers a line to the steps, then to the standing rules.
+    fn offer(
+        &mut self,
+        bytes: &[u8],
+        observed: &Observed,
+        now: Instant,
+        nearly: bool,
+    ) -> Result<Vec<Taker>, Stop> {
+        let program = &self.setting.program;
+        let flows = self.main.iter_mut().chain(&mut self.flows);
+        for flow in flows {
+            if let Some(takers) = flow.offer(program, bytes, observed, now, nearly) {
+                return Ok(takers);
+            }
+        }
+        Ok(self.begin(observed, now, nearly)?.into_iter().collect())
+    }
+
     /// What must never come.
     fn forbidden(&self, bytes: &[u8], observed: &Observed, entry: usize) -> Result<(), Stop> {
+        if self.forgives() {
+            return Ok(());
+        }
         for rule in &self.never {
             let mut knowledge = rule.knowledge.clone();
             if meet_message(&rule.message, observed, &mut knowledge).is_ok() {
@@ -112,13 +131,18 @@ where
     }
 
     /// Begins the standing rule that a line is the trigger of; the newest first.
-    fn begin(&mut self, observed: &Observed, now: Instant) -> Result<Option<Taker>, Stop> {
+    fn begin(
+        &mut self,
+        observed: &Observed,
+        now: Instant,
+        nearly: bool,
+    ) -> Result<Option<Taker>, Stop> {
         for rule in self.rules.iter().rev() {
             let Act::Message(message) = &rule.trigger.act else {
                 continue;
             };
             let mut knowledge = rule.knowledge.clone();
-            if meet_message(message, observed, &mut knowledge).is_err() {
+            if !takes(meet_message(message, observed, &mut knowledge), nearly) {
                 continue;
             }
             if self.flows.len() >= MOST_FLOWS {
@@ -167,6 +191,7 @@ where
                 entry: Some(entry),
                 text: unmet.why.to_string(),
                 doubtful: false,
+                advisory: false,
             });
         }
     }
@@ -180,13 +205,13 @@ where
     }
 
     fn breaks(&mut self, breach: Breach) {
-        if self.breaches.len() < MOST_FINDINGS {
+        if !self.forgives() && self.breaches.len() < MOST_FINDINGS {
             self.breaches.push(breach);
         }
     }
 
     fn find(&mut self, finding: Finding, line: Option<usize>, entry: usize, bytes: &[u8]) {
-        if self.setting.allow.contains(&finding.check()) {
+        if self.forgives() || self.setting.allow.contains(&finding.check()) {
             return;
         }
         if self.findings.len() >= MOST_FINDINGS {
@@ -204,7 +229,7 @@ where
 
     /// Once both sides have said what they can, the scenario may have to be skipped.
     pub(super) fn check_needs(&mut self) -> Result<(), Stop> {
-        if self.needs_seen || !self.ledger.initialized() {
+        if self.needs_seen || self.forgives() || !self.ledger.initialized() {
             return Ok(());
         }
         self.needs_seen = true;
@@ -336,7 +361,11 @@ where
     pub(super) async fn farewell(&mut self) -> Stop {
         self.close().await;
         // An agent may take its time to end; its lines are still checked.
-        let until = Instant::now() + self.patience();
+        let until = match &self.mutator {
+            // One that never closes waits for the other.
+            Some(mutator) if mutator.stays_open() => Instant::now() + DEFAULT_LIMIT,
+            _ => Instant::now() + self.patience(),
+        };
         loop {
             match self.inlet.take() {
                 Some(Arrival::Line { bytes, entry }) => {

@@ -15,6 +15,7 @@ use super::compose::Composer;
 use super::failure::{Failure, broken};
 use super::flow::{Flow, Next};
 use super::meet::Knowledge;
+use super::mutator::Mutator;
 use super::outcome::Found;
 use super::wire::{Arrival, Inlet};
 use super::world::{Ended, World};
@@ -83,6 +84,10 @@ pub(super) struct Engine<R, W> {
     pub(super) breaches: Vec<Breach>,
     /// The rules that the steps which were taken are for.
     pub(super) exercised: BTreeSet<&'static Rule>,
+    /// What the side with a fault does otherwise.
+    pub(super) mutator: Option<Mutator>,
+    /// The lines of the steps whose messages were sent.
+    pub(super) sent: Vec<usize>,
     needs_seen: bool,
     /// How many lines that came in time are looked at before the time that is over.
     overdue: Option<usize>,
@@ -143,6 +148,8 @@ where
             more_findings: 0,
             breaches: Vec::new(),
             exercised: BTreeSet::new(),
+            mutator: None,
+            sent: Vec::new(),
             needs_seen: header.needs.is_empty(),
             overdue: None,
             setting,
@@ -153,7 +160,7 @@ where
     pub(super) async fn play(&mut self) -> Stop {
         loop {
             if let Err(stop) = self.settle().await {
-                return stop;
+                return self.forgiven(stop);
             }
             if self.main.is_none() && self.setting.us == Side::Client {
                 return self.farewell().await;
@@ -164,13 +171,31 @@ where
             }
             let event = self.event().await;
             if let Err(stop) = self.happens(event) {
-                return stop;
+                return self.forgiven(stop);
             }
         }
     }
 
+    /// Who forgives does not say that the other side failed.
+    fn forgiven(&self, stop: Stop) -> Stop {
+        match stop {
+            Stop::Failed(_) if self.forgives() => Stop::Over,
+            stop => stop,
+        }
+    }
+
+    fn forgives(&self) -> bool {
+        self.setting.program.forgives()
+    }
+
     fn patience(&self) -> Duration {
-        self.setting.scenario.header.patience
+        let patience = self.setting.scenario.header.patience;
+        // Who judges has to lose patience last: then it is what it awaits that is told.
+        if self.forgives() {
+            patience / 2
+        } else {
+            patience
+        }
     }
 
     fn other(&self) -> Side {
@@ -202,7 +227,14 @@ where
         let program = self.setting.program.clone();
         loop {
             match flow.next(&program, Instant::now()) {
-                Next::Wait => return Ok(true),
+                Next::Wait => {
+                    let Some(mutator) = &self.mutator else {
+                        return Ok(true);
+                    };
+                    if !flow.go_without(&program, Instant::now(), |id| mutator.is_lost(id)) {
+                        return Ok(true);
+                    }
+                }
                 Next::End => return Ok(false),
                 Next::Do(step) => {
                     if let Some(knowledge) = flow.knowledge() {

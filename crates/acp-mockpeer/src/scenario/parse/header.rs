@@ -9,8 +9,8 @@ use crate::scenario::pattern::{Element, Pattern};
 use crate::scenario::{DEFAULT_LIMIT, DEFAULT_PATIENCE, Header, Need};
 use crate::{Check, Side};
 
-const FIELDS: [&str; 8] = [
-    "proves", "tck", "side", "needs", "allow", "patience", "limit", "task",
+const FIELDS: [&str; 9] = [
+    "proves", "tck", "side", "needs", "allow", "patience", "limit", "task", "level",
 ];
 
 /// Reads comments, blank lines and `field: value` lines.
@@ -25,6 +25,7 @@ pub(super) fn header(cursor: &mut Cursor<'_>) -> Parsed<Header> {
         patience: DEFAULT_PATIENCE,
         limit: DEFAULT_LIMIT,
         tasks: Vec::new(),
+        advisory: false,
     };
     loop {
         let start = cursor.offset();
@@ -70,6 +71,7 @@ fn read_field(cursor: &mut Cursor<'_>, field: &str, header: &mut Header) -> Pars
         "side" => header.side = Some(side(cursor)?),
         "needs" => header.needs.extend(needs(cursor)?),
         "allow" => header.allow.extend(checks(cursor)?),
+        "level" => header.advisory = level(cursor)?,
         "task" => header.tasks.extend(tasks(cursor)?),
         "patience" => header.patience = cursor.duration()?,
         _ => header.limit = cursor.duration()?,
@@ -126,6 +128,17 @@ fn needs(cursor: &mut Cursor<'_>) -> Parsed<Vec<Need>> {
         }
         Ok(Need { side, path })
     })
+}
+
+/// Reads how much a scenario demands that no rule stands behind.
+fn level(cursor: &mut Cursor<'_>) -> Parsed<bool> {
+    for (word, advisory) in [("MUST", false), ("SHOULD", true)] {
+        if cursor.eat_word(word) {
+            return Ok(advisory);
+        }
+    }
+    cursor.skip_blanks();
+    Err(cursor.expected("`MUST` or `SHOULD`: whether who fails it is at fault"))
 }
 
 /// Reads what a client under test is told to do: `["prompt", "hello"]`.

@@ -1,0 +1,146 @@
+//! Every scenario of the suite passes between both of its sides, and finds
+//! each of its mutants.
+//!
+//! `mutant_R019/agent/ids.acpt:12` is the mutant in line 12 of that scenario,
+//! `agent/ids.acpt` the scenario itself. The files are read from the folder, so
+//! a new one is tried as soon as it is there. A test that fails shows the
+//! conversation; with `ACP_SUITE_SHOW=1` one that passes shows it too.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::{env, fs, io};
+
+use acp_mockpeer::{Mutant, Rehearsal, Rule, Rules, Scenario, Side, rehearse};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+fn main() -> io::Result<()> {
+    let mut trials = Vec::new();
+    let mut suite = Vec::new();
+    for side in [Side::Agent, Side::Client] {
+        for name in names(side)? {
+            match read(&name) {
+                Ok(scenario) => suite.push((side, Arc::new(scenario))),
+                Err(error) => trials.push(Trial::test(name, move || Err(error.into()))),
+            }
+        }
+    }
+    for (side, scenario) in &suite {
+        trials.push(trial(*side, scenario, None));
+        let mutants = scenario.mutants();
+        trials.extend(
+            mutants
+                .iter()
+                .map(|mutant| trial(*side, scenario, Some(mutant))),
+        );
+    }
+    trials.push(Trial::test("coverage", move || coverage(&suite)));
+    // What is not finished yet, until it is.
+    let pending = fs::read_to_string(Path::new(ROOT).join("pending.txt")).unwrap_or_default();
+    let trials = trials.into_iter().map(|trial| {
+        let is_pending = pending.lines().any(|name| name == trial.name());
+        trial.with_ignored_flag(is_pending)
+    });
+    let trials = trials.collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/suite");
+
+fn names(side: Side) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(Path::new(ROOT).join(side.name()))? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".acpt") {
+            names.push(format!("{side}/{name}"));
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn read(name: &str) -> Result<Scenario, String> {
+    let text = fs::read_to_string(Path::new(ROOT).join(name)).map_err(|error| error.to_string())?;
+    Scenario::parse(name, &text).map_err(|error| error.to_string())
+}
+
+fn trial(side: Side, scenario: &Arc<Scenario>, mutant: Option<&Mutant>) -> Trial {
+    let file = scenario.file();
+    let name = match mutant {
+        None => file.to_owned(),
+        Some(mutant) => format!("mutant_{}/{file}:{}", mutant.rule(), mutant.line()),
+    };
+    let (scenario, mutant) = (scenario.clone(), mutant.cloned());
+    Trial::test(name, move || run(side, &scenario, mutant.as_ref()))
+}
+
+fn run(side: Side, scenario: &Scenario, mutant: Option<&Mutant>) -> Result<(), Failed> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .start_paused(true)
+        .build()?;
+    let rehearsal = runtime.block_on(rehearse(scenario, side, mutant));
+    if env::var_os("ACP_SUITE_SHOW").is_some() {
+        let mut stderr = io::stderr().lock();
+        writeln!(stderr, "{}", conversation(&rehearsal))?;
+    }
+    let complaint = rehearsal.check();
+    complaint.map_err(|complaint| format!("{complaint}\n{}", conversation(&rehearsal)).into())
+}
+
+/// All of it, as the side that judges saw it.
+fn conversation(rehearsal: &Rehearsal) -> String {
+    let entries = rehearsal.judge().transcript().entries();
+    let lines = entries.iter().map(|entry| entry.to_json() + "\n");
+    format!("{}\n{}", rehearsal.judge(), lines.collect::<String>())
+}
+
+/// Every rule that can be decided has, for each side that it binds, a scenario
+/// that proves it and a mutant that breaks it; or stands in the list of those
+/// that have none, with the reason.
+fn coverage(suite: &[(Side, Arc<Scenario>)]) -> Result<(), Failed> {
+    let excused: BTreeMap<&str, &str> = UNDECIDED
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_once('\t'))
+        .collect();
+    let mut missing = Vec::new();
+    for rule in Rules::all()
+        .iter()
+        .filter(|rule| rule.decided_by().is_decidable())
+    {
+        for side in rule.sides() {
+            let what = lacks(suite, rule, *side);
+            let key = format!("{rule} {side}");
+            match (what, excused.contains_key(key.as_str())) {
+                (Some(what), false) => missing.push(format!("{key} has {what}: {}", rule.text())),
+                (None, true) => missing.push(format!("{key} is tried, and listed as undecided")),
+                _ => {}
+            }
+        }
+    }
+    match missing.as_slice() {
+        [] => Ok(()),
+        all => Err(format!("{} are missing\n{}", all.len(), all.join("\n")).into()),
+    }
+}
+
+const UNDECIDED: &str = include_str!("../src/rules/undecided.tsv");
+
+fn lacks(suite: &[(Side, Arc<Scenario>)], rule: &Rule, side: Side) -> Option<&'static str> {
+    let all = || suite.iter().filter(|(tested, _)| *tested == side);
+    let proves = |scenario: &Scenario| scenario.header().proves().iter().any(|id| id == rule.id());
+    let breaks = |scenario: &Scenario| {
+        let mutants = scenario.mutants();
+        mutants.iter().any(|mutant| mutant.rule() == rule)
+    };
+    let proved = all().any(|(_, scenario)| proves(scenario));
+    let broken = all().any(|(_, scenario)| breaks(scenario));
+    match (proved, broken) {
+        (true, true) => None,
+        (true, false) => Some("no mutant"),
+        (false, true) => Some("no scenario"),
+        (false, false) => Some("neither"),
+    }
+}
