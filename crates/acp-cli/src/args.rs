@@ -2,8 +2,11 @@
 
 use clap::{Parser, Subcommand};
 
+use crate::agents::AgentsArgs;
 use crate::config::{self, ConfigCommand};
 use crate::demo::DemoArgs;
+use crate::doctor::DoctorArgs;
+use crate::login::{LoginArgs, LogoutArgs};
 use crate::run::RunArgs;
 use crate::schema::SchemaName;
 
@@ -29,6 +32,14 @@ pub(crate) enum Command {
     /// standard error. Ctrl-C asks the agent to cancel, a second Ctrl-C kills it with
     /// everything it started.
     Run(Box<RunArgs>),
+    /// List the agents that are known: installed or not, their versions and keys
+    Agents(AgentsArgs),
+    /// Log in to an agent, or store its key
+    Login(LoginArgs),
+    /// Log out of an agent, and forget its key
+    Logout(LogoutArgs),
+    /// Look whether all is well with an agent, without a prompt
+    Doctor(DoctorArgs),
     /// Show what is chosen where the command line says nothing, and write a file for it
     #[command(after_help = config::HELP.as_str())]
     Config {
@@ -86,7 +97,15 @@ mod tests {
     }
 
     /// The commands whose help is in a file of its own: its words, joined by hyphens.
-    const COMMANDS: &[&str] = &["config", "config show", "config init"];
+    const COMMANDS: &[&str] = &[
+        "agents",
+        "login",
+        "logout",
+        "doctor",
+        "config",
+        "config show",
+        "config init",
+    ];
 
     #[test]
     fn so_is_that_of_every_command() {

@@ -1,5 +1,6 @@
 //! The acp program: one command for every agent of the Agent Client Protocol.
 
+mod agents;
 mod args;
 #[allow(
     dead_code,
@@ -8,7 +9,11 @@ mod args;
 )]
 mod config;
 mod demo;
+mod doctor;
 mod exit;
+mod inquiry;
+mod keys;
+mod login;
 mod outcome;
 mod run;
 mod schema;
@@ -39,6 +44,10 @@ fn main() -> ExitCode {
             // output that nobody reads, and a second Ctrl-C must be heard all the same.
             runtime.block_on(run::run(*args))
         }),
+        Command::Agents(args) => on_runtime(|runtime| runtime.block_on(agents::run(args))),
+        Command::Login(args) => on_runtime(|runtime| runtime.block_on(login::log_in(args))),
+        Command::Logout(args) => on_runtime(|runtime| runtime.block_on(login::log_out(args))),
+        Command::Doctor(args) => on_runtime(|runtime| runtime.block_on(doctor::run(args))),
         Command::Config { command } => config::run(&command).into(),
         Command::Schema { name } => schema::print(name).into(),
         // On a worker, where its connection is.

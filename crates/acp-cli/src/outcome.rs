@@ -104,6 +104,18 @@ impl Outcome {
         Self::usage(in_words(error), error.hint())
     }
 
+    /// A login did not succeed.
+    pub(crate) fn of_login(exit: Exit, error: &dyn Error, hint: &str) -> Self {
+        Self::failed(exit, Failure::new(in_words(error), hint))
+    }
+
+    /// Says what to do instead of what is said usually.
+    pub(crate) fn advise(&mut self, hint: &str) {
+        if let Some(failure) = &mut self.failure {
+            failure.hint = Some(hint.to_owned());
+        }
+    }
+
     /// The machine does not give what it takes to start.
     pub(crate) fn not_started(error: &dyn Error) -> Self {
         Self::failed(

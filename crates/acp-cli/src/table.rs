@@ -80,6 +80,14 @@ impl<const N: usize> Table<N> {
     }
 }
 
+/// Breaks a text into lines that fit, if anything has to.
+pub(crate) fn wrap(text: &str, width: Option<usize>) -> Vec<String> {
+    match width {
+        Some(width) => wrapped(text, width),
+        None => vec![text.to_owned()],
+    }
+}
+
 /// Breaks a text into lines of so many columns, between words where it can.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);

@@ -17,6 +17,7 @@ use super::suggest::suggestion;
 use super::value::{Colour, Word};
 use super::{Agent, Configuration, FileFound};
 use crate::outcome::in_words;
+use crate::show::one_line;
 
 /// The name of the agent that is built in. An agent of that name in the user's file is
 /// that one.
@@ -144,11 +145,16 @@ impl Loader {
             },
             false => self.agent()?,
         };
+        Ok(self.in_force(agent))
+    }
+
+    /// Finds what is in force for an agent.
+    fn in_force(mut self, agent: Setting<Agent>) -> Configuration {
         for layer in &mut self.layers {
             let parted = part_from_other_agents(layer, &agent.value, &self.registry);
             self.notes.extend(parted);
         }
-        Ok(Configuration {
+        Configuration {
             settings: Settings::of(self.layers),
             agent,
             registry: self.registry,
@@ -157,7 +163,7 @@ impl Loader {
             global: self.global,
             project: self.project,
             surroundings: self.surroundings,
-        })
+        }
     }
 
     /// Takes what names commands, and addresses, out of a file that may name them.
@@ -208,30 +214,33 @@ impl Loader {
     fn agent(&self) -> Result<Setting<Agent>, ConfigError> {
         let chosen = self.layers.iter().rev();
         let Some(said) = chosen.filter_map(|layer| layer.agent.as_ref()).next() else {
-            return Ok(Setting {
-                value: Agent::Demo,
-                origin: Origin::Default,
-            });
+            return Ok(NOT_CHOSEN);
         };
-        let value = find(&said.value, &self.registry).ok_or_else(|| self.unknown(said))?;
+        let value = find(&said.value, &self.registry).ok_or_else(|| {
+            let by = match &said.origin {
+                // Who has just typed it knows where.
+                Origin::Flag(_) => String::new(),
+                origin => format!(" ({origin})"),
+            };
+            unknown(said.value.as_str(), &by, &self.registry)
+        })?;
         Ok(Setting {
             value,
             origin: said.origin.clone(),
         })
     }
+}
 
-    fn unknown(&self, said: &Setting<Word>) -> ConfigError {
-        let what = format!("find the agent `{}` ({})", said.value, said.origin);
-        let entries = self.registry.iter();
-        let names = entries.flat_map(|entry| std::iter::once(&entry.name).chain(&entry.aliases));
-        let names = names.map(String::as_str).chain([DEMO]);
-        let hint = match suggestion(said.value.as_str(), names) {
-            Some(meant) => format!("did you mean `{meant}`? `acp agents` lists all that are known"),
-            None => "`acp agents` lists those that are known; any other agent can be given by \
-                     its command, after --"
-                .to_owned(),
-        };
-        ConfigError::new(what, hint)
+/// The agent where nobody chooses one.
+const NOT_CHOSEN: Setting<Agent> = Setting {
+    value: Agent::Demo,
+    origin: Origin::Default,
+};
+
+/// What is in force where nobody is heard.
+impl Default for Configuration {
+    fn default() -> Self {
+        Loader::new(Surroundings::of_process()).in_force(NOT_CHOSEN)
     }
 }
 
@@ -253,4 +262,19 @@ pub(super) fn find(name: &Word, registry: &Registry) -> Option<Agent> {
         Some(entry) => Some(Agent::Known(entry.name.clone())),
         None => (name.as_str() == DEMO).then_some(Agent::Demo),
     }
+}
+
+/// Says that there is no such agent, and which one may be meant.
+pub(super) fn unknown(name: &str, said_by: &str, registry: &Registry) -> ConfigError {
+    let what = format!("find the agent `{}`{said_by}", one_line(name));
+    let entries = registry.iter();
+    let names = entries.flat_map(|entry| std::iter::once(&entry.name).chain(&entry.aliases));
+    let names = names.map(String::as_str).chain([DEMO]);
+    let hint = match suggestion(name, names) {
+        Some(meant) => format!("did you mean `{meant}`? `acp agents` lists all that are known"),
+        None => "`acp agents` lists those that are known; any other agent can be given by its \
+                 command, after --"
+            .to_owned(),
+    };
+    ConfigError::new(what, hint)
 }

@@ -113,6 +113,17 @@ impl Configuration {
         warnings
     }
 
+    /// Finds an agent by one of its names.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`] with what may be meant.
+    pub(crate) fn find(&self, name: &str) -> Result<Agent, ConfigError> {
+        let word = name.parse().ok();
+        let found = word.and_then(|word| load::find(&word, &self.registry));
+        found.ok_or_else(|| load::unknown(name, "", &self.registry))
+    }
+
     /// Returns the MCP servers that sessions are given.
     ///
     /// # Errors

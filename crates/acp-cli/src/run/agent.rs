@@ -6,11 +6,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use acp_client::{Environment, Launch};
+use acp_harness::Secret;
 use acp_harness::launch::{EnvError, EnvPolicy, describe, preflight};
 use acp_harness::registry::{AgentEntry, NotInstalled, Registry, RegistryFileError, UnknownAgent};
 use acp_harness::version::{Probe, ProbeCommand};
 
 use super::args::AgentArgs;
+use crate::keys::{KeyError, KeyFound, Keys};
 
 /// The name of the agent that needs no model, and is there on every machine.
 pub(crate) const DEMO: &str = "demo";
@@ -59,6 +61,8 @@ pub(crate) enum AgentError {
     NotInstalled(#[from] NotInstalled),
     #[error(transparent)]
     Env(#[from] EnvError),
+    #[error(transparent)]
+    Key(#[from] KeyError),
 }
 
 impl Agent {
@@ -82,6 +86,11 @@ impl Agent {
             launch: agent.launch.with_cwd(cwd),
             ..agent
         })
+    }
+
+    /// The demo agent, in a folder.
+    pub(crate) fn demo_agent(cwd: &Path) -> Result<Self, AgentError> {
+        Self::choose(&AgentArgs::default(), None, cwd)
     }
 
     fn demo(origin: Origin, args: &AgentArgs) -> Result<Self, AgentError> {
@@ -164,6 +173,9 @@ impl Agent {
         if let (Some(variable), Some(model)) = (&entry.model_env, model) {
             policy = policy.with(variable, model);
         }
+        if let (Some(name), Some(key)) = (entry.login.keys.first(), stored_key(entry)?) {
+            policy = policy.with_key(name, key);
+        }
         let built = policy.build(&ambient)?;
         let keys = &entry.login.keys;
         Ok(Self {
@@ -180,6 +192,18 @@ impl Agent {
 /// The agents that are known by name: those of this version, and those of the user.
 pub(crate) fn registry() -> Result<Registry, RegistryFileError> {
     Ok(Registry::builtin().clone())
+}
+
+/// Returns the key that was stored for an agent, unless a variable holds one.
+fn stored_key(entry: &AgentEntry) -> Result<Option<Secret>, KeyError> {
+    // Without a home there are no stored keys either.
+    let Ok(keys) = Keys::of_user() else {
+        return Ok(None);
+    };
+    match keys.find(entry)? {
+        KeyFound::Stored => keys.get(entry),
+        KeyFound::Variable(_) | KeyFound::None => Ok(None),
+    }
 }
 
 /// Finds the program a command names, as a shell would, and spells it in full.

@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 /// What every scripted agent can do. It hears one line at a time, in `line`, and the id
 /// of a request in `id`.
-const PRELUDE: &str = r#"
+pub(crate) const PRELUDE: &str = r#"
 hear() { IFS= read -r line || exit 0; id=${line#*\"id\":}; id=${id%%[!0-9]*}; }
 say() { printf '%s\n' "$1"; }
 answer() { say "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$1}"; }
@@ -62,6 +62,13 @@ pub(crate) fn acp(args: &[&str], script: &str) -> Run {
 
 /// `acp run` with these arguments alone.
 pub(crate) fn acp_alone(args: &[&str]) -> Run {
+    let mut all = vec!["run"];
+    all.extend(args);
+    acp_command(&all)
+}
+
+/// `acp` with these arguments.
+pub(crate) fn acp_command(args: &[&str]) -> Run {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let mark = format!(
         "{}-{}",
@@ -70,7 +77,6 @@ pub(crate) fn acp_alone(args: &[&str]) -> Run {
     );
     let mut command = Command::new(env!("CARGO_BIN_EXE_acp"));
     command
-        .arg("run")
         .args(args)
         .env("ACP_TEST_MARK", &mark)
         .stdin(Stdio::null())
@@ -87,6 +93,11 @@ impl Run {
 
     pub(crate) fn with_env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.env(name, value);
+        self
+    }
+
+    pub(crate) fn without_env(mut self, name: &str) -> Self {
+        self.command.env_remove(name);
         self
     }
 
@@ -124,6 +135,18 @@ impl Running {
             assert!(read > 0, "it ended before {text:?}: {seen}");
         }
         seen
+    }
+
+    /// Waits until something is so.
+    pub(crate) fn wait_until(&mut self, is_so: impl Fn() -> bool) {
+        let deadline = Instant::now() + LIMIT;
+        while !is_so() {
+            assert!(
+                !self.has_ended() && Instant::now() < deadline,
+                "it is not so"
+            );
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// Waits until something is on standard output.

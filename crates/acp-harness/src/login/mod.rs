@@ -25,6 +25,9 @@ pub use marker::{LoginMarker, MarkerError};
 pub use status::LoginStatus;
 pub use terminal::TerminalLogin;
 
+/// How large the terminal of a login is.
+pub use acp_transport_stdio::process::TerminalSize;
+
 use crate::limits::LOGIN_GRACE;
 use crate::registry::Login;
 

@@ -1,0 +1,84 @@
+//! `acp agents`: which agents are known, and what is known of them.
+
+mod look;
+mod show;
+
+use std::io::{IsTerminal, Write, stdout};
+use std::path::Path;
+
+use clap::Args;
+
+use crate::config::{self, Agent, Configuration, Flags};
+use crate::exit::Exit;
+use crate::keys::Keys;
+use crate::outcome::Outcome;
+use crate::show::fail;
+use crate::table::width;
+pub(crate) use look::{Seen, SeenVersion, look};
+
+/// What `acp agents` is told.
+#[derive(Debug, Args)]
+#[command(after_long_help = HELP)]
+pub(crate) struct AgentsArgs {
+    /// Show all that is known of this one
+    #[arg(value_name = "NAME")]
+    agent: Option<String>,
+
+    /// Write one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+const HELP: &str = "\
+Nothing is started but the programs of agents that tell their version; each may take
+5 seconds, all at once. Whether an agent really wants a login only the agent can say:
+`acp doctor NAME` asks it, without a prompt. Agents of your own and documents of the
+official registry come from your configuration, see `acp config`.
+";
+
+/// Shows the agents.
+pub(crate) async fn run(args: AgentsArgs) -> Exit {
+    match show(&args).await {
+        Ok(text) => {
+            // Whoever closed standard output does not want to read it.
+            let _ = stdout().write_all(text.as_bytes());
+            Exit::EndOfTurn
+        }
+        Err(outcome) => fail(&outcome),
+    }
+}
+
+async fn show(args: &AgentsArgs) -> Result<String, Outcome> {
+    let configuration = config::load(Path::new("."), Flags::default());
+    let configuration = configuration.map_err(|error| Outcome::of_config(&error))?;
+    let width = width(stdout().is_terminal());
+    let Some(name) = &args.agent else {
+        let seen = seen(&configuration, None).await;
+        return Ok(match args.json {
+            true => format!("{:#}\n", show::all_json(&configuration, &seen)),
+            false => show::all(&configuration, &seen, width),
+        });
+    };
+    let agent = configuration.find(name);
+    match agent.map_err(|error| Outcome::of_config(&error))? {
+        Agent::Known(name) => {
+            let seen = seen(&configuration, Some(&name)).await;
+            Ok(seen
+                .iter()
+                .map(|seen| match args.json {
+                    true => format!("{:#}\n", show::json(&configuration, seen)),
+                    false => show::one(&configuration, seen),
+                })
+                .collect())
+        }
+        _ => Ok("demo is built in: it has no model, and needs nothing\n".to_owned()),
+    }
+}
+
+/// Looks at all agents, or at one.
+async fn seen(configuration: &Configuration, name: Option<&str>) -> Vec<Seen> {
+    let registry = &configuration.registry;
+    let entries = registry.iter();
+    let entries = entries.filter(|entry| name.is_none_or(|name| entry.name == name));
+    look(registry, entries, Keys::of_user().ok().as_ref()).await
+}

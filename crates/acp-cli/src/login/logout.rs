@@ -1,0 +1,78 @@
+//! `acp logout`.
+
+use std::io::{Write, stdout};
+
+use acp_client::ClientError;
+use acp_harness::registry::AgentEntry;
+use clap::Args;
+
+use super::{chosen, here, known, start};
+use crate::config::{Configuration, Word};
+use crate::exit::Exit;
+use crate::inquiry::{Inquiry, unless_interrupted};
+use crate::keys::{KeyFound, Keys};
+use crate::outcome::Outcome;
+use crate::show::fail;
+
+/// What `acp logout` is told.
+#[derive(Debug, Args)]
+pub(crate) struct LogoutArgs {
+    /// Log out of this agent [default: the one that is chosen here]
+    #[arg(value_name = "AGENT")]
+    agent: Option<Word>,
+}
+
+/// Logs out: forgets a stored key, and tells the agent, where it can log out.
+pub(crate) async fn log_out(args: LogoutArgs) -> Exit {
+    let done = unless_interrupted(carry_out(&args)).await;
+    match done.unwrap_or_else(Err) {
+        Ok(said) => {
+            // Whoever closed standard output has the exit code.
+            let _ = writeln!(stdout(), "{said}");
+            Exit::EndOfTurn
+        }
+        Err(outcome) => fail(&outcome),
+    }
+}
+
+async fn carry_out(args: &LogoutArgs) -> Result<String, Outcome> {
+    let (configuration, name) = chosen(args.agent.as_ref(), "logout")?;
+    let entry = known(&configuration, &name)?;
+    let mut said = Vec::new();
+    let keys = Keys::of_user().map_err(|error| Outcome::not_started(&error))?;
+    let forgotten = keys.forget(entry);
+    let forgotten = forgotten.map_err(|error| Outcome::not_started(&error))?;
+    if forgotten {
+        said.push(format!("the stored key of {name} is forgotten"));
+    }
+    match tell(&configuration, entry).await {
+        Ok(()) => said.push(format!("{name} has logged out")),
+        // The key was all there was to forget, as far as acp can tell.
+        Err(outcome) if !forgotten => return Err(outcome),
+        Err(outcome) => said.extend(outcome.failure.map(|failure| failure.message)),
+    }
+    if let Ok(KeyFound::Variable(variable)) = keys.find(entry) {
+        said.push(format!("{variable} is still set: unset it"));
+    }
+    Ok(said.join("\n"))
+}
+
+/// Tells the agent, if it can log out.
+async fn tell(configuration: &Configuration, entry: &AgentEntry) -> Result<(), Outcome> {
+    let agent = start(configuration, entry)?;
+    let inquiry = Inquiry::new(agent, here()?, configuration.settings.start_timeout.value);
+    let client = inquiry.client();
+    let done = match client.dial().await {
+        Ok(_) => client.logout().await,
+        Err(error) => Err(error),
+    };
+    let noise = client.noise();
+    inquiry.end().await;
+    done.map_err(|error| match error {
+        ClientError::Unsupported { .. } => Outcome::usage(
+            format!("{} offers no logout to its clients", entry.name),
+            "its own program may know how",
+        ),
+        error => Outcome::of_error(&error).with_noise(noise),
+    })
+}

@@ -1,0 +1,251 @@
+//! `acp login` and `acp logout`.
+
+mod device;
+mod logout;
+mod methods;
+mod ours;
+mod terminal;
+
+use std::io::{IsTerminal, Write, stderr, stdin, stdout};
+use std::path::Path;
+
+use acp_harness::registry::AgentEntry;
+use acp_protocol::v1::{AuthMethod, AuthMethodAgent};
+use clap::Args;
+
+use crate::config::{self, Agent as Chosen, Configuration, Flags, Word};
+use crate::exit::Exit;
+use crate::inquiry::{Inquiry, LoginState, unless_interrupted};
+use crate::keys::Keys;
+use crate::outcome::Outcome;
+use crate::run::Agent;
+use crate::show::{fail, one_line};
+pub(crate) use logout::{LogoutArgs, log_out};
+use methods::Methods;
+
+/// What `acp login` is told.
+#[derive(Debug, Args)]
+#[command(after_long_help = HELP)]
+pub(crate) struct LoginArgs {
+    /// Log in to this agent [default: the one that is chosen here]
+    #[arg(value_name = "AGENT")]
+    agent: Option<Word>,
+
+    /// Only list the ways to log in
+    #[arg(long, group = "way")]
+    list: bool,
+
+    /// Log in by this method of the agent's own, as --list names it
+    #[arg(long, short, value_name = "ID", group = "way")]
+    method: Option<String>,
+
+    /// Log in by a code that is entered on a web page, on any device
+    #[arg(long, group = "way")]
+    device_code: bool,
+
+    /// Store a key: it is asked for, or read from standard input, and never an argument,
+    /// which everybody on this machine could read
+    #[arg(long, group = "way")]
+    key: bool,
+}
+
+const HELP: &str = "\
+The ways to log in are asked of the agent itself, so it is started for that, but for
+--key and --device-code. Without any of them you choose, where there is more than one.
+
+A stored key is a file that only you may read, in $XDG_DATA_HOME/acp/keys or
+~/.local/share/acp/keys. The agent gets it in the variable it takes keys from, when no
+such variable is set. `acp logout` forgets it.
+";
+
+/// Logs in.
+pub(crate) async fn log_in(args: LoginArgs) -> Exit {
+    let done = unless_interrupted(carry_out(&args)).await;
+    match done.unwrap_or_else(Err) {
+        Ok(said) => {
+            // Whoever closed standard output has the exit code.
+            let _ = writeln!(stdout(), "{said}");
+            Exit::EndOfTurn
+        }
+        Err(outcome) => fail(&outcome),
+    }
+}
+
+async fn carry_out(args: &LoginArgs) -> Result<String, Outcome> {
+    let (configuration, name) = chosen(args.agent.as_ref(), "login")?;
+    let entry = known(&configuration, &name)?;
+    if args.key {
+        return store_key(entry).await;
+    }
+    let agent = start(&configuration, entry)?;
+    if args.device_code {
+        device::log_in(&configuration.registry, &agent).await?;
+        return verify(&configuration, entry).await;
+    }
+    let inquiry = Inquiry::new(agent, here()?, configuration.settings.start_timeout.value);
+    let done = by_method(args, &configuration, &inquiry).await;
+    inquiry.end().await;
+    match done? {
+        Done::Said(said) => Ok(said),
+        Done::LoggedIn => verify(&configuration, entry).await,
+        Done::Terminal(method) => {
+            let agent = start(&configuration, entry)?;
+            terminal::log_in(&agent.launch, &method).await?;
+            verify(&configuration, entry).await
+        }
+        Done::Device => {
+            let agent = start(&configuration, entry)?;
+            device::log_in(&configuration.registry, &agent).await?;
+            verify(&configuration, entry).await
+        }
+        Done::Key => store_key(entry).await,
+    }
+}
+
+/// How far it came while the agent was asked.
+enum Done {
+    Said(String),
+    LoggedIn,
+    /// The agent's own program is to be run on this terminal, without the connection.
+    Terminal(Box<acp_protocol::v1::AuthMethodTerminal>),
+    Device,
+    Key,
+}
+
+/// Asks the agent for its ways, and goes one of them.
+async fn by_method(
+    args: &LoginArgs,
+    configuration: &Configuration,
+    inquiry: &Inquiry,
+) -> Result<Done, Outcome> {
+    let client = inquiry.client();
+    let hello = client.dial().await.map_err(|error| {
+        let noise = client.noise();
+        Outcome::of_error(&error).with_noise(noise)
+    })?;
+    let entry = &inquiry.agent().entry;
+    let methods = Methods::of(&configuration.registry, entry, &hello.auth_methods);
+    if args.list {
+        return Ok(Done::Said(methods.list(entry)));
+    }
+    let way = match &args.method {
+        Some(id) => methods.called(entry, id)?,
+        None => {
+            let asks = stdin().is_terminal() && stderr().is_terminal();
+            methods.choose(entry, asks).await?
+        }
+    };
+    match way {
+        methods::Way::Key => Ok(Done::Key),
+        methods::Way::Device => Ok(Done::Device),
+        methods::Way::Own(AuthMethod::Terminal(method)) => {
+            Ok(Done::Terminal(Box::new(method.clone())))
+        }
+        methods::Way::Own(AuthMethod::Agent(method)) => {
+            authenticate(inquiry, method).await.map(|()| Done::LoggedIn)
+        }
+        methods::Way::Own(other) => Err(Outcome::usage(
+            format!("failed to log in by {}: acp does not know how", other.tag()),
+            "look for a newer acp, or take another way",
+        )),
+    }
+}
+
+async fn authenticate(inquiry: &Inquiry, method: &AuthMethodAgent) -> Result<(), Outcome> {
+    say(&format!(
+        "logging in by {}; the agent may open a browser, Ctrl-C gives up",
+        one_line(&method.name)
+    ));
+    let done = inquiry.client().authenticate(method.id.clone()).await;
+    done.map_err(|error| Outcome::of_error(&error))
+}
+
+/// Looks whether a session opens now, with the agent started anew: some read what a login
+/// left only when they start.
+async fn verify(configuration: &Configuration, entry: &AgentEntry) -> Result<String, Outcome> {
+    let agent = start(configuration, entry)?;
+    let inquiry = Inquiry::new(agent, here()?, configuration.settings.start_timeout.value);
+    let answer = inquiry.opens().await;
+    inquiry.end().await;
+    match (answer.failure, answer.login) {
+        (None, _) => Ok(format!("logged in to {}: a session opens", entry.name)),
+        (Some(mut outcome), LoginState::Required) => {
+            outcome.advise(
+                "the login ended well, and the agent asks for one all the same; \
+                 it may take another way (acp login --list)",
+            );
+            Err(outcome)
+        }
+        (Some(outcome), _) => Err(outcome),
+    }
+}
+
+/// Stores a key for an agent.
+async fn store_key(entry: &AgentEntry) -> Result<String, Outcome> {
+    let Some(variable) = entry.login.keys.first() else {
+        return Err(Outcome::usage(
+            format!("failed to store a key for {}: it takes none", entry.name),
+            &format!("acp login {} lists its ways to log in", entry.name),
+        ));
+    };
+    let key = ours::read_secret(&format!("{} for {}: ", variable, entry.title)).await;
+    let key = key.map_err(|error| {
+        Outcome::usage(
+            format!("failed to read the key: {error}"),
+            "type it, or give it on standard input, alone on one line",
+        )
+    })?;
+    let stored = Keys::of_user().and_then(|keys| keys.store(entry, &key));
+    stored.map_err(|error| Outcome::not_started(&error))?;
+    Ok(format!(
+        "stored; {} gets it in {variable}. acp doctor {} asks whether a session opens",
+        entry.name, entry.name
+    ))
+}
+
+/// Finds which agent is meant; the demo agent is none that anybody logs in to.
+fn chosen(given: Option<&Word>, command: &str) -> Result<(Configuration, String), Outcome> {
+    let flags = Flags {
+        agent: given.cloned(),
+        ..Flags::default()
+    };
+    let configuration =
+        config::load(Path::new("."), flags).map_err(|error| Outcome::of_config(&error))?;
+    match &configuration.agent.value {
+        Chosen::Known(name) => {
+            let name = name.clone();
+            Ok((configuration, name))
+        }
+        _ if given.is_some() => Err(Outcome::usage(
+            "the demo agent knows no logins".to_owned(),
+            "acp agents lists agents that do",
+        )),
+        _ => Err(Outcome::usage(
+            format!("failed to {command}: no agent is chosen"),
+            &format!("acp {command} NAME; acp agents lists the names"),
+        )),
+    }
+}
+
+fn known<'a>(configuration: &'a Configuration, name: &str) -> Result<&'a AgentEntry, Outcome> {
+    configuration.registry.get(name).ok_or_else(|| {
+        let message = format!("failed to find the agent {name}");
+        Outcome::usage(message, "acp agents lists those that are known")
+    })
+}
+
+fn start(configuration: &Configuration, entry: &AgentEntry) -> Result<Agent, Outcome> {
+    let agent = Agent::of_entry(&configuration.registry, entry, None, &here()?, false);
+    agent.map_err(|error| Outcome::no_agent(&error))
+}
+
+/// The folder that a session is opened in, to see whether one opens.
+fn here() -> Result<std::path::PathBuf, Outcome> {
+    std::env::current_dir().map_err(|error| Outcome::not_started(&error))
+}
+
+/// Tells the person in front of the terminal.
+fn say(text: &str) {
+    // Who does not see it sees what comes of it.
+    let _ = writeln!(stderr(), "acp: {text}");
+}
