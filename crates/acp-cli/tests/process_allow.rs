@@ -81,7 +81,7 @@ fn the_kind_may_be_known_from_the_announcement() {
     assert_eq!(ended.out, "ao\n");
     assert_eq!(
         ended.err,
-        "[tool] read Announced\n[asks] read Announced: allowed (read tools are allowed)\n"
+        "[asks] read Announced: allowed (read tools are allowed)\n[tool] read Announced: not finished\n"
     );
 }
 

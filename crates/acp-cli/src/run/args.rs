@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::config::{AllowLevel, Files};
+use crate::config::{AllowLevel, Colour, Files};
 use crate::exit;
 use crate::values::{Bound, pair, time, time_or_none};
 
@@ -36,6 +36,11 @@ pub(crate) struct RunArgs {
     /// nothing else
     #[arg(long, short, conflicts_with = "json")]
     pub(crate) quiet: bool,
+
+    /// When to use colours [default: on terminals that can show them, unless NO_COLOR or
+    /// CLICOLOR_FORCE say otherwise]
+    #[arg(long, value_name = "WHEN", value_enum)]
+    pub(crate) color: Option<Colour>,
 
     #[command(flatten)]
     pub(crate) agent: AgentArgs,

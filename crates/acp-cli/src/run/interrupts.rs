@@ -7,6 +7,7 @@ use acp_client::Client;
 use tokio::sync::watch;
 
 use crate::exit::Exit;
+use crate::show;
 
 /// How long the program may take to end by itself after everything was killed, before
 /// it is left the hard way: its output may be blocked for ever.
@@ -36,10 +37,10 @@ impl Interrupts {
                         tokio::spawn(async move {
                             client.kill().await;
                             tokio::time::sleep(LAST_WORDS).await;
-                            process::exit(Exit::Cancelled.code().into());
+                            leave();
                         });
                     }
-                    _ => process::exit(Exit::Cancelled.code().into()),
+                    _ => leave(),
                 }
             }
         });
@@ -65,6 +66,12 @@ impl Interrupts {
             std::future::pending::<()>().await;
         }
     }
+}
+
+/// Ends the program in the middle of whatever it does.
+fn leave() -> ! {
+    show::clear();
+    process::exit(Exit::Cancelled.code().into())
 }
 
 #[cfg(unix)]

@@ -48,7 +48,7 @@ pub(crate) async fn run(args: RunArgs) -> Exit {
         RunArgs { quiet: true, .. } => Format::Quiet,
         _ => Format::Human,
     };
-    let mut output = Output::standard(format);
+    let mut output = Output::standard(format, args.color.unwrap_or_default());
     let outcome = match Run::prepare(args) {
         Ok(mut run) => {
             let outcome = run.carry_out(&mut output).await;
@@ -120,7 +120,9 @@ impl Run {
                 "{variable} is not passed on: it keeps {agent} from working"
             ));
         }
+        output.status(&format!("starting {}", self.agent.entry.title));
         let outcome = self.converse(output, &interrupts).await;
+        output.status("stopping the agent");
         // Whatever happened, nothing of the agent is left behind.
         if interrupts.count() < 2 {
             let wishes = interrupts.count();

@@ -216,6 +216,7 @@ impl Watch<'_> {
     /// Takes note of why nobody need be asked any more.
     fn end_asking(&mut self, end: Untimely, turn: &Turn) -> io::Result<()> {
         self.output.ask("\n")?;
+        self.output.answered();
         match end {
             Untimely::Interrupted => self.interrupted(turn),
             Untimely::OutOfTime(bound) => self.out_of_time(turn, TimeLimit::Total, bound),
@@ -251,6 +252,7 @@ impl Watch<'_> {
     }
 
     fn cancel(&mut self, turn: &Turn, cause: Cause) {
+        self.output.status("cancelling");
         turn.cancel();
         self.cancelled.get_or_insert(Cancelled {
             cause,

@@ -1,87 +1,170 @@
 //! What a person sees: the agent's text on one side, what it does on the other.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::Instant;
 
 use acp_client::{Decision, Reason, ToolFacts};
+use acp_protocol::Patch;
 use acp_protocol::v1::{
-    ContentBlock, ContentChunk, MessageId, Plan, PlanEntryStatus, SessionUpdate,
+    CompactionStatus, ContentBlock, ContentChunk, MessageId, Notice, NoticeSeverity, Plan,
+    SessionUpdate,
 };
 
-use super::line::{harmless, one_line, shown};
-use super::tool_lines::{News, ToolLines};
+use super::excerpt::count;
+use super::label::{ACP, ALSO, ASKS, LINK, LOST, Label, NEWS, PLAN, THOUGHT, bracketed};
+use super::line::{Line, one_line, shown};
+use super::page::{Facts, Fit, INDENT, INDENT_BELOW, Look, Page};
+use super::plan::Steps;
+use super::rows::Rows;
+use super::said;
+use super::style::Tone;
+use super::thought::Thought;
+use super::tools::{Ended, News, Tools};
+use super::usage::Usage;
 use crate::outcome::Failure;
 
-/// Which of the two streams are terminals, and whether to use colours.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Terminals {
-    pub(crate) out: bool,
-    pub(crate) err: bool,
-    pub(crate) colour: bool,
-}
-
-/// Prints a turn: text to `out`, everything else to `err`.
-pub(crate) struct Screen<O, E> {
-    out: O,
-    err: E,
-    terminals: Terminals,
-    /// Whether `out` stands at the beginning of a line.
-    at_line_start: bool,
+/// Shows a turn.
+pub(super) struct Screen<O, E> {
+    page: Page<O, E>,
+    began: Instant,
+    cwd: PathBuf,
     /// Whether a tool call was announced since the last text.
     after_tool: bool,
     message: Option<MessageId>,
-    tools: ToolLines,
+    tools: Tools,
+    used_tools: usize,
+    plan: Steps,
+    thought: Option<Thought>,
+    usage: Usage,
+    /// What goes on, in words; nothing before it begins and after it ended.
+    status: Option<String>,
 }
 
 impl<O: Write, E: Write> Screen<O, E> {
-    pub(crate) fn new(out: O, err: E, terminals: Terminals) -> Self {
+    pub(super) fn new(out: O, err: E, facts: Facts, look: Look, now: Instant) -> Self {
         Self {
-            out,
-            err,
-            terminals,
-            at_line_start: true,
+            page: Page::new(out, err, facts, look, now),
+            began: now,
+            cwd: PathBuf::new(),
             after_tool: false,
             message: None,
-            tools: ToolLines::default(),
+            tools: Tools::default(),
+            used_tools: 0,
+            plan: Steps::default(),
+            thought: None,
+            usage: Usage::default(),
+            status: None,
         }
     }
 
+    /// It is this late.
+    pub(super) fn at(&mut self, now: Instant) -> &mut Self {
+        self.page.at(now);
+        self
+    }
+
+    /// Paths in this folder are shown without it.
+    pub(super) fn in_folder(&mut self, cwd: PathBuf) {
+        self.cwd = cwd;
+    }
+
+    /// Says what goes on, in the last of the rows that are drawn again and again.
+    pub(super) fn status(&mut self, words: &str) {
+        self.status = Some(one_line(words));
+        self.settle();
+    }
+
+    /// Draws what has changed, if it is time.
+    pub(super) fn settle(&mut self) {
+        if !self.page.is_time() {
+            return;
+        }
+        let now = self.page.now();
+        let rows = Rows {
+            took: now.saturating_duration_since(self.began),
+            now,
+            tools: &self.tools,
+            plan: &self.plan,
+            thought: self.thought.as_ref(),
+            usage: &self.usage,
+            status: self.status.as_deref(),
+        };
+        self.page.draw(|height, style| rows.lines(height, style));
+    }
+
+    /// Tells whether rows are on the screen that have to be taken away.
+    pub(super) fn is_up(&self) -> bool {
+        self.page.is_up()
+    }
+
     /// Shows one update of the turn.
-    pub(crate) fn update(&mut self, update: &SessionUpdate) -> io::Result<()> {
+    pub(super) fn update(&mut self, update: &SessionUpdate) -> io::Result<()> {
+        match update {
+            SessionUpdate::AgentThoughtChunk(chunk) => {
+                if let ContentBlock::Text(text) = &chunk.content {
+                    self.thought.get_or_insert_default().add(&text.text);
+                }
+                self.settle();
+                return Ok(());
+            }
+            SessionUpdate::UsageUpdate(usage) => {
+                self.usage = Usage::of(usage);
+                return Ok(());
+            }
+            // Known for the next prompt, not for this one.
+            SessionUpdate::UserMessageChunk(_)
+            | SessionUpdate::AvailableCommandsUpdate(_)
+            | SessionUpdate::ConfigOptionUpdate(_)
+            | SessionUpdate::CompactionSummaryChunk(_) => return Ok(()),
+            _ => {}
+        }
+        self.end_thought()?;
         match update {
             SessionUpdate::AgentMessageChunk(chunk) => self.text(chunk),
             SessionUpdate::ToolCall(call) => {
-                let news = self.tools.call(call);
+                let news = self.tools.call(call, &self.cwd, self.page.now());
                 self.tool(news)
             }
             SessionUpdate::ToolCallUpdate(change) => {
-                let news = self.tools.update(change);
+                let news = self.tools.update(change, &self.cwd, self.page.now());
                 self.tool(news)
             }
             SessionUpdate::Plan(plan) => self.plan(plan),
-            SessionUpdate::Notice(notice) => {
-                let severity = one_line(notice.severity.as_str());
-                self.line("note", &format!("{severity}: {}", one_line(&notice.title)))
+            SessionUpdate::Notice(notice) => self.notice(notice),
+            SessionUpdate::CurrentModeUpdate(news) => {
+                self.news("mode", news.current_mode_id.as_str())
+            }
+            SessionUpdate::SessionInfoUpdate(news) => match &news.title {
+                Patch::Set(title) => self.news("title", title),
+                _ => Ok(()),
+            },
+            SessionUpdate::CompactionUpdate(news) => {
+                let words = match news.status {
+                    CompactionStatus::InProgress => "is being shortened",
+                    CompactionStatus::Completed => "was shortened",
+                    _ => "could not be shortened",
+                };
+                self.news("the conversation", words)
             }
             _ => Ok(()),
         }
     }
 
     /// Says that updates were lost.
-    pub(crate) fn gap(&mut self, dropped: u64) -> io::Result<()> {
-        self.line(
-            "lost",
-            &format!("{dropped} updates came too fast to be kept"),
-        )
+    pub(super) fn gap(&mut self, dropped: u64) -> io::Result<()> {
+        let words = format!("{dropped} updates came too fast to be kept");
+        self.say_line(&LOST, Line::new().with(Tone::Plain, words))
     }
 
     /// Says what was answered to a permission request.
-    pub(crate) fn permission(&mut self, tool: &ToolFacts, decision: &Decision) -> io::Result<()> {
+    pub(super) fn permission(&mut self, tool: &ToolFacts, decision: &Decision) -> io::Result<()> {
+        self.end_thought()?;
         let kind = tool.kind().map_or("tool", |kind| kind.as_str());
         let title = one_line(tool.title().unwrap_or("a tool"));
-        let answer = if decision.allowed {
-            "allowed"
-        } else {
-            "refused"
+        let (answer, tone) = match decision.allowed {
+            true => ("allowed", Tone::Good),
+            false => ("refused", Tone::Bad),
         };
         let hint = match decision.reason {
             _ if decision.allowed => "",
@@ -90,33 +173,45 @@ impl<O: Write, E: Write> Screen<O, E> {
             _ => "; see --allow",
         };
         let reason = one_line(&decision.reason.to_string());
-        self.line(
-            "asks",
-            &format!("{} {title}: {answer} ({reason}{hint})", one_line(kind)),
-        )
+        let line = Line::new()
+            .with(Tone::Plain, format!("{} {title}: ", one_line(kind)))
+            .with(tone, answer)
+            .with(Tone::Faint, format!(" ({reason}{hint})"));
+        self.say_line(&ASKS, line)
     }
 
     /// Says what was answered to a question.
-    pub(crate) fn asked(&mut self, text: &str) -> io::Result<()> {
-        self.line("asks", text)
+    pub(super) fn asked(&mut self, text: &str) -> io::Result<()> {
+        self.end_thought()?;
+        self.say_line(&ASKS, Line::new().with(Tone::Plain, text))
     }
 
     /// Says what the agent was served.
-    pub(crate) fn served(&mut self, label: &str, text: &str) -> io::Result<()> {
-        self.line(label, text)
+    pub(super) fn served(&mut self, what: &'static str, text: &str) -> io::Result<()> {
+        let label = Label::of_served(what);
+        self.say_line(&label, Line::new().with(Tone::Plain, text))
     }
 
-    /// Shows a question as it is; what is typed stands behind it.
-    pub(crate) fn ask(&mut self, text: &str) -> io::Result<()> {
-        if self.terminals.out {
-            self.end_text_line()?;
-        }
-        self.err.write_all(text.as_bytes())?;
-        self.err.flush()
+    /// Shows a question as it is; what is typed stands behind it. Nothing is drawn until it
+    /// is [answered](Self::answered).
+    pub(super) fn ask(&mut self, text: &str) -> io::Result<()> {
+        self.end_thought()?;
+        self.page.ask(text)
+    }
+
+    /// What was asked is answered, or nobody wants to know any more.
+    pub(super) fn answered(&mut self) {
+        self.page.answered();
+    }
+
+    /// Leaves the terminal as it should be, whatever is unfinished.
+    pub(super) fn leave(&mut self) {
+        self.status = None;
+        self.page.make_way();
     }
 
     /// Shows what came before the turn: of that, warnings alone are of interest.
-    pub(crate) fn earlier(&mut self, update: &SessionUpdate) -> io::Result<()> {
+    pub(super) fn earlier(&mut self, update: &SessionUpdate) -> io::Result<()> {
         match update {
             SessionUpdate::Notice(_) => self.update(update),
             _ => Ok(()),
@@ -124,55 +219,54 @@ impl<O: Write, E: Write> Screen<O, E> {
     }
 
     /// Says something of our own.
-    pub(crate) fn say(&mut self, text: &str) -> io::Result<()> {
-        self.line("acp", text)
+    pub(super) fn say(&mut self, text: &str) -> io::Result<()> {
+        self.say_line(&ACP, Line::new().with(Tone::Plain, text))
     }
 
     /// Shows a text as it is, and nothing where there is none.
-    pub(crate) fn report(&mut self, text: &str) -> io::Result<()> {
+    pub(super) fn report(&mut self, text: &str) -> io::Result<()> {
+        self.page.make_way();
         if text.is_empty() {
             return Ok(());
         }
-        if self.terminals.out {
-            self.out.write_all(harmless(text).as_bytes())?;
-        } else {
-            self.out.write_all(text.as_bytes())?;
-        }
-        self.at_line_start = text.ends_with('\n');
-        self.end_text_line()?;
-        self.out.flush()
+        self.page.text(text)?;
+        self.page.end_text_line()
     }
 
-    /// Ends the text with the end of its line.
-    pub(crate) fn finish(&mut self) -> io::Result<()> {
-        self.end_text_line()
+    /// Ends what is unfinished, the line of the text with it, and says what it all took.
+    pub(super) fn finish(&mut self) -> io::Result<()> {
+        let mut done = self.end_thought();
+        for call in self.tools.end_all(self.page.now()) {
+            done = done.and(self.ended(&call));
+        }
+        let is_live = self.page.facts().live;
+        let plan = std::mem::take(&mut self.plan);
+        if is_live && !plan.is_empty() {
+            let lines = plan.lines(usize::MAX, &self.page.style(INDENT_BELOW));
+            let head = Line::new().with(Tone::Faint, format!("plan {}", plan.progress()));
+            done = done.and(self.page.push(head, Fit::Cut, &lines));
+        }
+        done = done.and(self.page.end_text_line());
+        if self.status.take().is_some() && is_live {
+            let took = self.page.now().saturating_duration_since(self.began);
+            let mut words: Vec<_> = said::spoken(took).into_iter().collect();
+            if self.used_tools > 0 {
+                words.push(count(self.used_tools, "tool", "tools"));
+            }
+            words.extend(self.usage.words());
+            let words = words.join(self.page.style(INDENT).signs.dot);
+            if !words.is_empty() {
+                let line = Line::new().with(Tone::Faint, words);
+                done = done.and(self.page.push(line, Fit::Wrap, &[]));
+            }
+        }
+        self.page.make_way();
+        done
     }
 
     /// Says what went wrong, and what to do about it.
-    pub(crate) fn fail(&mut self, failure: &Failure) -> io::Result<()> {
-        let (strong, plain) = if self.terminals.colour {
-            ("\x1b[1m", "\x1b[0m")
-        } else {
-            ("", "")
-        };
-        writeln!(self.err, "{strong}acp: {}{plain}", failure.message)?;
-        if let Some(hint) = &failure.hint {
-            writeln!(self.err, "  {hint}")?;
-        }
-        if let Some(words) = &failure.last_words {
-            writeln!(self.err, "  the agent wrote last:")?;
-            for line in words.lines() {
-                writeln!(self.err, "  | {}", shown(line))?;
-            }
-        }
-        if let Some(noise) = &failure.noise {
-            writeln!(
-                self.err,
-                "  its standard output has a line that is no message:"
-            )?;
-            writeln!(self.err, "  | {}", shown(noise))?;
-        }
-        Ok(())
+    pub(super) fn fail(&mut self, failure: &Failure) -> io::Result<()> {
+        self.page.fail(failure)
     }
 
     fn text(&mut self, chunk: &ContentChunk) -> io::Result<()> {
@@ -180,21 +274,17 @@ impl<O: Write, E: Write> Screen<O, E> {
             ContentBlock::Text(text) if text.text.is_empty() => Ok(()),
             ContentBlock::Text(text) => {
                 if self.begins_message(chunk) {
-                    self.end_text_line()?;
+                    self.page.end_text_line()?;
                 }
-                self.at_line_start = text.text.ends_with('\n');
-                if self.terminals.out {
-                    self.out.write_all(harmless(&text.text).as_bytes())?;
-                } else {
-                    self.out.write_all(text.text.as_bytes())?;
-                }
-                self.out.flush()
+                self.page.text(&text.text)
             }
-            ContentBlock::ResourceLink(link) => self.line("link", &one_line(&link.uri)),
-            other => self.line(
-                "also",
-                &format!("a piece of {}, which is not shown", one_line(other.tag())),
-            ),
+            ContentBlock::ResourceLink(link) => {
+                self.say_line(&LINK, Line::new().with(Tone::Plain, one_line(&link.uri)))
+            }
+            other => {
+                let words = format!("a piece of {}, which is not shown", one_line(other.tag()));
+                self.say_line(&ALSO, Line::new().with(Tone::Plain, words))
+            }
         }
     }
 
@@ -211,234 +301,83 @@ impl<O: Write, E: Write> Screen<O, E> {
     }
 
     fn plan(&mut self, plan: &Plan) -> io::Result<()> {
-        let entries: Vec<String> = plan
-            .entries
-            .iter()
-            .map(|entry| {
-                let mark = match entry.status {
-                    PlanEntryStatus::Completed => "[x]",
-                    PlanEntryStatus::InProgress => "[>]",
-                    _ => "[ ]",
-                };
-                format!("{mark} {}", one_line(&entry.content))
-            })
-            .collect();
-        self.line("plan", &entries.join("  "))
+        let before = std::mem::replace(&mut self.plan, Steps::of(plan));
+        if self.page.facts().live {
+            self.settle();
+            return Ok(());
+        }
+        let words = match self.plan.since(&before) {
+            Some(words) if words.is_empty() => return Ok(()),
+            Some(words) => words,
+            None => self.plan.in_one_line(),
+        };
+        let words = format!("{} {words}", self.plan.progress());
+        self.say_line(&PLAN, Line::new().with(Tone::Plain, words))
     }
 
-    fn tool(&mut self, news: Option<News>) -> io::Result<()> {
-        match news {
-            Some(News::Begins(line)) => {
-                self.after_tool = true;
-                self.line("tool", &line)
+    fn tool(&mut self, news: News) -> io::Result<()> {
+        self.after_tool |= news.begins;
+        self.used_tools += usize::from(news.begins);
+        match news.ended {
+            Some(ended) => self.ended(&ended),
+            None => {
+                self.settle();
+                Ok(())
             }
-            Some(News::Ends { line, at_once }) => {
-                self.after_tool |= at_once;
-                self.line("tool", &line)
-            }
+        }
+    }
+
+    /// Adds the line of a call that ended, and what it showed below.
+    fn ended(&mut self, ended: &Ended) -> io::Result<()> {
+        let body = said::body(ended, &self.page.style(INDENT_BELOW));
+        let line = match self.page.facts().drawn {
+            true => said::ended(ended, &self.page.style(INDENT)),
+            false => bracketed("tool").and(said::in_words(ended)),
+        };
+        self.push(line, Fit::Cut, &body)
+    }
+
+    fn notice(&mut self, notice: &Notice) -> io::Result<()> {
+        let severity = one_line(notice.severity.as_str());
+        let label = Label::of_notice(&notice.severity);
+        let tone = match notice.severity {
+            NoticeSeverity::Info => Tone::Plain,
+            _ => label.tone,
+        };
+        let mut line = Line::new()
+            .with(tone, format!("{severity}: "))
+            .with(Tone::Plain, one_line(&notice.title));
+        if let Some(more) = notice.description.as_deref().map(shown) {
+            line = line.with(Tone::Faint, format!(" {more}").trim_end());
+        }
+        self.say_line(&label, line)
+    }
+
+    /// Says what changed in the session, in few words.
+    fn news(&mut self, what: &str, how: &str) -> io::Result<()> {
+        let words = format!("{what} {}", one_line(how));
+        self.say_line(&NEWS, Line::new().with(Tone::Faint, words))
+    }
+
+    fn end_thought(&mut self) -> io::Result<()> {
+        let Some(thought) = self.thought.take() else {
+            return Ok(());
+        };
+        // What stands before it: the sign, or the word in brackets.
+        match thought.words(&self.page.style(2 * INDENT)) {
+            Some(words) => self.say_line(&THOUGHT, Line::new().with(Tone::Faint, words)),
             None => Ok(()),
         }
     }
 
-    fn line(&mut self, label: &str, text: &str) -> io::Result<()> {
-        if self.terminals.out && self.terminals.err && !self.at_line_start {
-            // Both streams meet on the screen: leave the unfinished line alone.
-            self.end_text_line()?;
-        }
-        let (faint, plain) = if self.terminals.colour {
-            ("\x1b[2m", "\x1b[0m")
-        } else {
-            ("", "")
-        };
-        // A standard error that nobody reads is no reason to stop.
-        let _ = writeln!(self.err, "{faint}[{label}] {text}{plain}");
-        Ok(())
+    fn say_line(&mut self, label: &Label, line: Line) -> io::Result<()> {
+        let head = label.line(self.page.facts().drawn);
+        self.push(head.and(line), Fit::Wrap, &[])
     }
 
-    fn end_text_line(&mut self) -> io::Result<()> {
-        if !self.at_line_start {
-            self.at_line_start = true;
-            self.out.write_all(b"\n")?;
-            self.out.flush()?;
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use acp_client::{Allow, Policy};
-    use acp_protocol::v1::{
-        Notice, NoticeSeverity, PermissionOption, PermissionOptionKind, PlanEntry,
-        PlanEntryPriority, ToolCall, ToolCallStatus, ToolCallUpdate, ToolKind,
-    };
-
-    /// Both streams.
-    fn shown(
-        terminals: Terminals,
-        act: impl FnOnce(&mut Screen<Vec<u8>, Vec<u8>>),
-    ) -> (String, String) {
-        let mut screen = Screen::new(Vec::new(), Vec::new(), terminals);
-        act(&mut screen);
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        (text(screen.out), text(screen.err))
-    }
-
-    fn piped(act: impl FnOnce(&mut Screen<Vec<u8>, Vec<u8>>)) -> (String, String) {
-        shown(Terminals::default(), act)
-    }
-
-    fn text(text: &str) -> SessionUpdate {
-        SessionUpdate::AgentMessageChunk(ContentChunk::new(ContentBlock::text(text)))
-    }
-
-    fn of_message(id: &str, text: &str) -> SessionUpdate {
-        SessionUpdate::AgentMessageChunk(
-            ContentChunk::new(ContentBlock::text(text)).with_message_id(id),
-        )
-    }
-
-    fn tool(id: &str, status: &str) -> SessionUpdate {
-        let call = ToolCall::new(id, "Read\nnotes.md").with_kind(ToolKind::Read);
-        SessionUpdate::ToolCall(Box::new(call.with_status(ToolCallStatus::from(status))))
-    }
-
-    fn change(id: &str, status: &str) -> SessionUpdate {
-        SessionUpdate::ToolCallUpdate(Box::new(
-            ToolCallUpdate::new(id).with_status(ToolCallStatus::from(status)),
-        ))
-    }
-
-    #[test]
-    fn text_goes_out_as_it_is_and_its_last_line_gets_an_end() {
-        let (out, err) = piped(|screen| {
-            for part in ["Hel", "lo\u{1b}[1m", "", "\n\nwor", "ld"] {
-                screen.update(&text(part)).unwrap();
-            }
-            screen.finish().unwrap();
-        });
-        assert_eq!(out, "Hello\u{1b}[1m\n\nworld\n");
-        assert_eq!(err, "");
-        let (out, _) = piped(|screen| {
-            screen.update(&text("ends\n")).unwrap();
-            screen.finish().unwrap();
-        });
-        assert_eq!(out, "ends\n");
-        let (out, _) = piped(|screen| screen.finish().unwrap());
-        assert_eq!(out, "");
-    }
-
-    #[test]
-    fn messages_stand_on_lines_of_their_own() {
-        let (out, _) = piped(|screen| {
-            screen.update(&text("I shall look.")).unwrap();
-            screen.update(&tool("t", "pending")).unwrap();
-            screen.update(&change("t", "completed")).unwrap();
-            screen.update(&text("Do")).unwrap();
-            screen.update(&change("t", "completed")).unwrap();
-            screen.update(&text("ne.")).unwrap();
-        });
-        assert_eq!(out, "I shall look.\nDone.");
-        let (out, _) = piped(|screen| {
-            screen.update(&of_message("a", "one ")).unwrap();
-            screen.update(&tool("t", "pending")).unwrap();
-            screen.update(&of_message("a", "more")).unwrap();
-            screen.update(&of_message("b", "two")).unwrap();
-        });
-        assert_eq!(out, "one more\ntwo");
-    }
-
-    #[test]
-    fn a_plan_is_one_line() {
-        let entry = |content: &str, status| {
-            PlanEntry::new(
-                content,
-                PlanEntryPriority::Medium,
-                PlanEntryStatus::from(status),
-            )
-        };
-        let plan = Plan::new(vec![
-            entry("Look", "completed"),
-            entry("Change\nit", "in_progress"),
-            entry("Tell", "pending"),
-        ]);
-        let (_, err) = piped(|screen| screen.update(&SessionUpdate::Plan(plan)).unwrap());
-        assert_eq!(err, "[plan] [x] Look  [>] Change it  [ ] Tell\n");
-    }
-
-    #[test]
-    fn answers_to_permission_requests_say_why() {
-        let mut facts = ToolFacts::new("t".into());
-        facts.learn_update(
-            &ToolCallUpdate::new("t")
-                .with_kind(ToolKind::Execute)
-                .with_title("rm -r /"),
-        );
-        let options = [PermissionOption::new(
-            "y",
-            "Yes",
-            PermissionOptionKind::AllowOnce,
-        )];
-        let said = |allow| {
-            let decision = Policy::new(allow, "/").decide(&facts, &options);
-            piped(|screen| screen.permission(&facts, &decision).unwrap()).1
-        };
-        assert_eq!(
-            said(Allow::Reads),
-            "[asks] execute rm -r /: refused (execute tools are not allowed; see --allow)\n"
-        );
-        assert_eq!(
-            said(Allow::All),
-            "[asks] execute rm -r /: allowed (everything is allowed)\n"
-        );
-    }
-
-    #[test]
-    fn on_a_terminal_lines_do_not_run_into_each_other_and_commands_are_taken_out() {
-        let terminals = Terminals {
-            out: true,
-            err: true,
-            colour: true,
-        };
-        let (out, err) = shown(terminals, |screen| {
-            screen.update(&text("Let me \u{1b}]0;x\u{7}see")).unwrap();
-            screen.update(&tool("t", "pending")).unwrap();
-            screen.update(&text("So.\n")).unwrap();
-            screen.finish().unwrap();
-        });
-        assert_eq!(out, "Let me ]0;xsee\nSo.\n");
-        assert_eq!(err, "\u{1b}[2m[tool] read Read notes.md\u{1b}[0m\n");
-    }
-
-    #[test]
-    fn before_the_turn_warnings_alone_are_shown() {
-        let notice =
-            SessionUpdate::Notice(Box::new(Notice::new(NoticeSeverity::Warning, "Old model")));
-        let (out, err) = piped(|screen| {
-            screen.earlier(&text("banner v1")).unwrap();
-            screen.earlier(&tool("t", "failed")).unwrap();
-            screen.earlier(&notice).unwrap();
-        });
-        assert_eq!(
-            (out.as_str(), err.as_str()),
-            ("", "[note] warning: Old model\n")
-        );
-    }
-
-    #[test]
-    fn a_failure_says_what_to_do_and_what_the_agent_said_last() {
-        let failure = Failure {
-            message: "failed to go on".to_owned(),
-            hint: Some("try again".to_owned()),
-            last_words: Some("boom\n\u{1b}[31mbang\n".to_owned()),
-            noise: Some("Loaded credentials.".into()),
-        };
-        let (_, err) = piped(|screen| screen.fail(&failure).unwrap());
-        assert_eq!(
-            err,
-            "acp: failed to go on\n  try again\n  the agent wrote last:\n  | boom\n  | [31mbang\n  \
-             its standard output has a line that is no message:\n  | Loaded credentials.\n"
-        );
+    fn push(&mut self, head: Line, fit: Fit, body: &[Line]) -> io::Result<()> {
+        let pushed = self.page.push(head, fit, body);
+        self.settle();
+        pushed
     }
 }

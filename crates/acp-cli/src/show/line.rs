@@ -1,10 +1,118 @@
-//! Text of an agent on a line of ours.
+//! One line on a screen: pieces of text in tones, cut or wrapped to a width.
+
+use super::cleaner::{clean, reorders};
+use super::style::{Style, Tone};
 
 /// Characters of a title or a name that are shown.
 const MAX_TITLE: usize = 120;
 
 /// Characters of an error that are shown.
 const MAX_MESSAGE: usize = 600;
+
+/// Columns from one tab stop to the next, inside a line of ours.
+const TAB: usize = 4;
+
+/// A line that is not on the screen yet.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Line {
+    pieces: Vec<(Tone, String)>,
+}
+
+impl Line {
+    pub(super) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a piece; it holds no line ends and no commands.
+    #[must_use]
+    pub(super) fn with(mut self, tone: Tone, text: impl Into<String>) -> Self {
+        let text = text.into();
+        if !text.is_empty() {
+            self.pieces.push((tone, text));
+        }
+        self
+    }
+
+    /// Adds another line's pieces.
+    #[must_use]
+    pub(super) fn and(mut self, other: Self) -> Self {
+        self.pieces.extend(other.pieces);
+        self
+    }
+
+    /// Columns it takes at most.
+    pub(super) fn width(&self) -> usize {
+        self.pieces.iter().map(|(_, text)| width(text)).sum()
+    }
+
+    /// Appends it, cut to the width of the window if there is one.
+    pub(super) fn render(&self, style: &Style, into: &mut String) {
+        let Some(limit) = style.width else {
+            return self.render_whole(style, into);
+        };
+        if self.width() <= limit {
+            return self.render_whole(style, into);
+        }
+        let mut left = limit.saturating_sub(1);
+        for (tone, text) in &self.pieces {
+            let fitting = fitting(text, left);
+            style.paint(*tone, fitting, into);
+            left -= width(fitting);
+            if fitting.len() < text.len() {
+                if limit > 0 {
+                    style.paint(*tone, style.signs.more, into);
+                }
+                return;
+            }
+        }
+    }
+
+    /// Appends it, in as many rows as it takes; all but the first begin with `indent`
+    /// blanks.
+    pub(super) fn render_wrapped(&self, style: &Style, indent: usize, into: &mut String) {
+        let Some(limit) = style.width.filter(|limit| *limit > 2 * indent) else {
+            return self.render_whole(style, into);
+        };
+        let mut column = 0;
+        for (tone, text) in &self.pieces {
+            let mut row = String::new();
+            for word in text.split_inclusive(' ') {
+                let mut word = word;
+                if column > indent && column + width(word.trim_end()) > limit {
+                    style.paint(*tone, row.trim_end(), into);
+                    row.clear();
+                    into.push('\n');
+                    into.extend(std::iter::repeat_n(' ', indent));
+                    column = indent;
+                    word = word.trim_start();
+                }
+                // A word longer than a row is cut where the row ends.
+                while column + width(word.trim_end()) > limit {
+                    let part = fitting(word, limit - column);
+                    if part.is_empty() {
+                        break;
+                    }
+                    row.push_str(part);
+                    style.paint(*tone, &row, into);
+                    row.clear();
+                    into.push('\n');
+                    into.extend(std::iter::repeat_n(' ', indent));
+                    column = indent;
+                    word = &word[part.len()..];
+                }
+                row.push_str(word);
+                column += width(word);
+            }
+            style.paint(*tone, &row, into);
+        }
+    }
+
+    fn render_whole(&self, style: &Style, into: &mut String) {
+        for (tone, text) in &self.pieces {
+            style.paint(*tone, text, into);
+        }
+    }
+}
 
 /// Makes a title fit one line: white space and control characters become single
 /// spaces, and what is too long is cut.
@@ -17,24 +125,85 @@ pub(crate) fn shown(text: &str) -> String {
     squeeze(text, MAX_MESSAGE)
 }
 
-/// Takes out what could command a terminal; line ends and tabs stay.
-pub(crate) fn harmless(text: &str) -> std::borrow::Cow<'_, str> {
-    let commands = |c: char| c.is_control() && c != '\n' && c != '\t';
-    if text.contains(commands) {
-        text.chars()
-            .filter(|c| !commands(*c))
-            .collect::<String>()
-            .into()
-    } else {
-        text.into()
+/// Makes a line of code or of output fit for the screen: its blanks stay.
+pub(super) fn verbatim(text: &str) -> String {
+    // What was written over with a carriage return was not to stay.
+    let text = text.trim_end_matches('\r');
+    let text = text.rsplit('\r').next().unwrap_or_default();
+    let text = clean(text);
+    let mut line = String::new();
+    let mut column = 0;
+    for c in text.chars().filter(|c| !reorders(*c)).take(MAX_MESSAGE) {
+        if c == '\t' {
+            let blanks = TAB - column % TAB;
+            line.extend(std::iter::repeat_n(' ', blanks));
+            column += blanks;
+        } else {
+            line.push(c);
+            column += columns(c);
+        }
+    }
+    line
+}
+
+/// Columns a text takes at most. Terminals do not agree on emoji that are joined or
+/// varied, so each part counts.
+pub(super) fn width(text: &str) -> usize {
+    text.chars().map(columns).sum()
+}
+
+/// Cuts a text that is wider than this.
+pub(super) fn cut(text: &str, limit: usize, more: &str) -> String {
+    if width(text) <= limit {
+        return text.to_owned();
+    }
+    let begin = fitting(text, limit.saturating_sub(width(more)));
+    format!("{}{more}", begin.trim_end())
+}
+
+/// Returns how much of a text fits into so many columns.
+pub(super) fn fitting(text: &str, limit: usize) -> &str {
+    let mut used = 0;
+    for (at, c) in text.char_indices() {
+        used += columns(c);
+        if used > limit {
+            return text[..at].trim_end_matches(JOINER);
+        }
+    }
+    text
+}
+
+/// Returns the end of a text that fits into so many columns.
+pub(super) fn fitting_end(text: &str, limit: usize) -> &str {
+    let mut used = 0;
+    for (at, c) in text.char_indices().rev() {
+        used += columns(c);
+        if used > limit {
+            return text[at + c.len_utf8()..].trim_start_matches(JOINER);
+        }
+    }
+    text
+}
+
+/// Joins two emoji into one.
+const JOINER: char = '\u{200d}';
+
+/// Asks for the colourful form of the character before it, which is wider.
+const EMOJI_FORM: char = '\u{fe0f}';
+
+fn columns(c: char) -> usize {
+    match c {
+        EMOJI_FORM => 1,
+        c => unicode_width::UnicodeWidthChar::width(c).unwrap_or(0),
     }
 }
 
 fn squeeze(text: &str, limit: usize) -> String {
     let mut line = String::new();
     let mut length = 0;
+    let text = clean(text);
     let words = text
-        .split(|c: char| c.is_whitespace() || c.is_control())
+        .split(|c: char| c.is_whitespace() || c.is_control() || reorders(c))
         .filter(|word| !word.is_empty());
     for word in words {
         if length > 0 {
@@ -42,7 +211,7 @@ fn squeeze(text: &str, limit: usize) -> String {
             length += 1;
         }
         for c in word.chars() {
-            if length == limit {
+            if length >= limit {
                 line.push('…');
                 return line;
             }
@@ -55,24 +224,67 @@ fn squeeze(text: &str, limit: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::style::UNICODE;
     use super::*;
 
     #[test]
     fn titles_become_one_line() {
         assert_eq!(one_line("Read notes.md"), "Read notes.md");
-        assert_eq!(one_line("  a\n\tb\r\n\u{1b}[31mc\u{7f} "), "a b [31mc");
+        assert_eq!(one_line("  a\n\tb\r\n\u{1b}[31mc\u{7f} "), "a b c");
         assert_eq!(one_line("\n\n"), "");
+        assert_eq!(one_line("rm \u{202e}txt.a"), "rm txt.a");
         let long = "ä".repeat(MAX_TITLE);
         assert_eq!(one_line(&long), long);
         assert_eq!(one_line(&format!("{long}ä")), format!("{long}…"));
     }
 
     #[test]
-    fn commands_to_the_terminal_are_taken_out() {
-        assert_eq!(harmless("plain\ttext\n"), "plain\ttext\n");
-        assert_eq!(
-            harmless("\u{1b}]0;title\u{7}text\r\u{9b}2J"),
-            "]0;titletext2J"
+    fn lines_of_code_keep_their_blanks() {
+        assert_eq!(verbatim("\tif x {\r"), "    if x {");
+        assert_eq!(verbatim("a\tb"), "a   b");
+        assert_eq!(verbatim("日\tb"), "日  b");
+        assert_eq!(verbatim("10%\r100%"), "100%");
+    }
+
+    #[test]
+    fn cuts_fall_between_characters_that_are_seen() {
+        assert_eq!(cut("abcdef", 6, "…"), "abcdef");
+        assert_eq!(cut("abcdef", 5, "…"), "abcd…");
+        assert_eq!(cut("日本語", 5, "…"), "日本…");
+        assert_eq!(cut("日本語", 4, "…"), "日…");
+        assert_eq!(cut("e\u{301}e\u{301}e\u{301}", 2, "…"), "e\u{301}…");
+        assert_eq!(cut("👩\u{200d}👩\u{200d}👧", 5, "…"), "👩\u{200d}👩…");
+        assert_eq!(cut("abc", 1, "…"), "…");
+        assert_eq!(fitting_end("日本語", 5), "本語");
+        assert_eq!(fitting_end("abc", 9), "abc");
+    }
+
+    #[track_caller]
+    fn wraps(text: &str, width: usize, wrapped: &str) {
+        let style = Style {
+            width: Some(width),
+            colour: false,
+            signs: &UNICODE,
+        };
+        let mut rows = String::new();
+        Line::new()
+            .with(Tone::Plain, text)
+            .render_wrapped(&style, 2, &mut rows);
+        assert_eq!(rows, wrapped);
+        assert!(
+            rows.lines().all(|row| self::width(row) <= width),
+            "{rows:?}"
         );
+    }
+
+    #[test]
+    fn words_move_to_the_next_row() {
+        wraps("one two three", 20, "one two three");
+        wraps("one two three", 8, "one two\n  three");
+        wraps("one two three", 7, "one two\n  three");
+        wraps("a verylongword b", 8, "a verylo\n  ngword\n  b");
+        wraps("verylongword", 8, "verylong\n  word");
+        wraps("日本語の題名", 8, "日本語の\n  題名");
+        wraps("", 8, "");
     }
 }

@@ -1,12 +1,30 @@
 //! Where a run is shown: to a person or to a program.
 
+mod changes;
+mod cleaner;
+mod escaped;
+mod excerpt;
 mod human;
 mod json;
+mod label;
 mod line;
-mod tool_lines;
+mod live;
+mod page;
+mod part;
+mod plan;
+mod rows;
+mod said;
+mod stage;
+mod style;
+mod terminal;
+#[cfg(test)]
+mod tests;
+mod thought;
+mod ticker;
+mod tools;
+mod usage;
 
-use std::env;
-use std::io::{self, IsTerminal, Write, stderr, stdout};
+use std::io;
 use std::path::Path;
 
 use acp_client::{Answer, Client, Decision, Question, RawLine, Session, ToolFacts, TurnEvent};
@@ -16,13 +34,17 @@ use acp_protocol::v1::{PermissionOption, SessionId};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::config::Colour;
 use crate::exit::Exit;
 use crate::outcome::Outcome;
 use crate::run::Served;
-use human::{Screen, Terminals};
+pub(crate) use cleaner::clean;
+use human::Screen;
 use json::Event;
 pub(crate) use json::SCHEMA;
-pub(crate) use line::{harmless, one_line, shown};
+pub(crate) use line::{one_line, shown};
+pub(crate) use stage::clear;
+use stage::{Sink, Stage};
 
 /// A session that was opened.
 pub(crate) struct Open<'a> {
@@ -79,8 +101,6 @@ impl Answered {
     }
 }
 
-type Sink = Box<dyn Write + Send>;
-
 /// Who it is shown to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -98,7 +118,7 @@ pub(crate) struct Output {
     /// What comes of the turn.
     report: TurnReport,
     session: Option<SessionId>,
-    screen: Screen<Sink, Sink>,
+    stage: Stage,
     json: Option<Sink>,
     /// Whether standard output has failed: nothing more goes there.
     broken: bool,
@@ -106,26 +126,17 @@ pub(crate) struct Output {
 
 impl Output {
     /// Shows on the standard streams of this process.
-    pub(crate) fn standard(format: Format) -> Self {
-        let (out, err) = (stdout(), stderr());
-        let terminals = Terminals {
-            out: out.is_terminal() && format != Format::Json,
-            err: err.is_terminal(),
-            colour: err.is_terminal() && wants_colour(),
-        };
-        Self::new(Box::new(out), Box::new(err), terminals, format)
+    pub(crate) fn standard(format: Format, colour: Colour) -> Self {
+        let (stage, json) = Stage::standard(format, colour);
+        Self::new(format, stage, json)
     }
 
-    fn new(out: Sink, err: Sink, terminals: Terminals, format: Format) -> Self {
-        let (text, json) = match format {
-            Format::Json => (Box::new(io::sink()) as Sink, Some(out)),
-            Format::Human | Format::Quiet => (out, None),
-        };
+    fn new(format: Format, stage: Stage, json: Option<Sink>) -> Self {
         Self {
             format,
             report: TurnReport::new(),
             session: None,
-            screen: Screen::new(text, err, terminals),
+            stage,
             json,
             broken: false,
         }
@@ -134,17 +145,20 @@ impl Output {
     /// Shows nothing.
     #[cfg(test)]
     pub(crate) fn nowhere() -> Self {
-        Self::new(
-            Box::new(io::sink()),
-            Box::new(io::sink()),
-            Terminals::default(),
-            Format::Human,
-        )
+        Self::new(Format::Human, Stage::nowhere(), None)
+    }
+
+    /// Says what goes on from now on, until the end; on a terminal alone.
+    pub(crate) fn status(&mut self, words: &str) {
+        self.stage.status(words);
     }
 
     /// The session is open.
     pub(crate) fn session(&mut self, open: &Open<'_>) -> io::Result<()> {
         self.session = Some(open.session.id().clone());
+        self.stage
+            .act(|screen| screen.in_folder(open.cwd.to_owned()));
+        self.status("working");
         let Some(out) = &mut self.json else {
             return Ok(());
         };
@@ -178,9 +192,13 @@ impl Output {
             }
             (Some(out), TurnEvent::Unreadable { line, .. }) => as_sent(line, out),
             (Some(out), TurnEvent::Gap { dropped }) => Event::Gap { dropped: *dropped }.write(out),
-            (None, TurnEvent::Update(update)) => self.screen.update(&update.update),
-            (None, TurnEvent::Earlier(update)) => self.screen.earlier(&update.update),
-            (None, TurnEvent::Gap { dropped }) => self.screen.gap(*dropped),
+            (None, TurnEvent::Update(update)) => {
+                self.stage.act(|screen| screen.update(&update.update))
+            }
+            (None, TurnEvent::Earlier(update)) => {
+                self.stage.act(|screen| screen.earlier(&update.update))
+            }
+            (None, TurnEvent::Gap { dropped }) => self.stage.act(|screen| screen.gap(*dropped)),
             _ => Ok(()),
         }
     }
@@ -190,7 +208,7 @@ impl Output {
         match &mut self.json {
             _ if self.broken || self.format == Format::Quiet => Ok(()),
             Some(out) => Event::permission(tool, decision).write(out),
-            None => self.screen.permission(tool, decision),
+            None => self.stage.act(|screen| screen.permission(tool, decision)),
         }
     }
 
@@ -200,6 +218,7 @@ impl Output {
         tool: &ToolFacts,
         option: Option<&PermissionOption>,
     ) -> io::Result<()> {
+        self.answered();
         match &mut self.json {
             Some(out) if !self.broken => Event::chosen(tool, option).write(out),
             _ => Ok(()),
@@ -208,6 +227,7 @@ impl Output {
 
     /// A question was answered.
     pub(crate) fn question(&mut self, question: &Question, answered: Answered) -> io::Result<()> {
+        self.answered();
         match &mut self.json {
             _ if self.broken || self.format == Format::Quiet => Ok(()),
             Some(out) => Event::question(question, answered).write(out),
@@ -220,8 +240,8 @@ impl Output {
                     Answered::Accepted { .. } => "answered by what it proposes",
                     _ => "declined, for nobody is asked; see --ask",
                 };
-                self.screen
-                    .asked(&format!("{}: {how}", one_line(question.message())))
+                let text = format!("{}: {how}", one_line(question.message()));
+                self.stage.act(|screen| screen.asked(&text))
             }
         }
     }
@@ -232,7 +252,7 @@ impl Output {
             _ if self.broken || self.format == Format::Quiet => Ok(()),
             Some(out) => Event::served(served).write(out),
             None => match in_words(served) {
-                Some((label, text)) => self.screen.served(label, &text),
+                Some((label, text)) => self.stage.act(|screen| screen.served(label, &text)),
                 None => Ok(()),
             },
         }
@@ -240,8 +260,10 @@ impl Output {
 
     /// Something happened on the way to the session.
     pub(crate) fn progress(&mut self, event: &Progress) {
-        let Progress::Login { method, succeeded } = event else {
-            return;
+        let (method, succeeded) = match event {
+            Progress::Login { method, succeeded } => (method, succeeded),
+            Progress::Connected { .. } => return self.status("opening a session"),
+            _ => return,
         };
         if let Some(out) = &mut self.json {
             let succeeded = *succeeded;
@@ -258,7 +280,12 @@ impl Output {
 
     /// Shows a question to the person at the terminal, who types behind it.
     pub(crate) fn ask(&mut self, text: &str) -> io::Result<()> {
-        self.screen.ask(text)
+        self.stage.act(|screen| screen.ask(text))
+    }
+
+    /// Nobody waits for the answer any more.
+    pub(crate) fn answered(&mut self) {
+        self.stage.act(Screen::answered);
     }
 
     /// Something the person at the keyboard should know.
@@ -272,14 +299,14 @@ impl Output {
 
     fn tell(&mut self, text: &str) {
         // Without standard error there is nobody to tell.
-        let _ = self.screen.say(text);
+        let _ = self.stage.act(|screen| screen.say(text));
     }
 
     /// What to do next, for a person alone.
     pub(crate) fn hint(&mut self, text: &str) {
         if self.format == Format::Human && !self.broken {
             // The text of the agent is over.
-            let _ = self.screen.finish();
+            let _ = self.stage.act(Screen::finish);
             self.say(text);
         }
     }
@@ -307,19 +334,21 @@ impl Output {
                     };
                     Event::end(&ending).write(out)
                 }
-                None if self.format == Format::Quiet => self.screen.report(self.report.text()),
-                None => self.screen.finish(),
+                None if self.format == Format::Quiet => {
+                    self.stage.act(|screen| screen.report(self.report.text()))
+                }
+                None => self.stage.act(Screen::finish),
             };
         }
         if let Some(failure) = &outcome.failure {
-            let _ = self.screen.fail(failure);
+            let _ = self.stage.act(|screen| screen.fail(failure));
         }
     }
 }
 
 /// Shows how something failed that shows nothing else.
 pub(crate) fn fail(outcome: &Outcome) -> Exit {
-    Output::standard(Format::Human).end(outcome);
+    Output::standard(Format::Human, Colour::Auto).end(outcome);
     outcome.exit
 }
 
@@ -359,7 +388,7 @@ fn in_words(served: &Served) -> Option<(&'static str, String)> {
 }
 
 /// Writes an update with its parameters as the agent spelled them.
-fn as_sent(line: &RawLine, out: &mut impl Write) -> io::Result<()> {
+fn as_sent(line: &RawLine, out: &mut impl io::Write) -> io::Result<()> {
     #[derive(Deserialize)]
     struct Message<'a> {
         #[serde(borrow)]
@@ -373,11 +402,4 @@ fn as_sent(line: &RawLine, out: &mut impl Write) -> io::Result<()> {
         // Not an update at all; the connection has counted it.
         Err(_) => Ok(()),
     }
-}
-
-/// Tells whether colours are wanted: not with `NO_COLOR`, nor on a terminal that says it
-/// can do nothing.
-fn wants_colour() -> bool {
-    let set = |name| env::var_os(name).filter(|value| !value.is_empty());
-    set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb")
 }

@@ -1,0 +1,167 @@
+//! What changed in a file, line by line.
+
+use std::time::Duration;
+
+use acp_protocol::v1::Diff;
+use similar::{ChangeTag, TextDiff};
+
+use super::excerpt::count;
+use super::line::{Line, verbatim, width};
+use super::style::{Style, Tone};
+
+/// Bytes of a file that are compared; larger ones are told by their number of lines.
+pub(super) const MAX_COMPARED: usize = 256 << 10;
+
+/// Time a comparison takes at most; after it the rest counts as rewritten.
+const MAX_TIME: Duration = Duration::from_millis(200);
+
+/// Lines around a change.
+const CONTEXT: usize = 2;
+
+/// Lines of a change to a file that are shown.
+const MAX_LINES: usize = 24;
+
+/// Lines of a new file that are shown.
+const MAX_NEW: usize = 8;
+
+/// The lines that show a change, below one that names the file.
+pub(super) fn lines(diff: &Diff, path: &str, style: &Style) -> Vec<Line> {
+    let new = count_lines(&diff.new_text);
+    let Some(old_text) = diff.old_text.as_deref().filter(|text| !text.is_empty()) else {
+        let head = head(path).with(Tone::Good, format!("new, {}", lines_of(new)));
+        return with_rows(head, added(&diff.new_text), new, MAX_NEW, new, style);
+    };
+    if old_text.len().max(diff.new_text.len()) > MAX_COMPARED {
+        return vec![too_large(path, count_lines(old_text), new)];
+    }
+    let compared = TextDiff::configure()
+        .timeout(MAX_TIME)
+        .diff_lines(old_text, diff.new_text.as_str());
+    let (mut plus, mut minus) = (0, 0);
+    for change in compared.iter_all_changes() {
+        match change.tag() {
+            ChangeTag::Insert => plus += 1,
+            ChangeTag::Delete => minus += 1,
+            ChangeTag::Equal => {}
+        }
+    }
+    let mut head = head(path);
+    if plus > 0 {
+        head = head.with(Tone::Good, format!("+{plus}"));
+    }
+    if minus > 0 {
+        let gap = if plus > 0 { " " } else { "" };
+        head = head.with(Tone::Bad, format!("{gap}-{minus}"));
+    }
+    if plus + minus == 0 {
+        return vec![head.with(Tone::Faint, "unchanged")];
+    }
+    let hunks = compared.grouped_ops(CONTEXT);
+    let all: usize = hunks
+        .iter()
+        .flatten()
+        .map(|op| compared.iter_changes(op).count())
+        .sum();
+    let rows = hunks.iter().enumerate().flat_map(|(at, hunk)| {
+        let gap = (at > 0).then_some(Row::Gap);
+        let changes = hunk.iter().flat_map(|op| compared.iter_changes(op));
+        gap.into_iter().chain(changes.map(|change| {
+            let number = match change.tag() {
+                ChangeTag::Delete => change.old_index(),
+                _ => change.new_index(),
+            };
+            Row::Line {
+                tag: change.tag(),
+                number: number.map_or(0, |at| at + 1),
+                text: change.value(),
+            }
+        }))
+    });
+    let last = new.max(count_lines(old_text));
+    with_rows(head, rows, all, MAX_LINES, last, style)
+}
+
+/// The line for a file that is too large to be compared.
+pub(super) fn too_large(path: &str, old: usize, new: usize) -> Line {
+    head(path).with(Tone::Faint, format!("{} before, {new} now", lines_of(old)))
+}
+
+pub(super) fn count_lines(text: &str) -> usize {
+    text.lines().count()
+}
+
+enum Row<'a> {
+    Line {
+        tag: ChangeTag,
+        number: usize,
+        text: &'a str,
+    },
+    /// Lines between two changes.
+    Gap,
+}
+
+fn head(path: &str) -> Line {
+    Line::new().with(Tone::Plain, path).with(Tone::Plain, "  ")
+}
+
+fn added(text: &str) -> impl Iterator<Item = Row<'_>> {
+    text.lines().enumerate().map(|(at, text)| Row::Line {
+        tag: ChangeTag::Insert,
+        number: at + 1,
+        text,
+    })
+}
+
+/// Puts rows below the head, up to a limit; `all` lines there are, the last of them
+/// with the number `last`.
+fn with_rows<'a>(
+    head: Line,
+    rows: impl Iterator<Item = Row<'a>>,
+    all: usize,
+    limit: usize,
+    last: usize,
+    style: &Style,
+) -> Vec<Line> {
+    // One line more than the limit is better shown than folded.
+    let limit = if all == limit + 1 { all } else { limit };
+    let digits = width(&last.to_string());
+    let mut lines = vec![head];
+    let mut shown = 0;
+    for row in rows {
+        let (tag, number, text) = match row {
+            Row::Gap if shown < limit => {
+                let gap = format!("{:>digits$}", style.signs.more);
+                lines.push(Line::new().with(Tone::Faint, gap));
+                continue;
+            }
+            Row::Line { tag, number, text } if shown < limit => (tag, number, text),
+            _ => break,
+        };
+        shown += 1;
+        let (tone, sign) = match tag {
+            ChangeTag::Insert => (Tone::Good, '+'),
+            ChangeTag::Delete => (Tone::Bad, '-'),
+            ChangeTag::Equal => (Tone::Plain, ' '),
+        };
+        let text = verbatim(text.trim_end_matches('\n'));
+        lines.push(
+            Line::new()
+                .with(Tone::Faint, format!("{number:>digits$} "))
+                .with(tone, format!("{sign} {text}").trim_end()),
+        );
+    }
+    if shown < all {
+        lines.push(more(all - shown, style));
+    }
+    lines
+}
+
+/// The line that stands for lines left out.
+pub(super) fn more(lines: usize, style: &Style) -> Line {
+    let more = count(lines, "more line", "more lines");
+    Line::new().with(Tone::Faint, format!("{} {more}", style.signs.more))
+}
+
+fn lines_of(number: usize) -> String {
+    count(number, "line", "lines")
+}

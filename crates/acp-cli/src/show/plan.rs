@@ -1,0 +1,132 @@
+//! The agent's plan, as a list.
+
+use acp_protocol::v1::{Plan, PlanEntryStatus};
+
+use super::excerpt::count;
+use super::line::{Line, one_line};
+use super::style::{Style, Tone};
+
+/// Entries of a plan that are shown.
+const MAX_ENTRIES: usize = 24;
+
+/// The newest plan.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Steps {
+    steps: Vec<(Step, String)>,
+    /// Steps there are, and those that are done.
+    all: usize,
+    done: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Waiting,
+    Current,
+    Done,
+}
+
+impl Steps {
+    pub(super) fn of(plan: &Plan) -> Self {
+        let is_done = |status: &PlanEntryStatus| *status == PlanEntryStatus::Completed;
+        let steps = plan.entries.iter().take(MAX_ENTRIES).map(|entry| {
+            let step = match entry.status {
+                PlanEntryStatus::Completed => Step::Done,
+                PlanEntryStatus::InProgress => Step::Current,
+                _ => Step::Waiting,
+            };
+            (step, one_line(&entry.content))
+        });
+        Self {
+            steps: steps.collect(),
+            all: plan.entries.len(),
+            done: plan
+                .entries
+                .iter()
+                .filter(|entry| is_done(&entry.status))
+                .count(),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// Says how far it is.
+    pub(super) fn progress(&self) -> String {
+        format!("{}/{}", self.done, self.all)
+    }
+
+    /// Returns the lines of `limit` steps: those around the one that is worked on.
+    pub(super) fn lines(&self, limit: usize, style: &Style) -> Vec<Line> {
+        let limit = limit.max(1);
+        let current = self.steps.iter().position(|(step, _)| *step != Step::Done);
+        let current = current.unwrap_or(self.steps.len());
+        let from = current
+            .saturating_sub(1)
+            .min(self.steps.len().saturating_sub(limit));
+        let window = self.steps.iter().skip(from).take(limit);
+        let mut lines: Vec<_> = window.map(|step| line(step, style)).collect();
+        let behind = self.all - from - lines.len();
+        if from + behind > 0 {
+            let more = count(from + behind, "more step", "more steps");
+            let more = format!("{} {more}", style.signs.more);
+            lines.push(Line::new().with(Tone::Faint, more));
+        }
+        lines
+    }
+
+    /// Says which steps went on since then, or `None` when it is another plan.
+    pub(super) fn since(&self, before: &Self) -> Option<String> {
+        let same = self.all == before.all
+            && self
+                .steps
+                .iter()
+                .map(|(_, text)| text)
+                .eq(before.steps.iter().map(|(_, text)| text));
+        let news = self
+            .steps
+            .iter()
+            .zip(&before.steps)
+            .filter(|(now, then)| now.0 != then.0);
+        let news: Vec<_> = news
+            .map(|((step, text), _)| format!("{} {text}", step.in_ascii()))
+            .collect();
+        same.then(|| news.join("  "))
+    }
+
+    /// Returns all steps in one line.
+    pub(super) fn in_one_line(&self) -> String {
+        let mut steps: Vec<_> = self
+            .steps
+            .iter()
+            .map(|(step, text)| format!("{} {text}", step.in_ascii()))
+            .collect();
+        if self.all > self.steps.len() {
+            steps.push(count(
+                self.all - self.steps.len(),
+                "more step",
+                "more steps",
+            ));
+        }
+        steps.join("  ")
+    }
+}
+
+impl Step {
+    fn in_ascii(self) -> &'static str {
+        match self {
+            Self::Done => "[x]",
+            Self::Current => "[>]",
+            Self::Waiting => "[ ]",
+        }
+    }
+}
+
+fn line((step, text): &(Step, String), style: &Style) -> Line {
+    let (sign, tone, words) = match step {
+        Step::Done => (style.signs.done, Tone::Good, Tone::Faint),
+        Step::Current => (style.signs.current, Tone::Busy, Tone::Plain),
+        Step::Waiting => (style.signs.waiting, Tone::Faint, Tone::Plain),
+    };
+    Line::new().with(tone, sign).with(words, format!(" {text}"))
+}

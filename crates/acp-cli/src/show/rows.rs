@@ -1,0 +1,78 @@
+//! The rows that are drawn again and again: what runs, what is planned, what goes on.
+
+use std::time::{Duration, Instant};
+
+use super::excerpt::count;
+use super::line::{Line, width};
+use super::plan::Steps;
+use super::said;
+use super::style::{Style, Tone};
+use super::thought::Thought;
+use super::tools::Tools;
+use super::usage::Usage;
+
+/// Rows at most, of each sort.
+const MAX_TOOLS: usize = 5;
+const MAX_STEPS: usize = 5;
+
+/// What they are made of.
+pub(super) struct Rows<'a> {
+    pub(super) now: Instant,
+    /// How long it has been going on.
+    pub(super) took: Duration,
+    pub(super) tools: &'a Tools,
+    pub(super) plan: &'a Steps,
+    pub(super) thought: Option<&'a Thought>,
+    pub(super) usage: &'a Usage,
+    /// What goes on; without it there is nothing to show.
+    pub(super) status: Option<&'a str>,
+}
+
+impl Rows<'_> {
+    /// Returns the rows, as many as this at most.
+    pub(super) fn lines(&self, height: usize, style: &Style) -> Vec<Line> {
+        let Some(status) = self.status else {
+            return Vec::new();
+        };
+        let turning = style.turning(self.took.as_millis());
+        let mut lines = Vec::new();
+        // The status has its row in any window.
+        let mut left = height.saturating_sub(1);
+        let running = self.tools.running();
+        let shown = running.len().min(MAX_TOOLS).min(left);
+        let hidden = running.len() - shown;
+        let newest = running.skip(hidden);
+        lines.extend(newest.map(|call| said::running(call, self.now, turning, style)));
+        left -= shown;
+        if left > 0
+            && let Some(thought) = self.thought.and_then(|it| it.row(style))
+        {
+            lines.push(thought);
+            left -= 1;
+        }
+        // Two rows of it, one for what is left out, or none.
+        if left > 2 {
+            lines.extend(self.plan.lines(MAX_STEPS.min(left - 1), style));
+        }
+        lines.push(self.status(status, hidden, turning, style));
+        lines
+    }
+
+    fn status(&self, status: &str, hidden: usize, turning: &str, style: &Style) -> Line {
+        let mut words = vec![status.to_owned(), said::in_seconds(self.took)];
+        if hidden > 0 {
+            words.push(count(hidden, "more tool", "more tools"));
+        }
+        if !self.plan.is_empty() {
+            words.push(format!("plan {}", self.plan.progress()));
+        }
+        words.extend(self.usage.words());
+        let room = style.width.unwrap_or(usize::MAX).saturating_sub(2);
+        while words.len() > 2 && width(&words.join(style.signs.dot)) > room {
+            words.pop();
+        }
+        Line::new()
+            .with(Tone::Busy, turning)
+            .with(Tone::Faint, format!(" {}", words.join(style.signs.dot)))
+    }
+}
