@@ -192,7 +192,7 @@ mod tests {
         expect![[r#"
             ways to log in to ada:
               acp login ada --method chat
-                  Sign in with Chat: In a browser [2J
+                  Sign in with Chat: In a browser
               acp login ada --method tty
                   Sign in here (here, on this terminal)
               acp login ada --device-code
@@ -203,7 +203,7 @@ mod tests {
         .assert_eq(&methods.list(&entry));
         expect![[r#"
             ways to log in to ada:
-               1  Sign in with Chat: In a browser [2J
+               1  Sign in with Chat: In a browser
                2  Sign in here (here, on this terminal)
                3  enter a code on a web page, on any device
                4  store a key, as ADA_KEY would hold it
