@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each test binary uses another part")]
 
+#[cfg(target_os = "linux")]
+pub(crate) mod terminal;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
