@@ -51,6 +51,20 @@ pub fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Makes a folder that only its owner may look into, with those above it that are missing;
+/// one that is there stays as it is.
+///
+/// # Errors
+///
+/// What the system says.
+pub fn make_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
 /// Writes a new file down to the disk.
 fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();

@@ -30,7 +30,7 @@ mod select;
 
 pub use option::{OptionError, select_option};
 pub use plan::{Plan, Settings, Step};
-pub use select::{Selection, select};
+pub use select::{Selection, select, values};
 
 use std::fmt;
 

@@ -112,10 +112,8 @@ fn choice(option: &SessionConfigOption) -> Option<&SessionConfigSelect> {
     }
 }
 
-/// All values of a choice, whatever group they are in.
-pub(super) fn values(
-    choice: &SessionConfigSelect,
-) -> impl Iterator<Item = &SessionConfigSelectOption> {
+/// Returns all values of a choice, whatever group they are in.
+pub fn values(choice: &SessionConfigSelect) -> impl Iterator<Item = &SessionConfigSelectOption> {
     let (alone, groups) = match &choice.options {
         SessionConfigSelectOptions::Ungrouped(values) => (values.as_slice(), [].as_slice()),
         SessionConfigSelectOptions::Grouped(groups) => ([].as_slice(), groups.as_slice()),

@@ -40,6 +40,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tokio::time::{Instant, sleep};
 
+use crate::files;
 use crate::launch::AgentHome;
 use crate::limits::{CLAIM_POLL, MAX_RECORDS};
 use crate::lock::Lock;
@@ -183,7 +184,7 @@ impl SessionRecords {
     ///
     /// [`RecordError::Busy`] when somebody has, in this process or another.
     pub fn try_claim(&self, agent: &str, conversation: &str) -> Result<Claim, RecordError> {
-        make_folder(&self.folder)
+        files::make_folder(&self.folder)
             .map_err(|error| RecordError::io("make the folder", &self.folder, error))?;
         let name = name(agent, conversation);
         let path = self.folder.join(format!("{name}.lock"));
@@ -288,13 +289,4 @@ fn name(agent: &str, conversation: &str) -> String {
     let mut name = format!("{:x}", hash.finalize());
     name.truncate(NAME_DIGITS);
     name
-}
-
-/// Makes a folder for its owner alone.
-fn make_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }

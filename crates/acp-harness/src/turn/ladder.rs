@@ -18,6 +18,8 @@ pub(super) struct Ladder<'a> {
     pub(super) claim: Option<&'a Claim>,
     /// The session to go on in, whatever is recorded.
     pub(super) known: Option<&'a SessionId>,
+    /// Whether no other one will do.
+    pub(super) no_other: bool,
 }
 
 /// Why there is no session.
@@ -50,6 +52,11 @@ impl Ladder<'_> {
                         opened,
                         refusal: None,
                     });
+                }
+                Reopened::Refused(said) if self.no_other => {
+                    let capability = "sessionCapabilities.resume";
+                    let cannot = ClientError::Unsupported { capability };
+                    return Err(said.unwrap_or(cannot).into());
                 }
                 Reopened::Refused(said) => refusal = said,
             }

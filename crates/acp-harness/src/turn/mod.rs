@@ -60,7 +60,7 @@ pub use opening::{Opening, Ready, set};
 pub use outcome::{Opened, TurnEnd, TurnOutcome};
 pub use progress::{Progress, ProgressReceiver, ProgressSender, progress};
 pub use request::{Profile, TurnRequest};
-pub use steering::{SteerAsks, SteerHandle, SteerOutcome, can_steer, steering};
+pub use steering::{SteerAsks, SteerHandle, SteerOutcome, can_steer, steering, steering_prompt};
 pub use stop::StopHandle;
 
 /// Somebody who is told what happens, in order, where the turn is read.

@@ -44,6 +44,7 @@ pub struct Opening<'a> {
     setup: SessionSetup,
     claim: Option<Arc<Claim>>,
     known: Option<SessionId>,
+    no_other: bool,
     settings: Settings,
     options: Vec<(String, String)>,
     keeps_mode: bool,
@@ -80,6 +81,7 @@ impl<'a> Opening<'a> {
             cwd,
             claim: None,
             known: None,
+            no_other: false,
             settings: Settings::new(),
             options: Vec::new(),
             keeps_mode: false,
@@ -113,6 +115,13 @@ impl<'a> Opening<'a> {
     #[must_use]
     pub fn going_on_in(mut self, session: impl Into<SessionId>) -> Self {
         self.known = Some(session.into());
+        self
+    }
+
+    /// Fails where the agent does not go on in the session, instead of opening a new one.
+    #[must_use]
+    pub fn or_failing(mut self) -> Self {
+        self.no_other = true;
         self
     }
 
@@ -199,6 +208,7 @@ impl<'a> Opening<'a> {
             setup: self.setup.clone(),
             claim: self.claim.as_deref(),
             known: self.known.as_ref(),
+            no_other: self.no_other,
         };
         let Ready {
             session,

@@ -10,6 +10,7 @@ use acp_client::{
 use acp_protocol::Meta;
 use acp_protocol::rpc::{ErrorCode, ReceiveSeq};
 use acp_protocol::v1::InitializeResponse;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
@@ -38,8 +39,17 @@ pub fn can_steer(entry: &AgentEntry, agent: &InitializeResponse) -> bool {
 
 const PROMPT_REQUIRED: &str = "promptRequired";
 
+/// Writes what an agent is told on top of its prompt, such that it begins no turn of its own.
+#[must_use]
+pub fn steering_prompt(text: &str) -> SteeringPrompt {
+    let mut meta = Meta::new();
+    meta.insert("idleBehavior".to_owned(), PROMPT_REQUIRED.into());
+    SteeringPrompt::new(text).with_meta(meta)
+}
+
 /// What came of telling an agent more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SteerOutcome {
     /// It is part of the running turn.
@@ -250,9 +260,7 @@ impl Steerer {
             let _ = ask.answer.send(SteerOutcome::Unsupported);
             return;
         }
-        let mut meta = Meta::new();
-        meta.insert("idleBehavior".to_owned(), PROMPT_REQUIRED.into());
-        let prompt = SteeringPrompt::new(ask.text).with_meta(meta);
+        let prompt = steering_prompt(&ask.text);
         self.running.push(Running {
             result: Box::pin(self.control.steer(prompt).result()),
             answer: ask.answer,
