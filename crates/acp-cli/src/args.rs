@@ -9,6 +9,7 @@ use crate::doctor::DoctorArgs;
 use crate::login::{LoginArgs, LogoutArgs};
 use crate::run::RunArgs;
 use crate::schema::SchemaName;
+use crate::sessions::{CancelArgs, SessionsCommand, SetArgs};
 
 /// One command for every agent of the Agent Client Protocol.
 #[derive(Debug, Parser)]
@@ -46,6 +47,22 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ConfigCommand,
     },
+    /// List sessions that are kept, show them, close and delete them
+    ///
+    /// Without a command it lists those of this folder.
+    Sessions {
+        #[command(subcommand)]
+        command: Option<SessionsCommand>,
+    },
+    /// Set the mode, the model or an option of a kept session
+    ///
+    /// Of a session in which a turn runs it is set at once; else it is remembered, and set
+    /// before each turn to come.
+    Set(SetArgs),
+    /// Cancel the turn that another process runs in a kept session of this folder
+    ///
+    /// It waits until the turn has ended. When none runs, there is nothing to do.
+    Cancel(CancelArgs),
     /// Be a small agent on standard input and output, to try clients with
     DemoAgent(DemoArgs),
     /// Stand between a client and its agent, and record what they say
@@ -105,6 +122,15 @@ mod tests {
         "config",
         "config show",
         "config init",
+        "sessions",
+        "sessions list",
+        "sessions show",
+        "sessions history",
+        "sessions close",
+        "sessions delete",
+        "sessions agent",
+        "set",
+        "cancel",
     ];
 
     #[test]

@@ -25,6 +25,8 @@ pub(crate) enum Exit {
     TimedOut = 9,
     /// The agent answered with an error.
     AgentError = 10,
+    /// Another turn runs in the session.
+    Busy = 11,
     /// Cancelled.
     Cancelled = 130,
 }
@@ -42,6 +44,7 @@ Exit codes:
     8  a limit ended the turn (tokens, turn requests)
     9  the agent did not answer in time
    10  the agent answered with an error
+   11  another turn runs in the session
   130  cancelled
 ";
 
@@ -75,6 +78,7 @@ mod tests {
             Exit::Limit,
             Exit::TimedOut,
             Exit::AgentError,
+            Exit::Busy,
             Exit::Cancelled,
         ];
         let listed: Vec<u8> = HELP

@@ -17,6 +17,7 @@ mod login;
 mod outcome;
 mod run;
 mod schema;
+mod sessions;
 mod show;
 mod table;
 mod values;
@@ -50,6 +51,11 @@ fn main() -> ExitCode {
         Command::Doctor(args) => on_runtime(|runtime| runtime.block_on(doctor::run(args))),
         Command::Config { command } => config::run(&command).into(),
         Command::Schema { name } => schema::print(name).into(),
+        Command::Sessions { command } => {
+            on_runtime(|runtime| runtime.block_on(sessions::sessions(command)))
+        }
+        Command::Set(args) => on_runtime(|runtime| runtime.block_on(sessions::set(args))),
+        Command::Cancel(args) => on_runtime(|runtime| runtime.block_on(sessions::cancel(args))),
         // On a worker, where its connection is.
         Command::DemoAgent(args) => on_runtime(|runtime| {
             runtime

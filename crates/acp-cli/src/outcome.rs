@@ -13,6 +13,7 @@ use acp_protocol::v1::{AuthMethod, StopReason, methods};
 use crate::config::ConfigError;
 use crate::exit::Exit;
 use crate::run::AgentError;
+use crate::sessions::{NotClaimed, NotSet};
 use crate::show::{one_line, shown};
 
 /// How a run ended.
@@ -127,6 +128,76 @@ impl Outcome {
                 noise: None,
             },
         )
+    }
+
+    /// Another turn took the prompt.
+    pub(crate) fn steered() -> Self {
+        Self {
+            exit: Exit::EndOfTurn,
+            stop_reason: None,
+            failure: None,
+        }
+    }
+
+    /// The session is not to be had.
+    pub(crate) fn not_claimed(error: &NotClaimed) -> Self {
+        let (exit, hint) = match error {
+            NotClaimed::Store(_) => (Exit::StartFailed, None),
+            NotClaimed::Busy => (
+                Exit::Busy,
+                Some("--if-busy wait waits for it; `acp cancel` cancels it"),
+            ),
+            NotClaimed::StillBusy { .. } => (
+                Exit::Busy,
+                Some("--busy-timeout waits for longer; `acp cancel` cancels it"),
+            ),
+            NotClaimed::Untold(_) => (
+                Exit::AgentError,
+                Some("look at what it does before you say it again"),
+            ),
+        };
+        let failure = Failure {
+            message: in_words(error),
+            hint: hint.map(str::to_owned),
+            last_words: None,
+            noise: None,
+        };
+        Self::failed(exit, failure)
+    }
+
+    /// The process that runs a turn does not answer.
+    pub(crate) fn no_answer(error: &dyn Error) -> Self {
+        let hint = "the turn goes on; look for the process that runs it";
+        Self::failed(Exit::TimedOut, Failure::new(in_words(error), hint))
+    }
+
+    /// Returns what went wrong; nothing when nothing did.
+    pub(crate) fn message(&self) -> &str {
+        let failure = self.failure.as_ref();
+        failure.map_or("", |failure| &failure.message)
+    }
+
+    /// Says what to do instead.
+    pub(crate) fn with_hint(mut self, hint: &str) -> Self {
+        if let Some(failure) = &mut self.failure {
+            failure.hint = Some(hint.to_owned());
+        }
+        self
+    }
+
+    /// Something cannot be set.
+    pub(crate) fn not_set(error: &NotSet) -> Self {
+        match error {
+            NotSet::Failed(error) => Self::of_turn_error(error),
+            NotSet::NotKept { .. } | NotSet::TooMany { .. } => {
+                let exit = match error {
+                    NotSet::TooMany { .. } => Exit::Usage,
+                    _ => Exit::Protocol,
+                };
+                let hint = "`acp set clear` forgets what the session is set to";
+                Self::failed(exit, Failure::new(in_words(error), hint))
+            }
+        }
     }
 
     /// There is no agent to start.

@@ -44,6 +44,7 @@ pub(crate) use command::{ConfigCommand, HELP, run};
 pub(crate) use error::ConfigError;
 use mcp::McpServers;
 use places::Surroundings;
+pub(crate) use places::repository;
 pub(crate) use project::Note;
 pub(crate) use settings::{Flags, Origin, Setting, Settings};
 pub(crate) use value::{AllowLevel, Colour, Files, Time, Word};

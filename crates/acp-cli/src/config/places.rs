@@ -68,7 +68,7 @@ pub(super) fn project_file(folder: &Path) -> Option<PathBuf> {
 }
 
 /// Finds the root of the repository that a folder belongs to.
-pub(super) fn repository(folder: &Path) -> Option<&Path> {
+pub(crate) fn repository(folder: &Path) -> Option<&Path> {
     let is_root = |folder: &&Path| {
         let mut marks = ROOTS.iter().map(|mark| folder.join(mark));
         marks.any(|mark| mark.symlink_metadata().is_ok())

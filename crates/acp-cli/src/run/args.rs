@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 
 use crate::config::{AllowLevel, Colour, Files};
 use crate::exit;
+use crate::sessions::KeepArgs;
 use crate::values::{Bound, pair, time, time_or_none};
 
 /// What `acp run` is told.
@@ -47,6 +48,9 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     pub(crate) session: SessionArgs,
+
+    #[command(flatten)]
+    pub(crate) keep: KeepArgs,
 
     #[command(flatten)]
     pub(crate) consent: ConsentArgs,

@@ -6,7 +6,7 @@ use crate::exit;
 
 /// What stands behind the options.
 pub(crate) static LONG: LazyLock<String> =
-    LazyLock::new(|| format!("{PERMISSIONS}\n{EVENTS}\n{}", exit::HELP));
+    LazyLock::new(|| format!("{PERMISSIONS}\n{SESSIONS}\n{EVENTS}\n{}", exit::HELP));
 
 const PERMISSIONS: &str = "\
 Permissions:
@@ -20,12 +20,28 @@ Permissions:
   files inside the folder and those of --add-dir, and commands with your rights.
 ";
 
+const SESSIONS: &str = "\
+Kept sessions:
+  A run is forgotten when it ends, unless it is part of a session: of --session NAME, of
+  the last one (--continue), of one the agent knows (--resume ID). Sessions belong to a
+  folder (the root of the repository, if there is one), an agent and a name. The next run
+  goes on in it: the agent resumes its session, or loads it, or, if it knows it no longer,
+  gets a new one that is told what was said. Your prompts and the reports are kept for
+  that in $XDG_STATE_HOME/acp or ~/.local/state/acp, for you alone; `acp sessions` lists,
+  shows and deletes them, `acp set` sets a mode for all turns to come, and `acp cancel`
+  cancels a turn that another process runs. One turn runs in a session at a time; --if-busy
+  says what a second one does.
+";
+
 const EVENTS: &str = "\
 Events of --json, one object a line, each with \"v\":1, told apart by \"event\"; `acp schema
 run-events` prints their schema. New ones and new members may come, so pass over what you
 do not know:
   session      the session is open: sessionId, opened, cwd, agent, agentInfo, modes,
                configOptions
+  kept         the session is kept (--session and its like): name, agent, opened (begun,
+               resumed, loaded, handed_on), handedOn, refusal
+  steered      the turn that runs in the session took the prompt (--if-busy steer)
   update       params: the parameters of a session/update, as the agent wrote them
   gap          dropped: how many updates were lost because they came too fast
   permission   the agent asked: toolCallId, title, kind, allowed, optionId, optionKind

@@ -16,7 +16,7 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 /// Counts the wishes to stop.
 #[derive(Clone)]
 pub(crate) struct Interrupts {
-    count: watch::Receiver<u32>,
+    count: watch::Sender<u32>,
 }
 
 impl Interrupts {
@@ -24,7 +24,8 @@ impl Interrupts {
     /// everything it started, whatever else goes on; the third ends the program.
     pub(crate) fn listen(client: Client) -> std::io::Result<Self> {
         let mut signals = platform::Signals::listen()?;
-        let (sender, count) = watch::channel(0);
+        let count = watch::Sender::new(0);
+        let sender = count.clone();
         tokio::spawn(async move {
             loop {
                 signals.next().await;
@@ -49,7 +50,7 @@ impl Interrupts {
 
     /// Counts what a test counts.
     #[cfg(test)]
-    pub(crate) fn of(count: watch::Receiver<u32>) -> Self {
+    pub(crate) fn of(count: watch::Sender<u32>) -> Self {
         Self { count }
     }
 
@@ -60,11 +61,22 @@ impl Interrupts {
 
     /// Waits until there were at least `count`.
     pub(crate) async fn reach(&self, count: u32) {
-        let mut counted = self.count.clone();
-        if counted.wait_for(|now| *now >= count).await.is_err() {
-            // Nobody listens any more, so there will be none.
-            std::future::pending::<()>().await;
-        }
+        let mut counted = self.count.subscribe();
+        // The sender is ours, so it is there.
+        let _ = counted.wait_for(|now| *now >= count).await;
+    }
+
+    /// Takes the end of this for the first wish, if there was none by then.
+    pub(crate) fn take_for_wish(&self, wish: impl Future<Output = ()> + Send + 'static) {
+        let count = self.count.clone();
+        tokio::spawn(async move {
+            wish.await;
+            count.send_if_modified(|count| {
+                let is_first = *count == 0;
+                *count = (*count).max(1);
+                is_first
+            });
+        });
     }
 }
 

@@ -6,6 +6,7 @@ mod attach;
 mod consent;
 mod help;
 mod interrupts;
+mod keep;
 mod mcp;
 mod open;
 mod person;
@@ -25,13 +26,15 @@ use tokio::sync::mpsc;
 
 use crate::exit::Exit;
 use crate::outcome::Outcome;
+use crate::sessions::{AgentId, Kept, Target};
 use crate::show::{Format, Open, Output};
 use agent::Origin;
 pub(crate) use agent::{Agent, AgentError};
-pub(crate) use args::RunArgs;
+pub(crate) use args::{AgentArgs, RunArgs};
 use attach::Attachment;
 use consent::Consent;
 use interrupts::Interrupts;
+pub(crate) use keep::{ask, let_remember};
 use open::Wishes;
 use person::Person;
 pub(crate) use serve::Served;
@@ -77,24 +80,38 @@ struct Run {
     person: Option<Person>,
     served: mpsc::Receiver<Served>,
     bounds: Bounds,
+    /// The kept session it is part of.
+    target: Option<Target>,
+    agent_id: AgentId,
 }
 
 impl Run {
-    fn prepare(args: RunArgs) -> Result<Self, Outcome> {
+    fn prepare(mut args: RunArgs) -> Result<Self, Outcome> {
         let cwd = args.agent.cwd.as_deref().unwrap_or(Path::new("."));
-        let cwd = working_folder(cwd, "--cwd")?;
+        let mut cwd = working_folder(cwd, "--cwd")?;
         let person = args.consent.ask.then(Person::at_terminal).transpose()?;
         let attachments = args.attach.iter().map(|given| Attachment::read(given));
         let attachments = attachments.collect::<Result<_, _>>()?;
         let prompt = prompt::gather(args.prompt.as_deref(), args.file.as_deref())?;
-        let agent = Agent::choose(&args.agent, args.session.model.as_deref(), &cwd)
-            .map_err(|error| Outcome::no_agent(&error))?;
+        let target = keep::target(&mut args, &cwd)?;
+        if let Some(settled) = target.as_ref().and_then(Target::cwd) {
+            cwd = settled.to_owned();
+        }
+        let kept_model = target.as_ref().and_then(Target::model);
+        let model = args.session.model.as_deref().or(kept_model);
+        let agent = Agent::choose(&args.agent, model, &cwd);
+        let mut agent = agent.map_err(|error| Outcome::no_agent(&error))?;
+        if let Some(target) = &target {
+            keep::let_remember(&mut agent, target.folder());
+        }
         let idle = args.limits.idle_timeout;
         let options = consent::offer(&args.consent, client_options(&args));
         let empty = agent.entry.quirks.missing_file_reads_empty;
         let (options, served) = serve::offer(&args.consent, empty, options);
         Ok(Self {
             client: Client::new(agent.launch.clone(), options),
+            agent_id: keep::id_of(&agent, &args.agent),
+            target,
             agent,
             consent: Consent::new(&args.consent, &cwd),
             session: Wishes::new(args.session, cwd)?,
@@ -120,8 +137,12 @@ impl Run {
                 "{variable} is not passed on: it keeps {agent} from working"
             ));
         }
+        let mut kept = match self.claim(output, &interrupts).await {
+            Ok(kept) => kept,
+            Err(outcome) => return outcome,
+        };
         output.status(&format!("starting {}", self.agent.entry.title));
-        let outcome = self.converse(output, &interrupts).await;
+        let outcome = self.converse(output, &interrupts, kept.as_mut()).await;
         output.status("stopping the agent");
         // Whatever happened, nothing of the agent is left behind.
         if interrupts.count() < 2 {
@@ -132,13 +153,23 @@ impl Run {
             }
         }
         self.client.kill().await;
+        if let Some(kept) = kept {
+            // Now that the agent is gone, another one may go on in the session.
+            keep::end(kept, &outcome, output).await;
+        }
         outcome.with_noise(self.client.noise())
     }
 
-    async fn converse(&mut self, output: &mut Output, interrupts: &Interrupts) -> Outcome {
+    async fn converse(
+        &mut self,
+        output: &mut Output,
+        interrupts: &Interrupts,
+        mut kept: Option<&mut Kept>,
+    ) -> Outcome {
+        let known = kept.as_deref();
         let mut tell = |event| output.progress(&event);
         let opened = tokio::select! {
-            opened = self.session.open(&self.agent, &self.client, &mut tell) => Ok(opened),
+            opened = self.session.open(&self.agent, &self.client, known, &mut tell) => Ok(opened),
             () = interrupts.reach(1) => Err(Outcome::interrupted(None)),
             bound = self.bounds.passed() => Err(Outcome::out_of_time(
                 acp_harness::turn::TimeLimit::Total, bound, None
@@ -161,7 +192,14 @@ impl Run {
             cwd: &self.session.cwd,
         };
         let shown = output.session(&opened);
-        let turn = match ready.session.prompt(self.blocks()).await {
+        let prompt = match kept.as_deref_mut() {
+            Some(kept) => match self.begin_kept(kept, &ready, output) {
+                Ok(prompt) => prompt,
+                Err(outcome) => return outcome,
+            },
+            None => self.prompt.clone(),
+        };
+        let turn = match ready.session.prompt(self.blocks(prompt)).await {
             Ok(turn) => turn,
             Err(error) => return Outcome::of_error(&error),
         };
@@ -173,6 +211,7 @@ impl Run {
             bounds: self.bounds,
             output,
             interrupts,
+            kept: kept.as_deref(),
             cancelled: None,
         };
         watch.turn(turn, shown).await
@@ -181,12 +220,12 @@ impl Run {
 
 impl Run {
     /// The prompt, as this agent takes it.
-    fn blocks(&self) -> Vec<ContentBlock> {
+    fn blocks(&self, prompt: String) -> Vec<ContentBlock> {
         let agent = self.client.agent().ok();
         let takes = agent.map(|agent| agent.agent_capabilities.prompt_capabilities.clone());
         let takes = takes.unwrap_or_default();
         let attached = self.attachments.iter().map(|file| file.block(&takes));
-        let text = ContentBlock::text(self.prompt.as_str());
+        let text = ContentBlock::text(prompt);
         std::iter::once(text).chain(attached).collect()
     }
 }
@@ -208,7 +247,7 @@ fn client_options(args: &RunArgs) -> ClientOptions {
 }
 
 /// Finds a folder that an option names.
-fn working_folder(folder: &Path, option: &str) -> Result<PathBuf, Outcome> {
+pub(crate) fn working_folder(folder: &Path, option: &str) -> Result<PathBuf, Outcome> {
     let resolved = folder.canonicalize().and_then(|path| match path.is_dir() {
         true => Ok(path),
         false => Err(io::ErrorKind::NotADirectory.into()),
@@ -230,7 +269,7 @@ mod tests {
     use tokio::sync::watch;
     use tokio::time::Instant;
 
-    use super::args::{AgentArgs, ConsentArgs};
+    use super::args::ConsentArgs;
 
     /// An agent that answers what it is told to.
     struct Scripted {
@@ -271,8 +310,11 @@ mod tests {
             person: None,
             served: mpsc::channel(1).1,
             bounds: Bounds::default(),
+            target: None,
+            agent_id: AgentId::Demo,
         };
-        let (count, interrupts) = watch::channel(0);
+        let count = watch::Sender::new(0);
+        let interrupts = count.clone();
         let agent = async {
             let (reader, writer) = split(theirs);
             let lines = BufReader::new(reader).lines();
@@ -296,7 +338,7 @@ mod tests {
         let mut output = Output::nowhere();
         let interrupts = Interrupts::of(interrupts);
         let (outcome, (cancels, waited)) =
-            tokio::join!(plan.converse(&mut output, &interrupts), agent);
+            tokio::join!(plan.converse(&mut output, &interrupts, None), agent);
         assert_eq!(outcome, Outcome::interrupted(None));
         assert_eq!(cancels, 4, "once, and three times again");
         assert_eq!(waited.as_secs(), CANCEL_GRACE.as_secs());

@@ -10,8 +10,10 @@ use acp_protocol::v1::McpServer;
 
 use super::agent::{Agent, Origin};
 use super::args::SessionArgs;
+use super::keep::as_settings;
 use super::{mcp, working_folder};
 use crate::outcome::Outcome;
+use crate::sessions::{Change, Kept};
 
 /// What is wanted of the session.
 #[derive(Debug)]
@@ -21,6 +23,8 @@ pub(super) struct Wishes {
     servers: Vec<McpServer>,
     settings: Settings,
     options: Vec<(String, String)>,
+    sets_model: bool,
+    sets_mode: bool,
 }
 
 impl Wishes {
@@ -30,6 +34,8 @@ impl Wishes {
         let folders = folders.map(|folder| working_folder(folder, "--add-dir"));
         let chosen = Option::unwrap_or_default;
         Ok(Self {
+            sets_model: args.model.is_some(),
+            sets_mode: args.mode.is_some(),
             servers: mcp::servers(&args.mcp, &cwd)?,
             cwd,
             folders: folders.collect::<Result<_, _>>()?,
@@ -46,6 +52,7 @@ impl Wishes {
         &self,
         agent: &Agent,
         client: &Client,
+        kept: Option<&Kept>,
         tell: &mut Observer<'_>,
     ) -> Result<Ready, TurnError> {
         let mut auth = AuthPolicy::new();
@@ -55,15 +62,33 @@ impl Wishes {
         if agent.origin != Origin::Known {
             auth = auth.trying_only_configured();
         }
-        Opening::new(&agent.entry, &self.cwd)
+        let (settings, options) = as_settings(&self.wanted(kept));
+        let mut opening = Opening::new(&agent.entry, &self.cwd)
             .with_preflight(agent.preflight.clone())
             .with_auth(auth)
             .with_folders(&self.folders)
             .with_mcp_servers(self.servers.iter().cloned())
-            .with_settings(self.settings.clone())
-            .with_options(self.options.iter().cloned())
-            .open(client, tell)
-            .await
+            .with_settings(self.settings.clone().or(settings))
+            .with_options(options)
+            .with_options(self.options.iter().cloned());
+        if let Some((known, no_other)) = kept.and_then(Kept::known) {
+            opening = opening.going_on_in(known.clone());
+            if no_other {
+                opening = opening.or_failing();
+            }
+        }
+        opening.open(client, tell).await
+    }
+
+    /// Returns what a kept session is set to, but for what the command line sets.
+    pub(super) fn wanted(&self, kept: Option<&Kept>) -> Vec<Change> {
+        let changes = kept.into_iter().flat_map(Kept::changes);
+        let is_left = |change: &Change| match change {
+            Change::Model { .. } => !self.sets_model,
+            Change::Mode { .. } => !self.sets_mode,
+            Change::Option { id, .. } => self.options.iter().all(|(set, _)| set != id),
+        };
+        changes.filter(is_left).collect()
     }
 
     /// Wants a new session in a folder, and nothing else.

@@ -15,6 +15,7 @@ use super::interrupts::Interrupts;
 use super::person::Person;
 use super::serve::Served;
 use crate::outcome::Outcome;
+use crate::sessions::Kept;
 use crate::show::{Answered, Output};
 
 /// How long a turn may take.
@@ -74,6 +75,8 @@ pub(super) struct Watch<'a> {
     pub(super) bounds: Bounds,
     pub(super) output: &'a mut Output,
     pub(super) interrupts: &'a Interrupts,
+    /// The kept session that hears what happens.
+    pub(super) kept: Option<&'a Kept>,
     pub(super) cancelled: Option<Cancelled>,
 }
 
@@ -142,6 +145,9 @@ impl Watch<'_> {
     }
 
     async fn show(&mut self, event: TurnEvent, turn: &Turn) -> io::Result<()> {
+        if let Some(kept) = self.kept {
+            kept.hear(&event);
+        }
         match event {
             TurnEvent::Permission(pending) => self.permit(pending, turn).await,
             TurnEvent::Question(pending) => self.answer(pending, turn).await,

@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 
 use super::{Answered, Ending};
 use crate::run::Served;
+use crate::sessions::{Rung, Told};
 
 /// The schema of the events, as it is published.
 pub(crate) const SCHEMA: &str = include_str!("run-events.schema.json");
@@ -48,6 +49,19 @@ pub(crate) enum Event<'a> {
         modes: Option<&'a SessionModeState>,
         config_options: Option<&'a [SessionConfigOption]>,
     },
+    /// The session is kept, and this is how it goes on.
+    Kept {
+        name: &'a str,
+        agent: &'a str,
+        /// `begun`, `resumed`, `loaded`, or `handed_on`: a new one was told what was said.
+        opened: &'a str,
+        /// Messages that a new one was told.
+        handed_on: usize,
+        /// Why it is a new one, in the words of the agent.
+        refusal: Option<&'a str>,
+    },
+    /// A turn that runs took the prompt.
+    Steered {},
     /// The agent sent an update.
     Update {
         /// The parameters as they came.
@@ -211,6 +225,23 @@ impl<'a> Event<'a> {
                 exit_code: *exit_code,
                 signal: signal.as_deref(),
             },
+        }
+    }
+
+    /// Tells how a kept session goes on.
+    pub(crate) fn kept(told: &'a Told) -> Self {
+        let (opened, handed_on, refusal) = match &told.rung {
+            Rung::Begun => ("begun", 0, None),
+            Rung::Resumed => ("resumed", 0, None),
+            Rung::Loaded => ("loaded", 0, None),
+            Rung::HandedOn { messages, refusal } => ("handed_on", *messages, refusal.as_deref()),
+        };
+        Self::Kept {
+            name: &told.name,
+            agent: &told.agent,
+            opened,
+            handed_on,
+            refusal,
         }
     }
 

@@ -38,6 +38,7 @@ use crate::config::Colour;
 use crate::exit::Exit;
 use crate::outcome::Outcome;
 use crate::run::Served;
+use crate::sessions::Told;
 pub(crate) use cleaner::clean;
 use human::Screen;
 use json::Event;
@@ -286,6 +287,33 @@ impl Output {
     /// Nobody waits for the answer any more.
     pub(crate) fn answered(&mut self) {
         self.stage.act(Screen::answered);
+    }
+
+    /// A kept session is open.
+    pub(crate) fn kept(&mut self, told: &Told) {
+        if let Some(out) = self.json.as_mut().filter(|_| !self.broken) {
+            // That standard output fails is found by what comes next.
+            let _ = Event::kept(told).write(out);
+        }
+        if self.format != Format::Quiet || told.is_surprising() {
+            self.tell(&told.to_string());
+        }
+    }
+
+    /// A turn that runs took the prompt.
+    pub(crate) fn steered(&mut self) {
+        if let Some(out) = self.json.as_mut().filter(|_| !self.broken) {
+            // That standard output fails is found by what comes next.
+            let _ = Event::Steered {}.write(out);
+        }
+        if self.format != Format::Quiet {
+            self.tell("the turn that runs in the session took it");
+        }
+    }
+
+    /// Returns what came of the turn so far.
+    pub(crate) fn report(&self) -> &str {
+        self.report.text()
     }
 
     /// Something the person at the keyboard should know.

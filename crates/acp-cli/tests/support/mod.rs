@@ -56,11 +56,7 @@ pub(crate) struct Ended {
 
 /// `acp run` with these arguments and an agent that does what `script` says.
 pub(crate) fn acp(args: &[&str], script: &str) -> Run {
-    let mut run = acp_alone(args);
-    run.command
-        .args(["--", "/bin/sh", "-c"])
-        .arg(format!("{PRELUDE}{script}"));
-    run
+    acp_alone(args).with_agent(script)
 }
 
 /// `acp run` with these arguments alone.
@@ -89,6 +85,14 @@ pub(crate) fn acp_command(args: &[&str]) -> Run {
 }
 
 impl Run {
+    /// Lets the agent do what `script` says.
+    pub(crate) fn with_agent(mut self, script: &str) -> Self {
+        self.command
+            .args(["--", "/bin/sh", "-c"])
+            .arg(format!("{PRELUDE}{script}"));
+        self
+    }
+
     pub(crate) fn in_folder(mut self, folder: &Path) -> Self {
         self.command.current_dir(folder);
         self
@@ -131,13 +135,12 @@ impl Run {
 impl Running {
     /// Reads standard output until a line holds `text`; gives what was read.
     pub(crate) fn wait_for(&mut self, text: &str) -> String {
-        let mut seen = String::new();
-        let mut out = BufReader::with_capacity(1, self.child.stdout.as_mut().unwrap());
-        while !seen.lines().any(|line| line.contains(text)) || !seen.ends_with('\n') {
-            let read = out.read_line(&mut seen).unwrap();
-            assert!(read > 0, "it ended before {text:?}: {seen}");
-        }
-        seen
+        read_until(self.child.stdout.as_mut().unwrap(), text)
+    }
+
+    /// The same for standard error.
+    pub(crate) fn wait_for_err(&mut self, text: &str) -> String {
+        read_until(self.child.stderr.as_mut().unwrap(), text)
     }
 
     /// Waits until something is so.
@@ -265,6 +268,17 @@ impl Running {
     fn pid(&self) -> Pid {
         Pid::from_child(&self.child)
     }
+}
+
+/// Reads until a line holds `text`, and not a byte more than that line.
+fn read_until(stream: &mut impl Read, text: &str) -> String {
+    let mut seen = String::new();
+    let mut stream = BufReader::with_capacity(1, stream);
+    while !seen.lines().any(|line| line.contains(text)) || !seen.ends_with('\n') {
+        let read = stream.read_line(&mut seen).unwrap();
+        assert!(read > 0, "it ended before {text:?}: {seen}");
+    }
+    seen
 }
 
 /// Kills a process that takes too long; true when it did. Woken when it ended.

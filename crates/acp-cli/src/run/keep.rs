@@ -1,0 +1,188 @@
+//! Runs that are part of a kept session.
+
+use std::ffi::OsString;
+
+use acp_harness::model::{Demand, Settings};
+use acp_harness::turn::{Ready, can_steer};
+
+use super::agent::{Agent, DEMO, Origin, registry};
+use super::args::AgentArgs;
+use super::interrupts::Interrupts;
+use super::{Run, RunArgs};
+use crate::exit::Exit;
+use crate::outcome::Outcome;
+use crate::sessions::{AgentId, Change, Kept, Target, TurnEnded, prove_all};
+use crate::show::Output;
+
+/// Finds the kept session that is meant, if any is, and asks its agent where nobody asked
+/// for another.
+pub(super) fn target(args: &mut RunArgs, cwd: &std::path::Path) -> Result<Option<Target>, Outcome> {
+    if args.keep.is_half_said() {
+        return Err(Outcome::usage(
+            "failed to find the session that may be busy: none is named".to_owned(),
+            "--session names one, --continue takes the last one",
+        ));
+    }
+    if !args.keep.is_wanted() {
+        return Ok(None);
+    }
+    let asked = asked(&args.agent);
+    let target = Target::find(&args.keep, asked.as_ref(), cwd);
+    let target = target.map_err(|error| Outcome::not_started(&error))?;
+    if let (None, Some(agent)) = (asked, target.agent()) {
+        ask(&mut args.agent, agent)?;
+    }
+    Ok(Some(target))
+}
+
+/// Returns the agent that the command line asks for.
+pub(crate) fn asked(args: &AgentArgs) -> Option<AgentId> {
+    match (args.agent.as_deref(), args.command.as_slice()) {
+        (None, []) => None,
+        (None, command) => Some(AgentId::of_command(command)),
+        (Some(DEMO), _) => Some(AgentId::Demo),
+        (Some(name), _) => {
+            // Whether there is one is for others to say.
+            let known = registry().ok();
+            let entry = known.as_ref().and_then(|known| known.validate(name).ok());
+            let name = entry.map_or(name, |entry| &entry.name).to_owned();
+            Some(AgentId::Named { name })
+        }
+    }
+}
+
+/// Asks for the agent of a session.
+pub(crate) fn ask(args: &mut AgentArgs, agent: &AgentId) -> Result<(), Outcome> {
+    match agent {
+        AgentId::Demo => args.agent = Some(DEMO.to_owned()),
+        AgentId::Named { name } => args.agent = Some(name.clone()),
+        AgentId::Command {
+            argv: Some(argv), ..
+        } => args.command = argv.iter().map(OsString::from).collect(),
+        AgentId::Command { label, .. } => {
+            return Err(Outcome::usage(
+                format!(
+                    "failed to start {label}, the agent of the session: its command is not kept"
+                ),
+                "it looks as if a secret stood in it; give it again, behind --",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Lets the demo agent remember its sessions, where they are kept.
+pub(crate) fn let_remember(agent: &mut Agent, store: &std::path::Path) {
+    if matches!(agent.origin, Origin::Fallback | Origin::Demo) {
+        let file = store.join("demo-agent.db");
+        let launch = agent.launch.clone();
+        agent.launch = launch.with_args(["--store".into(), file.into_os_string()]);
+    }
+}
+
+/// Returns what tells an agent from others.
+pub(crate) fn id_of(agent: &Agent, args: &AgentArgs) -> AgentId {
+    match agent.origin {
+        Origin::Fallback | Origin::Demo => AgentId::Demo,
+        Origin::Command => AgentId::of_command(&args.command),
+        Origin::Known => AgentId::Named {
+            name: agent.entry.name.clone(),
+        },
+    }
+}
+
+impl Run {
+    /// Claims the kept session, if the run is part of one.
+    pub(super) async fn claim(
+        &self,
+        output: &mut Output,
+        interrupts: &Interrupts,
+    ) -> Result<Option<Kept>, Outcome> {
+        let Some(target) = &self.target else {
+            return Ok(None);
+        };
+        let mut say = |text: &str| output.say(text);
+        let claimed = tokio::select! {
+            claimed = target.claim(self.agent_id.clone(), &self.session.cwd, &self.prompt, &mut say) => claimed,
+            () = interrupts.reach(1) => return Err(Outcome::interrupted(None)),
+            bound = self.bounds.passed() => return Err(Outcome::out_of_time(
+                acp_harness::turn::TimeLimit::Total, bound, None
+            )),
+        };
+        match claimed {
+            Ok(Some(mut kept)) => {
+                for trouble in kept.take_troubles() {
+                    output.say(&trouble);
+                }
+                if kept.cwd() != self.session.cwd {
+                    let outcome = Outcome::usage(
+                        "failed to claim the session: another turn moved it to another folder"
+                            .to_owned(),
+                        "try again",
+                    );
+                    end(kept, &outcome, output).await;
+                    return Err(outcome);
+                }
+                let live = std::sync::Arc::clone(kept.live());
+                interrupts.take_for_wish(async move { live.unwanted().await });
+                Ok(Some(kept))
+            }
+            Ok(None) => {
+                output.steered();
+                Err(Outcome::steered())
+            }
+            Err(error) => Err(Outcome::not_claimed(&error)),
+        }
+    }
+
+    /// Records that the turn begins, tells how the session was opened, and lets others reach
+    /// it.
+    pub(super) fn begin_kept(
+        &self,
+        kept: &mut Kept,
+        ready: &Ready,
+        output: &mut Output,
+    ) -> Result<String, Outcome> {
+        let control = ready.session.control();
+        let wanted = self.session.wanted(Some(kept));
+        prove_all(&control, &wanted).map_err(|error| Outcome::not_set(&error))?;
+        let told = kept.open(ready, &self.prompt);
+        let told = told.map_err(|error| Outcome::not_started(&error))?;
+        output.kept(&told);
+        let agent = self.client.agent().ok();
+        let steers = agent.is_some_and(|agent| can_steer(&self.agent.entry, &agent));
+        kept.begin_turn(control, steers);
+        Ok(kept.prompt(ready.opened, &self.prompt))
+    }
+}
+
+/// Records how the turn ended, and gives the session up.
+pub(super) async fn end(kept: Kept, outcome: &Outcome, output: &mut Output) {
+    let stop_reason = match (&outcome.stop_reason, outcome.exit) {
+        (Some(reason), _) => Some(reason.as_str().to_owned()),
+        (None, Exit::Cancelled) => Some("cancelled".to_owned()),
+        (None, Exit::TimedOut) => Some("timeout".to_owned()),
+        (None, _) => None,
+    };
+    let end = TurnEnded {
+        report: output.report().to_owned(),
+        stop_reason,
+    };
+    if let Err(error) = kept.end(end, outcome.exit.code()).await {
+        output.say(&crate::outcome::in_words(&error));
+    }
+}
+
+/// Puts changes into the words of an opening.
+pub(super) fn as_settings(changes: &[Change]) -> (Settings, Vec<(String, String)>) {
+    let mut settings = Settings::new();
+    let mut options = Vec::new();
+    for change in changes {
+        match change.clone() {
+            Change::Model { id } => settings = settings.with_model(id, Demand::Require),
+            Change::Mode { id } => settings = settings.with_mode(id, Demand::Require),
+            Change::Option { id, value } => options.push((id, value)),
+        }
+    }
+    (settings, options)
+}

@@ -1,0 +1,208 @@
+//! Claiming a session that another process may be using.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use acp_harness::turn::SteerOutcome;
+use clap::ValueEnum;
+use tokio::time::{Instant, sleep};
+
+use super::control::{Answer, Ask, Caller, NoAnswer};
+use super::limits::{LOCK_POLL, MAX_STEER};
+use super::place::Place;
+use super::store::{Hold, Store, StoreError};
+
+/// What to do when another turn runs in the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum IfBusy {
+    /// Wait until it has ended
+    #[default]
+    Wait,
+    /// Give up at once
+    Refuse,
+    /// Tell its agent the prompt while it works; wait where the agent takes none
+    Steer,
+}
+
+/// What came of claiming a session.
+#[derive(Debug)]
+pub(crate) enum Claimed {
+    /// It is ours.
+    Held(Arc<Hold>),
+    /// The turn that runs in it took the prompt.
+    Steered,
+}
+
+/// Why a session is not ours.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotClaimed {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("claim the session: another turn runs in it")]
+    Busy,
+    #[error("claim the session within {} s: another turn runs in it", .after.as_secs())]
+    StillBusy { after: Duration },
+    /// Saying it again might say it twice.
+    #[error("learn whether the agent took what it was told while it works")]
+    Untold(#[source] Option<NoAnswer>),
+}
+
+/// Claims a session, and does as told while another turn runs in it. Nobody has a place in
+/// a queue: who looks first when it comes free has it.
+///
+/// # Cancel safety
+///
+/// Dropped while it waits, nothing is claimed; a prompt that was to steer may have been
+/// taken.
+pub(crate) async fn claim(
+    store: &Store,
+    place: &Place,
+    mut if_busy: IfBusy,
+    patience: Duration,
+    prompt: &str,
+    say: &mut (dyn FnMut(&str) + Send),
+) -> Result<Claimed, NotClaimed> {
+    let begun = Instant::now();
+    let left = || patience.saturating_sub(begun.elapsed());
+    let mut waits = false;
+    loop {
+        if let Some(hold) = store.try_claim(place)? {
+            return Ok(Claimed::Held(Arc::new(hold)));
+        }
+        match if_busy {
+            IfBusy::Refuse => return Err(NotClaimed::Busy),
+            IfBusy::Steer if prompt.len() > MAX_STEER => {
+                say("the prompt is too long to be told while the agent works");
+                if_busy = IfBusy::Wait;
+                continue;
+            }
+            IfBusy::Steer => match steer(store, place, prompt, left()).await? {
+                Steer::Done => return Ok(Claimed::Steered),
+                Steer::Refused => {
+                    say("the agent takes nothing more while it works");
+                    if_busy = IfBusy::Wait;
+                    continue;
+                }
+                Steer::Again => {}
+            },
+            IfBusy::Wait if !waits => {
+                waits = true;
+                let most = patience.as_secs();
+                say(&format!(
+                    "waiting for the turn that runs in the session {}, {most} s at the most",
+                    place.name
+                ));
+            }
+            IfBusy::Wait => {}
+        }
+        if left().is_zero() {
+            return Err(NotClaimed::StillBusy { after: patience });
+        }
+        sleep(LOCK_POLL.min(left())).await;
+    }
+}
+
+/// What came of steering.
+enum Steer {
+    Done,
+    /// The agent takes nothing, or not now.
+    Refused,
+    /// The session changes hands in this moment.
+    Again,
+}
+
+async fn steer(
+    store: &Store,
+    place: &Place,
+    prompt: &str,
+    patience: Duration,
+) -> Result<Steer, NotClaimed> {
+    let untold = |error| NotClaimed::Untold(Some(error));
+    let Some(mut caller) = Caller::call(&store.socket(place)).await.map_err(untold)? else {
+        return Ok(Steer::Again);
+    };
+    let text = prompt.to_owned();
+    match caller.ask(&Ask::Steer { text }, patience).await {
+        Ok(Answer::Steered { outcome }) => match outcome {
+            SteerOutcome::Injected => Ok(Steer::Done),
+            outcome if outcome.is_retry_safe() => Ok(Steer::Refused),
+            _ => Err(NotClaimed::Untold(None)),
+        },
+        Ok(Answer::Ended(_)) => Ok(Steer::Again),
+        // The other side did not do it, whatever it is.
+        Ok(_) => Ok(Steer::Refused),
+        // Its agent went with it.
+        Err(NoAnswer::Gone) => Ok(Steer::Again),
+        Err(error) => Err(untold(error)),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::sessions::place::AgentId;
+
+    fn store() -> (tempfile::TempDir, Store, Place) {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::in_folder(dir.path().join("sessions"));
+        let place = Place {
+            folder: "/home/ada/project".to_owned(),
+            agent: AgentId::Demo,
+            name: "one".parse().unwrap(),
+        };
+        (dir, store, place)
+    }
+
+    const PATIENCE: Duration = Duration::from_secs(100);
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_gets_it_as_soon_as_it_is_free() {
+        let (_dir, store, place) = store();
+        let hold = store.try_claim(&place).unwrap().unwrap();
+        tokio::spawn(async move {
+            sleep(Duration::from_secs(30)).await;
+            drop(hold);
+        });
+        let begun = Instant::now();
+        let mut said = Vec::new();
+        let mut say = |text: &str| said.push(text.to_owned());
+        let claimed = claim(&store, &place, IfBusy::Wait, PATIENCE, "x", &mut say).await;
+        assert!(matches!(claimed, Ok(Claimed::Held(_))), "{claimed:?}");
+        let waited = begun.elapsed() - Duration::from_secs(30);
+        assert!(waited <= 2 * LOCK_POLL, "{waited:?}");
+        assert_eq!(
+            said,
+            ["waiting for the turn that runs in the session one, 100 s at the most"]
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_waits_for_ever() {
+        let (_dir, store, place) = store();
+        let _hold = store.try_claim(&place).unwrap().unwrap();
+        let begun = Instant::now();
+        let mut say = |_: &str| {};
+        let refused = claim(&store, &place, IfBusy::Wait, PATIENCE, "x", &mut say).await;
+        assert!(matches!(refused, Err(NotClaimed::StillBusy { .. })));
+        assert_eq!(begun.elapsed(), PATIENCE);
+        let refused = claim(&store, &place, IfBusy::Refuse, PATIENCE, "x", &mut say).await;
+        assert!(matches!(refused, Err(NotClaimed::Busy)));
+        assert_eq!(begun.elapsed(), PATIENCE, "at once");
+        // Nobody listens: the turn is about to begin, or has just ended.
+        let refused = claim(&store, &place, IfBusy::Steer, PATIENCE, "x", &mut say).await;
+        assert!(matches!(refused, Err(NotClaimed::StillBusy { .. })));
+        assert_eq!(begun.elapsed(), 2 * PATIENCE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_too_long_to_steer_with_waits() {
+        let (_dir, store, place) = store();
+        let _hold = store.try_claim(&place).unwrap().unwrap();
+        let mut said = Vec::new();
+        let mut say = |text: &str| said.push(text.to_owned());
+        let long = "x".repeat(MAX_STEER + 1);
+        let refused = claim(&store, &place, IfBusy::Steer, PATIENCE, &long, &mut say).await;
+        assert!(matches!(refused, Err(NotClaimed::StillBusy { .. })));
+        assert_eq!(said.len(), 2, "{said:?}");
+    }
+}

@@ -1,0 +1,134 @@
+//! `acp sessions agent`, and starting an agent without a turn.
+
+use std::io::{IsTerminal, stdout};
+use std::path::Path;
+
+use acp_client::{Client, ClientOptions};
+use acp_protocol::v1::{Implementation, SessionInfo};
+use clap::Args;
+use serde_json::json;
+
+use super::words::about;
+use crate::outcome::Outcome;
+use crate::run::{Agent, AgentArgs, ask, let_remember, working_folder};
+use crate::sessions::place::scope_of;
+use crate::sessions::record::Record;
+use crate::sessions::store::Store;
+use crate::sessions::target::text_of;
+use crate::table::{Table, width};
+
+/// What `acp sessions agent` is told.
+#[derive(Debug, Args)]
+pub(crate) struct AgentListArgs {
+    /// List those of all folders
+    #[arg(long)]
+    all: bool,
+
+    /// Write one JSON object
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    agent: AgentArgs,
+}
+
+/// An agent that was started to be asked something besides turns.
+pub(super) struct Connected {
+    client: Client,
+}
+
+impl Connected {
+    /// Starts the agent of a session.
+    pub(super) async fn to(record: &Record) -> Result<Self, Outcome> {
+        let mut args = AgentArgs::default();
+        ask(&mut args, &record.agent)?;
+        let folder = [&record.cwd, &record.folder].map(Path::new);
+        let folder = folder.into_iter().find(|folder| folder.is_dir());
+        let folder = working_folder(folder.unwrap_or(Path::new(".")), "--cwd")?;
+        Self::start(&args, &folder).await
+    }
+
+    async fn start(args: &AgentArgs, folder: &Path) -> Result<Self, Outcome> {
+        let agent = Agent::choose(args, None, folder);
+        let mut agent = agent.map_err(|error| Outcome::no_agent(&error))?;
+        if let Ok(store) = Store::of_user()
+            && store.folder().is_dir()
+        {
+            let_remember(&mut agent, store.folder());
+        }
+        let mut options =
+            ClientOptions::new().with_info(Implementation::new("acp", env!("CARGO_PKG_VERSION")));
+        if let Some(time) = args.start_timeout {
+            options = options.with_initialize_timeout(time);
+        }
+        let client = Client::new(agent.launch, options);
+        match client.dial().await {
+            Ok(_) => Ok(Self { client }),
+            Err(error) => {
+                let outcome = Outcome::of_error(&error).with_noise(client.noise());
+                client.kill().await;
+                Err(outcome)
+            }
+        }
+    }
+
+    pub(super) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    pub(super) async fn end(self) {
+        self.client.close().await;
+    }
+}
+
+pub(super) async fn list(args: &AgentListArgs) -> Result<String, Outcome> {
+    let cwd = args.agent.cwd.as_deref().unwrap_or(Path::new("."));
+    let cwd = working_folder(cwd, "--cwd")?;
+    let kept = kept(&cwd)?;
+    let connected = Connected::start(&args.agent, &cwd).await?;
+    let mut list = connected.client().list_sessions();
+    if !args.all {
+        list = list.with_cwd(&cwd);
+    }
+    let listed = list.all().await;
+    connected.end().await;
+    let listed = listed.map_err(|error| Outcome::of_error(&error))?;
+    let name = |session: &SessionInfo| {
+        let id = &session.session_id;
+        let record = kept
+            .iter()
+            .find(|record| record.session_ids().any(|known| known == id));
+        record.map(|record| record.name.to_string())
+    };
+    if args.json {
+        let all: Vec<_> = listed
+            .iter()
+            .map(|session| json!({"session": session, "name": name(session)}))
+            .collect();
+        return Ok(format!("{:#}\n", json!({"version": 1, "sessions": all})));
+    }
+    if listed.is_empty() {
+        return Ok("the agent remembers no sessions\n".to_owned());
+    }
+    let mut table = Table::new(["id", "updated", "name here", "folder", "title"]);
+    for session in &listed {
+        table.row([
+            about(session.session_id.as_str()),
+            about(session.updated_at.as_deref().unwrap_or_default()),
+            name(session).unwrap_or_default(),
+            about(&session.cwd),
+            about(session.title.as_deref().unwrap_or_default()),
+        ]);
+    }
+    Ok(table.fitted(width(stdout().is_terminal())))
+}
+
+/// The sessions that are kept of a folder.
+fn kept(cwd: &Path) -> Result<Vec<Record>, Outcome> {
+    let folder = text_of(scope_of(cwd)).map_err(|error| Outcome::not_started(&error))?;
+    let store = Store::of_user().map_err(|error| Outcome::not_started(&error))?;
+    let listing = store.list(Some(&folder));
+    Ok(listing
+        .map_err(|error| Outcome::not_started(&error))?
+        .records)
+}

@@ -1,0 +1,150 @@
+//! `acp set`.
+
+use clap::{Args, Subcommand};
+use tokio::time::{Instant, sleep};
+
+use super::find::{Found, WhereArgs};
+use crate::outcome::Outcome;
+use crate::sessions::busy::NotClaimed;
+use crate::sessions::control::{Answer, Ask, Caller};
+use crate::sessions::limits::{CALL_TIMEOUT, LOCK_POLL, MAX_VALUE, SET_TIMEOUT};
+use crate::sessions::place::SessionName;
+use crate::sessions::record::Record;
+use crate::sessions::store::Hold;
+use crate::sessions::wishes::{Change, NotSet, Wishes};
+
+/// What `acp set` is told.
+#[derive(Debug, Args)]
+pub(crate) struct SetArgs {
+    /// The session [default: the one of this folder that was used last]
+    #[arg(long, short, value_name = "NAME", global = true)]
+    session: Option<SessionName>,
+
+    #[command(flatten)]
+    place: WhereArgs,
+
+    #[command(subcommand)]
+    what: What,
+}
+
+/// What is set.
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Set the mode
+    Mode {
+        /// Its id, or the name the agent shows
+        #[arg(value_parser = value)]
+        id: String,
+    },
+    /// Set the model
+    Model {
+        /// Its id, or the name the agent shows
+        #[arg(value_parser = value)]
+        id: String,
+    },
+    /// Set an option
+    Option {
+        /// Its id, or the name the agent shows
+        #[arg(value_parser = value)]
+        id: String,
+        /// One of its values, or true or false
+        #[arg(value_parser = value)]
+        value: String,
+    },
+    /// Forget what the session was set to; the agent decides from then on
+    Clear,
+}
+
+fn value(text: &str) -> Result<String, String> {
+    match text.len() {
+        1..=MAX_VALUE => Ok(text.to_owned()),
+        _ => Err(format!("1 to {MAX_VALUE} bytes are wanted")),
+    }
+}
+
+pub(super) async fn set(args: &SetArgs) -> Result<String, Outcome> {
+    let found = args.place.sessions()?;
+    let record = found.last(args.session.as_ref())?;
+    let change = match &args.what {
+        What::Mode { id } => Change::Mode { id: id.clone() },
+        What::Model { id } => Change::Model { id: id.clone() },
+        What::Option { id, value } => Change::Option {
+            id: id.clone(),
+            value: value.clone(),
+        },
+        What::Clear => return clear(&found, record),
+    };
+    let begun = Instant::now();
+    loop {
+        if let Some(hold) = hold(&found, record)? {
+            return remember(&hold, &change);
+        }
+        if let Some(said) = set_live(&found, record, &change).await? {
+            return Ok(said);
+        }
+        // It changes hands in this moment.
+        if begun.elapsed() > CALL_TIMEOUT {
+            return Err(Outcome::not_claimed(&NotClaimed::Busy));
+        }
+        sleep(LOCK_POLL).await;
+    }
+}
+
+fn hold(found: &Found, record: &Record) -> Result<Option<Hold>, Outcome> {
+    let hold = found.store.try_claim(&record.place());
+    hold.map_err(|error| Outcome::not_claimed(&error.into()))
+}
+
+/// Remembers it for the next turn.
+fn remember(hold: &Hold, change: &Change) -> Result<String, Outcome> {
+    let record = hold.record();
+    let checked = record
+        .as_ref()
+        .map_or(Ok(()), |record| record.offers.check(change));
+    checked.map_err(|error| Outcome::not_set(&NotSet::Failed(error)))?;
+    let mut added = true;
+    hold.update(|record| added = record.wishes.add(change))
+        .map_err(|error| Outcome::not_started(&error))?;
+    if !added {
+        let change = change.clone();
+        return Err(Outcome::not_set(&NotSet::TooMany { change }));
+    }
+    Ok(format!(
+        "remembered: {change}, to be set before each turn\n"
+    ))
+}
+
+/// Sets it on the turn that runs; `None` when none runs any more.
+async fn set_live(
+    found: &Found,
+    record: &Record,
+    change: &Change,
+) -> Result<Option<String>, Outcome> {
+    let failed = |error: &dyn std::error::Error| Outcome::not_started(error);
+    let socket = found.store.socket(&record.place());
+    let Some(mut caller) = Caller::call(&socket)
+        .await
+        .map_err(|error| failed(&error))?
+    else {
+        return Ok(None);
+    };
+    let change = change.clone();
+    let said = format!("set: {change}, in the running turn and before each to come\n");
+    match caller.ask(&Ask::Set { change }, SET_TIMEOUT).await {
+        Ok(Answer::Set) => Ok(Some(said)),
+        Ok(Answer::Failed { message }) => {
+            let hint = "`acp sessions show` shows what the agent offers";
+            Err(Outcome::usage(message, hint))
+        }
+        Ok(_) | Err(crate::sessions::control::NoAnswer::Gone) => Ok(None),
+        Err(error) => Err(failed(&error)),
+    }
+}
+
+fn clear(found: &Found, record: &Record) -> Result<String, Outcome> {
+    let hold = hold(found, record)?;
+    let hold = hold.ok_or_else(|| Outcome::not_claimed(&NotClaimed::Busy))?;
+    hold.update(|record| record.wishes = Wishes::default())
+        .map_err(|error| Outcome::not_started(&error))?;
+    Ok("forgotten: what the session was set to\n".to_owned())
+}

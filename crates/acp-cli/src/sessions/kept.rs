@@ -1,0 +1,274 @@
+//! A session that is kept, from the moment it is claimed to the end of its turn.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use acp_client::{ClientError, SessionControl, TurnEvent};
+use acp_harness::transcript::{FirstPrompt, Transcript};
+use acp_harness::turn::{Opened, Ready};
+use acp_protocol::Patch;
+use acp_protocol::v1::{SessionId, SessionUpdate};
+
+use super::control::{Control, Ended, Live};
+use super::place::Place;
+use super::record::{Record, TurnEnded};
+use super::store::{Hold, Store, StoreError};
+use super::wishes::{Change, Offers};
+use crate::outcome::in_words;
+use crate::show::one_line;
+
+/// How a session is begun or gone on with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Go on where it was left, or begin it.
+    Continue,
+    /// Begin anew.
+    Anew,
+    /// Go on in this session of the agent, and in no other.
+    In(SessionId),
+}
+
+/// A session that is ours for a turn.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    hold: Arc<Hold>,
+    /// The record as it will be once the agent has opened the session.
+    draft: Record,
+    /// Whether no other session of the agent will do.
+    no_other: bool,
+    /// What a session is told that knows nothing of it.
+    history: Transcript,
+    live: Arc<Live>,
+    control: Option<Control>,
+    /// Whether its turn is recorded.
+    begun: bool,
+    /// What could not be done on the way.
+    troubles: Vec<String>,
+    title: Mutex<Option<Option<String>>>,
+}
+
+/// How a kept session was opened, to be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub(crate) name: String,
+    pub(crate) agent: String,
+    pub(crate) rung: Rung,
+}
+
+/// What the agent made of a kept session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Rung {
+    Begun,
+    Resumed,
+    Loaded,
+    /// The agent knows it no longer; a new one was told what was said.
+    HandedOn {
+        /// Messages that it was told, the newest.
+        messages: usize,
+        /// What the agent said.
+        refusal: Option<String>,
+    },
+}
+
+impl Kept {
+    /// Begins with a session that was claimed: `cwd` is where one that is begun works.
+    pub(crate) fn begin(
+        store: &Store,
+        place: &Place,
+        hold: Arc<Hold>,
+        cwd: &str,
+        way: &Way,
+    ) -> Self {
+        let mut troubles = Vec::new();
+        if let Some(aside) = hold.aside() {
+            troubles.push(format!(
+                "the record of the session was damaged; it is kept as {}, and the session begins anew",
+                aside.display()
+            ));
+        }
+        let mut draft = hold.record().unwrap_or_else(|| Record::new(place, cwd));
+        match way {
+            Way::Continue => {}
+            Way::Anew => draft.begin_anew(),
+            Way::In(session) => draft.take_up(session),
+        }
+        if draft.session_id.is_none() {
+            draft.cwd = cwd.to_owned();
+        }
+        let live = Arc::new(Live::new(place, Arc::downgrade(&hold)));
+        let control = Control::listen(&store.socket(place), Arc::clone(&live));
+        if let Err(error) = &control {
+            troubles.push(format!("no other process can reach this turn: {error}"));
+        }
+        Self {
+            history: draft.transcript(),
+            no_other: matches!(way, Way::In(_)),
+            draft,
+            hold,
+            live,
+            control: control.ok(),
+            begun: false,
+            troubles,
+            title: Mutex::new(None),
+        }
+    }
+
+    /// Returns the folder the agent works in.
+    pub(crate) fn cwd(&self) -> &Path {
+        Path::new(&self.draft.cwd)
+    }
+
+    /// Returns the agent's session to go on in, and whether no other one will do.
+    pub(crate) fn known(&self) -> Option<(&SessionId, bool)> {
+        let known = self.draft.session_id.as_ref()?;
+        Some((known, self.no_other))
+    }
+
+    /// Returns what it is to be set to.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = Change> {
+        self.draft.wishes.changes()
+    }
+
+    /// Returns what the user should know, once.
+    pub(crate) fn take_troubles(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.troubles)
+    }
+
+    /// Returns the turn as others reach it.
+    pub(crate) fn live(&self) -> &Arc<Live> {
+        &self.live
+    }
+
+    /// Records the session that the agent opened, and that its turn begins.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when it cannot be recorded; no turn should begin then.
+    pub(crate) fn open(&mut self, ready: &Ready, prompt: &str) -> Result<Told, StoreError> {
+        let known = self.draft.session_id.is_some();
+        let id = ready.session.id().clone();
+        let rung = match ready.opened {
+            Opened::Resumed => Rung::Resumed,
+            Opened::Loaded => Rung::Loaded,
+            _ if known || !self.history.is_empty() => Rung::HandedOn {
+                messages: self.history.stats().kept,
+                refusal: ready.refusal.as_ref().map(why),
+            },
+            _ => Rung::Begun,
+        };
+        if self.draft.session_id.as_ref() != Some(&id) {
+            self.draft.go_on_in(id);
+        }
+        self.draft.offers = Offers::of(&ready.session.control());
+        self.draft.begin_turn(prompt);
+        self.hold.save(self.draft.clone())?;
+        self.begun = true;
+        Ok(Told {
+            name: self.draft.name.to_string(),
+            agent: self.draft.agent.label().to_owned(),
+            rung,
+        })
+    }
+
+    /// Writes the prompt: a session that knows nothing of what was said is told first.
+    pub(crate) fn prompt(&self, opened: Opened, prompt: &str) -> String {
+        match opened {
+            Opened::New => FirstPrompt::new(prompt)
+                .with_history(&self.history)
+                .to_text(),
+            _ => prompt.to_owned(),
+        }
+    }
+
+    /// Lets other processes reach the turn.
+    pub(crate) fn begin_turn(&self, control: SessionControl, steers: bool) {
+        self.live.begin(control, steers);
+    }
+
+    /// Hears what happens in the turn.
+    pub(crate) fn hear(&self, event: &TurnEvent) {
+        let (TurnEvent::Update(update) | TurnEvent::Earlier(update)) = event else {
+            return;
+        };
+        if let SessionUpdate::SessionInfoUpdate(info) = &update.update {
+            let title = match &info.title {
+                Patch::Keep => return,
+                Patch::Clear => None,
+                Patch::Set(title) => Some(title.clone()),
+            };
+            *self.title.lock().unwrap_or_else(PoisonError::into_inner) = Some(title);
+        }
+    }
+
+    /// Records how the turn ended, gives the session up, and tells those who wait for it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when it could not be recorded; the session is free all the same.
+    pub(crate) async fn end(self, end: TurnEnded, exit_code: u8) -> Result<(), StoreError> {
+        let title = self
+            .title
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(control) = &self.control {
+            control.shut();
+        }
+        let recorded = match self.begun {
+            true => self.hold.update(|record| {
+                record.end_turn(&end);
+                if let Some(title) = title {
+                    record.set_title(&title.unwrap_or_default());
+                }
+            }),
+            false => self.hold.leave_nothing(),
+        };
+        drop(self.hold);
+        if let Some(control) = self.control {
+            let stop_reason = end.stop_reason;
+            let ended = Ended {
+                stop_reason,
+                exit_code,
+            };
+            control.end(ended).await;
+        }
+        recorded
+    }
+}
+
+impl Told {
+    /// Tells whether the agent knows less than the user thinks.
+    pub(crate) fn is_surprising(&self) -> bool {
+        matches!(self.rung, Rung::HandedOn { .. })
+    }
+}
+
+/// What an agent said that does not go on in a session, in a line.
+fn why(refusal: &ClientError) -> String {
+    match refusal {
+        ClientError::Refused { error, .. } => one_line(&error.message),
+        other => in_words(other),
+    }
+}
+
+impl std::fmt::Display for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = &self.name;
+        match &self.rung {
+            Rung::Begun => write!(f, "session {name}: begun"),
+            Rung::Resumed => write!(f, "session {name}: resumed"),
+            Rung::Loaded => write!(f, "session {name}: loaded"),
+            Rung::HandedOn { messages, refusal } => {
+                write!(f, "session {name}: ")?;
+                match refusal {
+                    Some(refusal) => write!(f, "the agent does not go on in it ({refusal})")?,
+                    None => f.write_str("the agent goes on in no session")?,
+                }
+                match messages {
+                    0 => f.write_str("; a new one was begun"),
+                    1 => f.write_str("; a new one was told the last message"),
+                    _ => write!(f, "; a new one was told the last {messages} messages"),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,499 @@
+//! What is kept of a session.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use acp_harness::text::{clean, cut_bytes, one_line};
+use acp_harness::transcript::{Speaker, Transcript};
+use acp_protocol::v1::SessionId;
+use serde::{Deserialize, Serialize};
+
+use super::limits::{MAX_FORMER, MAX_KEPT, MAX_PROMPT, MAX_REPORT, MAX_TITLE, MAX_TURNS};
+use super::place::{AgentId, Place, SessionName};
+use super::wishes::{Offers, Wishes};
+
+/// What is kept of a session, in one file.
+///
+/// Under one name the agent may have had several sessions, one after the other: what was
+/// begun anew on purpose is another *chapter*, and what the agent forgot goes on in the
+/// same one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Record {
+    /// The format: [`FORMAT`].
+    version: u32,
+    pub(crate) name: SessionName,
+    /// The folder it belongs to.
+    pub(crate) folder: String,
+    pub(crate) agent: AgentId,
+    /// The folder the agent works in.
+    pub(crate) cwd: String,
+    /// What the agent calls it; `None` before there was one, and after it was closed.
+    #[serde(default)]
+    pub(crate) session_id: Option<SessionId>,
+    #[serde(default)]
+    pub(crate) title: Option<String>,
+    /// Seconds since 1970, as all times.
+    pub(crate) created: u64,
+    pub(crate) used: u64,
+    #[serde(default)]
+    pub(crate) closed: Option<u64>,
+    #[serde(default)]
+    pub(crate) chapter: u32,
+    /// Sessions of the agent that this one was before, the oldest first.
+    #[serde(default)]
+    pub(crate) former: Vec<Former>,
+    /// What it is set to before each turn.
+    #[serde(default)]
+    pub(crate) wishes: Wishes,
+    /// What the agent had to choose from when it was last asked.
+    #[serde(default)]
+    pub(crate) offers: Offers,
+    /// The oldest first.
+    #[serde(default)]
+    pub(crate) turns: Vec<Turn>,
+    /// Turns that were left out because there were too many.
+    #[serde(default)]
+    pub(crate) left_out: u64,
+}
+
+/// A session of the agent that was gone on with in another one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Former {
+    pub(crate) session_id: SessionId,
+    pub(crate) chapter: u32,
+    /// When it was left.
+    pub(crate) left: u64,
+}
+
+/// A turn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Turn {
+    #[serde(default)]
+    pub(crate) chapter: u32,
+    pub(crate) begun: u64,
+    #[serde(default)]
+    pub(crate) ended: Option<u64>,
+    pub(crate) prompt: Said,
+    /// What the agent was told while it worked.
+    #[serde(default)]
+    pub(crate) added: Vec<Said>,
+    /// Its last message.
+    #[serde(default)]
+    pub(crate) report: Said,
+    /// Why it ended, in the words of the agent; `None` while it runs, and of a turn that
+    /// did not come to its end.
+    #[serde(default)]
+    pub(crate) stop_reason: Option<String>,
+}
+
+/// A text, or the beginning of one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Said {
+    pub(crate) text: String,
+    /// Whether there was more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) cut: bool,
+}
+
+/// How a turn ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TurnEnded {
+    pub(crate) report: String,
+    pub(crate) stop_reason: Option<String>,
+}
+
+/// The format that is written.
+const FORMAT: u32 = 1;
+
+/// Why a file is no record.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NoRecord {
+    /// A newer program wrote it.
+    Newer,
+    /// It makes no sense.
+    Damaged,
+}
+
+impl Record {
+    /// Begins the record of a session that has none.
+    pub(crate) fn new(place: &Place, cwd: &str) -> Self {
+        let now = now();
+        Self {
+            version: FORMAT,
+            name: place.name.clone(),
+            folder: place.folder.clone(),
+            agent: place.agent.clone(),
+            cwd: cwd.to_owned(),
+            session_id: None,
+            title: None,
+            created: now,
+            used: now,
+            closed: None,
+            chapter: 0,
+            former: Vec::new(),
+            wishes: Wishes::default(),
+            offers: Offers::default(),
+            turns: Vec::new(),
+            left_out: 0,
+        }
+    }
+
+    /// Reads a record.
+    pub(super) fn read(content: &[u8]) -> Result<Self, NoRecord> {
+        #[derive(Deserialize)]
+        struct Head {
+            version: u32,
+        }
+        let head: Head = serde_json::from_slice(content).map_err(|_| NoRecord::Damaged)?;
+        if head.version > FORMAT {
+            return Err(NoRecord::Newer);
+        }
+        serde_json::from_slice(content).map_err(|_| NoRecord::Damaged)
+    }
+
+    /// Returns where it belongs.
+    pub(crate) fn place(&self) -> Place {
+        Place {
+            folder: self.folder.clone(),
+            agent: self.agent.clone(),
+            name: self.name.clone(),
+        }
+    }
+
+    /// Goes on in another session of the agent; the one before is kept among the former.
+    pub(crate) fn go_on_in(&mut self, session: SessionId) {
+        self.leave();
+        self.session_id = Some(session);
+        self.closed = None;
+        self.used = now();
+    }
+
+    /// Begins another chapter: what was said before is no part of it.
+    pub(crate) fn begin_anew(&mut self) {
+        self.leave();
+        self.chapter += 1;
+        self.title = None;
+        self.wishes = Wishes::default();
+    }
+
+    /// Closes it.
+    pub(crate) fn close(&mut self) {
+        self.begin_anew();
+        self.closed = Some(now());
+    }
+
+    fn leave(&mut self) {
+        if let Some(session_id) = self.session_id.take() {
+            self.former.retain(|former| former.session_id != session_id);
+            self.former.push(Former {
+                session_id,
+                chapter: self.chapter,
+                left: now(),
+            });
+            let surplus = self.former.len().saturating_sub(MAX_FORMER);
+            self.former.drain(..surplus);
+        }
+    }
+
+    /// Takes up a session of the agent by its id: one that was here before goes on where it
+    /// was, any other one begins a chapter.
+    pub(crate) fn take_up(&mut self, session: &SessionId) {
+        if self.session_id.as_ref() == Some(session) {
+            return;
+        }
+        let before = self.former.iter().find(|it| it.session_id == *session);
+        let chapter = before.map(|before| before.chapter);
+        if chapter != Some(self.chapter) {
+            let newest = self.former.iter().map(|it| it.chapter).max();
+            let newest = newest.unwrap_or_default().max(self.chapter);
+            self.leave();
+            self.title = None;
+            self.chapter = chapter.unwrap_or(newest + 1);
+        }
+        self.go_on_in(session.clone());
+        self.former.retain(|it| it.session_id != *session);
+    }
+
+    /// Returns the ids of all sessions of the agent that are known, the current one first.
+    pub(crate) fn session_ids(&self) -> impl Iterator<Item = &SessionId> {
+        let former = self.former.iter().rev().map(|former| &former.session_id);
+        self.session_id.iter().chain(former)
+    }
+
+    /// Notes that a turn begins.
+    pub(crate) fn begin_turn(&mut self, prompt: &str) {
+        self.used = now();
+        self.closed = None;
+        self.turns.push(Turn {
+            chapter: self.chapter,
+            begun: self.used,
+            ended: None,
+            prompt: Said::new(prompt, MAX_PROMPT),
+            added: Vec::new(),
+            report: Said::default(),
+            stop_reason: None,
+        });
+        self.make_room();
+    }
+
+    /// Notes what the agent was told while its turn runs.
+    pub(crate) fn add(&mut self, prompt: &str) {
+        if let Some(turn) = self.turns.last_mut() {
+            turn.added.push(Said::new(prompt, MAX_PROMPT));
+            self.make_room();
+        }
+    }
+
+    /// Notes that the turn has ended.
+    pub(crate) fn end_turn(&mut self, end: &TurnEnded) {
+        self.used = now();
+        let used = self.used;
+        if let Some(turn) = self.turns.last_mut() {
+            turn.ended = Some(used);
+            turn.report = Said::new(&end.report, MAX_REPORT);
+            turn.stop_reason = end.stop_reason.clone();
+            self.make_room();
+        }
+    }
+
+    /// Notes the title that the agent gave it.
+    pub(crate) fn set_title(&mut self, title: &str) {
+        let title = one_line(title, MAX_TITLE);
+        self.title = (!title.is_empty()).then_some(title);
+    }
+
+    /// Returns what was said in this chapter, to be handed on to a session that does not
+    /// know it.
+    pub(crate) fn transcript(&self) -> Transcript {
+        let mut said = Transcript::new();
+        for turn in self.turns_of_chapter() {
+            said.push(Speaker::User, &turn.prompt.text);
+            for added in &turn.added {
+                said.push(Speaker::User, &added.text);
+            }
+            said.push(Speaker::Agent, &turn.report.text);
+        }
+        said
+    }
+
+    fn turns_of_chapter(&self) -> impl Iterator<Item = &Turn> {
+        self.turns
+            .iter()
+            .filter(|turn| turn.chapter == self.chapter)
+    }
+
+    /// Returns how many turns there were.
+    pub(crate) fn count(&self) -> u64 {
+        self.left_out + self.turns.len() as u64
+    }
+
+    /// What the session is about, in a line: its title, or how its first prompt begins.
+    pub(crate) fn about(&self) -> &str {
+        match (&self.title, self.turns_of_chapter().next()) {
+            (Some(title), _) => title,
+            (None, Some(first)) => first.prompt.text.trim(),
+            (None, None) => "",
+        }
+    }
+
+    /// Lets the oldest turns go until the bounds are kept; the newest one stays.
+    fn make_room(&mut self) {
+        let mut bytes: usize = self.turns.iter().map(Turn::bytes).sum();
+        let mut gone = 0;
+        while self.turns.len() - gone > 1
+            && (bytes > MAX_KEPT || self.turns.len() - gone > MAX_TURNS)
+        {
+            bytes -= self.turns[gone].bytes();
+            gone += 1;
+        }
+        self.turns.drain(..gone);
+        self.left_out += gone as u64;
+        // Somebody tells the agent more and more in one turn: the newest of it counts.
+        if let Some(turn) = self.turns.last_mut() {
+            while turn.bytes() > MAX_KEPT && !turn.added.is_empty() {
+                turn.added.remove(0);
+            }
+        }
+    }
+}
+
+impl Turn {
+    fn bytes(&self) -> usize {
+        let added: usize = self.added.iter().map(|added| added.text.len()).sum();
+        self.prompt.text.len() + added + self.report.text.len()
+    }
+
+    /// Why it ended, in a word; `interrupted` when its end was not seen.
+    pub(crate) fn end(&self) -> &str {
+        match (&self.stop_reason, self.ended) {
+            (Some(reason), _) => reason,
+            (None, Some(_)) => "failed",
+            (None, None) => "interrupted",
+        }
+    }
+}
+
+impl Said {
+    fn new(text: &str, max: usize) -> Self {
+        let kept = cut_bytes(text, max);
+        Self {
+            cut: kept.len() < text.len(),
+            text: clean(kept),
+        }
+    }
+}
+
+/// Seconds since 1970.
+pub(crate) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.unwrap_or(Duration::ZERO).as_secs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record() -> Record {
+        let place = Place {
+            folder: "/home/ada/project".to_owned(),
+            agent: AgentId::Demo,
+            name: "one".parse().unwrap(),
+        };
+        Record::new(&place, "/home/ada/project/src")
+    }
+
+    fn turn(record: &mut Record, prompt: &str, report: &str) {
+        record.begin_turn(prompt);
+        record.end_turn(&TurnEnded {
+            report: report.to_owned(),
+            stop_reason: Some("end_turn".to_owned()),
+        });
+    }
+
+    fn ids(record: &Record) -> Vec<&str> {
+        record.session_ids().map(SessionId::as_str).collect()
+    }
+
+    #[test]
+    fn it_comes_back_as_it_was_written() {
+        let mut record = record();
+        record.go_on_in("s".into());
+        turn(&mut record, "ask", "answer");
+        record.begin_turn("killed");
+        let written = serde_json::to_vec(&record).unwrap();
+        assert_eq!(Record::read(&written), Ok(record));
+    }
+
+    #[test]
+    fn what_is_newer_is_not_damaged() {
+        let written = serde_json::to_string(&record()).unwrap();
+        let newer = written.replace("\"version\":1", "\"version\":2");
+        assert_ne!(newer, written);
+        assert_eq!(Record::read(newer.as_bytes()), Err(NoRecord::Newer));
+        for damaged in ["", "{", "[]", "{\"version\":1}", &written[..100]] {
+            let read = Record::read(damaged.as_bytes());
+            assert_eq!(read, Err(NoRecord::Damaged), "{damaged}");
+        }
+    }
+
+    #[test]
+    fn what_is_forgotten_goes_on_and_what_is_begun_anew_does_not() {
+        let mut record = record();
+        record.go_on_in("a".into());
+        turn(&mut record, "first", "1");
+        record.go_on_in("b".into());
+        turn(&mut record, "second", "2");
+        let said = record.transcript().to_text();
+        assert!(
+            said.contains("> first\n") && said.contains("> 2\n"),
+            "{said}"
+        );
+        assert_eq!(ids(&record), ["b", "a"]);
+
+        record.begin_anew();
+        assert!(record.transcript().is_empty());
+        assert_eq!((record.session_id.as_ref(), record.turns.len()), (None, 2));
+        record.go_on_in("c".into());
+        turn(&mut record, "third", "3");
+        assert_eq!(record.about(), "third");
+        assert!(!record.transcript().to_text().contains("first"));
+
+        // Back to a session of before: to what was said there.
+        record.take_up(&"a".into());
+        assert_eq!(ids(&record), ["a", "c", "b"]);
+        assert!(record.transcript().to_text().contains("> first\n"));
+        // To one that nobody knew here, and to the same again.
+        record.take_up(&"d".into());
+        record.take_up(&"d".into());
+        assert!(record.transcript().is_empty());
+        assert_eq!(ids(&record), ["d", "a", "c", "b"]);
+        let chapters: Vec<_> = record.turns.iter().map(|turn| turn.chapter).collect();
+        assert_eq!((chapters, record.chapter), (vec![0, 0, 1], 2));
+    }
+
+    #[test]
+    fn what_was_closed_begins_anew() {
+        let mut record = record();
+        record.go_on_in("a".into());
+        turn(&mut record, "first", "1");
+        record.close();
+        assert!(record.closed.is_some() && record.session_id.is_none());
+        assert_eq!(
+            (ids(&record), record.transcript().is_empty()),
+            (vec!["a"], true)
+        );
+        record.go_on_in("b".into());
+        assert_eq!(record.closed, None);
+    }
+
+    #[test]
+    fn how_a_turn_ended_is_told_also_when_nobody_saw_it() {
+        let mut record = record();
+        turn(&mut record, "ask", "answer");
+        record.begin_turn("failed");
+        record.end_turn(&TurnEnded::default());
+        record.begin_turn("killed");
+        record.add("and more");
+        let ends: Vec<_> = record.turns.iter().map(Turn::end).collect();
+        assert_eq!(ends, ["end_turn", "failed", "interrupted"]);
+        let said = record.transcript().to_text();
+        assert!(
+            said.contains("user:\n> killed\nuser:\n> and more\n"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn nothing_of_it_grows_without_end() {
+        let mut record = record();
+        let long = "ä".repeat(MAX_REPORT);
+        for n in 0..40 {
+            record.go_on_in(format!("s-{n}").as_str().into());
+            turn(&mut record, &long, &long);
+        }
+        let first = &record.turns[0];
+        assert!(first.prompt.cut && first.prompt.text.len() <= MAX_PROMPT);
+        assert!(first.report.cut && first.report.text.len() <= MAX_REPORT);
+        let kept: usize = record.turns.iter().map(Turn::bytes).sum();
+        assert!(kept <= MAX_KEPT, "{kept}");
+        assert_eq!(record.count(), 40);
+        assert!(record.left_out > 0);
+
+        for _ in 0..200 {
+            record.add(&long);
+        }
+        let last = record.turns.last().unwrap();
+        assert!(last.bytes() <= MAX_KEPT && !last.added.is_empty());
+
+        for n in 0..MAX_TURNS + 10 {
+            record.go_on_in(format!("t-{n}").as_str().into());
+            turn(&mut record, "x", "y");
+        }
+        assert_eq!(record.turns.len(), MAX_TURNS);
+        assert_eq!(record.former.len(), MAX_FORMER);
+        record.set_title(&long);
+        assert!(record.about().len() <= 4 * MAX_TITLE);
+    }
+}

@@ -1,0 +1,262 @@
+//! Finding the session that a command line means.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use acp_protocol::v1::SessionId;
+
+use super::args::KeepArgs;
+use super::busy::{Claimed, IfBusy, NotClaimed, claim};
+use super::kept::{Kept, Way};
+use super::limits::{BUSY_WAIT, MAX_NAME};
+use super::place::{AgentId, Place, SessionName, scope_of};
+use super::record::Record;
+use super::store::{Store, StoreError};
+
+/// The kept session that a run is part of, before it is claimed.
+#[derive(Debug)]
+pub(crate) struct Target {
+    store: Store,
+    /// The folder that sessions of the run's folder belong to.
+    scope: String,
+    name: SessionName,
+    way: Way,
+    /// What is recorded of it, as far as it is known which one it is.
+    found: Option<Record>,
+    if_busy: IfBusy,
+    patience: Duration,
+}
+
+/// Why no session can be meant.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoTarget {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("keep a session of {}: its path is no text", .folder.display())]
+    NoText { folder: PathBuf },
+}
+
+impl Target {
+    /// Finds the session that is meant in a folder; `agent` is who was asked for, if
+    /// anybody was: then sessions of others do not count.
+    pub(crate) fn find(
+        args: &KeepArgs,
+        agent: Option<&AgentId>,
+        cwd: &Path,
+    ) -> Result<Self, NoTarget> {
+        Self::find_in(Store::of_user()?, args, agent, cwd)
+    }
+
+    fn find_in(
+        store: Store,
+        args: &KeepArgs,
+        agent: Option<&AgentId>,
+        cwd: &Path,
+    ) -> Result<Self, NoTarget> {
+        let folder = text_of(scope_of(cwd))?;
+        let records = store.list(Some(&folder))?.records;
+        let fits = |record: &&Record| agent.is_none_or(|agent| record.agent.is(agent));
+        let id = args.resume.as_deref().map(SessionId::from);
+        // The last used comes first.
+        let found = records
+            .iter()
+            .filter(fits)
+            .find(|record| match (&args.session, &id) {
+                (Some(name), _) => record.name == *name,
+                (None, Some(id)) => record.session_ids().any(|known| known == id),
+                (None, None) => !args.new || record.name == SessionName::default_name(),
+            });
+        let name = match (&args.session, found, &args.resume) {
+            (Some(name), _, _) => name.clone(),
+            (None, Some(found), _) => found.name.clone(),
+            (None, None, Some(id)) => named_after(id),
+            (None, None, None) => SessionName::default_name(),
+        };
+        Ok(Self {
+            found: found.cloned(),
+            store,
+            scope: folder,
+            name,
+            way: match id {
+                Some(id) => Way::In(id),
+                None if args.new => Way::Anew,
+                None => Way::Continue,
+            },
+            if_busy: args.if_busy.unwrap_or_default(),
+            patience: args.busy_timeout.unwrap_or(BUSY_WAIT),
+        })
+    }
+
+    /// Returns the folder in which sessions are kept.
+    pub(crate) fn folder(&self) -> &Path {
+        self.store.folder()
+    }
+
+    /// Returns the agent of the session that was found.
+    pub(crate) fn agent(&self) -> Option<&AgentId> {
+        self.found.as_ref().map(|found| &found.agent)
+    }
+
+    /// Returns the folder the agent works in, where that is settled: a session stays where
+    /// it was begun.
+    pub(crate) fn cwd(&self) -> Option<&Path> {
+        let found = self.found.as_ref().filter(|found| match &self.way {
+            Way::Continue => found.session_id.is_some(),
+            Way::Anew => false,
+            Way::In(id) => found.session_ids().any(|known| known == id),
+        })?;
+        let cwd = Path::new(&found.cwd);
+        cwd.is_dir().then_some(cwd)
+    }
+
+    /// Returns the model it was set to.
+    pub(crate) fn model(&self) -> Option<&str> {
+        let found = self.found.as_ref().filter(|_| self.way != Way::Anew)?;
+        found.wishes.model.as_deref()
+    }
+
+    /// Claims the session for a turn in `cwd`; `None` when a turn that runs took the
+    /// prompt.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`claim`].
+    pub(crate) async fn claim(
+        &self,
+        agent: AgentId,
+        cwd: &Path,
+        prompt: &str,
+        say: &mut (dyn FnMut(&str) + Send),
+    ) -> Result<Option<Kept>, NotClaimed> {
+        let place = Place {
+            folder: self.scope.clone(),
+            agent,
+            name: self.name.clone(),
+        };
+        let (if_busy, patience) = (self.if_busy, self.patience);
+        match claim(&self.store, &place, if_busy, patience, prompt, say).await? {
+            Claimed::Steered => Ok(None),
+            Claimed::Held(hold) => {
+                let cwd = cwd.to_string_lossy();
+                let hold = Arc::clone(&hold);
+                Ok(Some(Kept::begin(
+                    &self.store,
+                    &place,
+                    hold,
+                    &cwd,
+                    &self.way,
+                )))
+            }
+        }
+    }
+}
+
+/// Paths are text in the protocol too.
+pub(super) fn text_of(folder: PathBuf) -> Result<String, NoTarget> {
+    let text = folder.into_os_string().into_string();
+    text.map_err(|folder| NoTarget::NoText {
+        folder: folder.into(),
+    })
+}
+
+/// Makes a name of an id of the agent.
+fn named_after(id: &str) -> SessionName {
+    let plain = |c: &char| c.is_ascii_alphanumeric() || "-_.".contains(*c);
+    let name: String = id.chars().filter(plain).take(MAX_NAME).collect();
+    let name = name.trim_start_matches('-').parse();
+    name.unwrap_or_else(|_| SessionName::default_name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sessions of a folder, the last used first: `b` of codex with `s-2`, before it `s-1`;
+    /// `default` of the demo agent; `b` of the demo agent.
+    fn store(cwd: &Path) -> Store {
+        let store = Store::in_folder(cwd.join("state"));
+        let codex = AgentId::Named {
+            name: "codex".to_owned(),
+        };
+        let all = [
+            ("b", codex, 30, vec!["s-1", "s-2"]),
+            ("default", AgentId::Demo, 20, vec!["s-3"]),
+            ("b", AgentId::Demo, 10, vec!["s-4"]),
+        ];
+        for (name, agent, used, sessions) in all {
+            let place = Place {
+                folder: cwd.to_str().unwrap().to_owned(),
+                agent,
+                name: name.parse().unwrap(),
+            };
+            let hold = store.try_claim(&place).unwrap().unwrap();
+            let mut record = Record::new(&place, cwd.to_str().unwrap());
+            for session in sessions {
+                record.go_on_in(session.into());
+            }
+            record.used = used;
+            hold.save(record).unwrap();
+        }
+        store
+    }
+
+    #[track_caller]
+    fn check(args: &KeepArgs, agent: Option<AgentId>, expected: &str) {
+        let dir = tempfile::tempdir().unwrap();
+        let cwd = dir.path();
+        let target = Target::find_in(store(cwd), args, agent.as_ref(), cwd).unwrap();
+        let whose = target.agent().map_or("new", AgentId::label);
+        let way = match &target.way {
+            Way::Continue => "continue".to_owned(),
+            Way::Anew => "anew".to_owned(),
+            Way::In(id) => format!("in {id}"),
+        };
+        assert_eq!(format!("{} {whose} {way}", target.name), expected);
+        let settled = target.cwd().is_some();
+        assert_eq!(settled, target.found.is_some() && target.way != Way::Anew);
+    }
+
+    #[test]
+    fn the_session_that_is_meant_is_found() {
+        let named = |name: &str| KeepArgs {
+            session: Some(name.parse().unwrap()),
+            ..KeepArgs::default()
+        };
+        check(&named("b"), None, "b codex continue");
+        check(&named("b"), Some(AgentId::Demo), "b demo continue");
+        check(&named("c"), None, "c new continue");
+        let go_on = || KeepArgs {
+            go_on: true,
+            ..KeepArgs::default()
+        };
+        check(&go_on(), None, "b codex continue");
+        check(&go_on(), Some(AgentId::Demo), "default demo continue");
+        check(
+            &go_on(),
+            Some(AgentId::of_command(&["x"])),
+            "default new continue",
+        );
+        let resume = |id: &str| KeepArgs {
+            resume: Some(id.to_owned()),
+            ..KeepArgs::default()
+        };
+        check(&resume("s-1"), None, "b codex in s-1");
+        check(&resume("s-4"), None, "b demo in s-4");
+        check(&resume("s/9!"), None, "s9 new in s/9!");
+        check(&resume("../.."), None, ".... new in ../..");
+        let new = || KeepArgs {
+            new: true,
+            ..KeepArgs::default()
+        };
+        check(&new(), None, "default demo anew");
+        check(
+            &KeepArgs {
+                new: true,
+                ..named("b")
+            },
+            None,
+            "b codex anew",
+        );
+    }
+}

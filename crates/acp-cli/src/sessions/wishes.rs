@@ -1,0 +1,203 @@
+//! What a session is set to, and what its agent offers.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use acp_client::SessionControl;
+use acp_harness::model::{Demand, Settings, select_option, values};
+use acp_harness::text::one_line;
+use acp_harness::turn::{TurnError, set};
+use acp_protocol::v1::{SessionConfigOption, SessionConfigOptionKind, SessionModeState};
+use serde::{Deserialize, Serialize};
+
+use super::limits::{MAX_OFFERS, MAX_SETTINGS};
+
+/// Characters of a list of values that are shown.
+const MAX_SHOWN: usize = 400;
+
+/// One thing to set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub(crate) enum Change {
+    Model { id: String },
+    Mode { id: String },
+    Option { id: String, value: String },
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Model { id } => write!(f, "the model {id}"),
+            Self::Mode { id } => write!(f, "the mode {id}"),
+            Self::Option { id, value } => write!(f, "the option {id} to {value}"),
+        }
+    }
+}
+
+/// What a session is set to before each of its turns: agents start anew for each, and not
+/// all of them remember.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Wishes {
+    #[serde(default)]
+    pub(crate) model: Option<String>,
+    #[serde(default)]
+    pub(crate) mode: Option<String>,
+    #[serde(default)]
+    pub(crate) options: BTreeMap<String, String>,
+}
+
+/// What the agent had to choose from, when it was last asked.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Offers {
+    /// Whether it was asked.
+    #[serde(default)]
+    known: bool,
+    #[serde(default)]
+    modes: Option<SessionModeState>,
+    #[serde(default)]
+    options: Vec<SessionConfigOption>,
+}
+
+impl Wishes {
+    /// Tells whether nothing is set.
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Adds a change; `false` when there are too many.
+    pub(crate) fn add(&mut self, change: &Change) -> bool {
+        match change {
+            Change::Model { id } => self.model = Some(id.clone()),
+            Change::Mode { id } => self.mode = Some(id.clone()),
+            Change::Option { id, value } => {
+                if self.options.len() >= MAX_SETTINGS && !self.options.contains_key(id) {
+                    return false;
+                }
+                self.options.insert(id.clone(), value.clone());
+            }
+        }
+        true
+    }
+
+    /// Returns its parts.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = Change> {
+        let model = self.model.iter().cloned().map(|id| Change::Model { id });
+        let mode = self.mode.iter().cloned().map(|id| Change::Mode { id });
+        let options = self.options.iter().map(|(id, value)| Change::Option {
+            id: id.clone(),
+            value: value.clone(),
+        });
+        model.chain(mode).chain(options)
+    }
+}
+
+impl Offers {
+    /// Reads what an open session offers; what is too long is not remembered.
+    pub(crate) fn of(control: &SessionControl) -> Self {
+        let offers = Self {
+            known: true,
+            modes: control.modes(),
+            options: control.config_options().unwrap_or_default(),
+        };
+        match serde_json::to_vec(&offers) {
+            Ok(written) if written.len() <= MAX_OFFERS => offers,
+            _ => Self::default(),
+        }
+    }
+
+    /// Says what there is to choose from: each choice by its id, with its values.
+    pub(crate) fn in_words(&self) -> Vec<(String, String)> {
+        let names = |all: Vec<&str>| one_line(&all.join(", "), MAX_SHOWN);
+        let mut choices = Vec::new();
+        if let Some(modes) = &self.modes {
+            let modes = modes.available_modes.iter().map(|mode| mode.id.as_str());
+            choices.push(("modes".to_owned(), names(modes.collect())));
+        }
+        for option in &self.options {
+            let values = match &option.kind {
+                SessionConfigOptionKind::Select(choice) => {
+                    values(choice).map(|offer| offer.value.as_str()).collect()
+                }
+                SessionConfigOptionKind::Boolean(_) => vec!["true", "false"],
+                _ => continue,
+            };
+            choices.push((one_line(option.id.as_str(), MAX_SHOWN), names(values)));
+        }
+        choices
+    }
+
+    /// Checks that a change can be had, as far as it is known.
+    ///
+    /// # Errors
+    ///
+    /// [`TurnError`] with what there is instead.
+    pub(crate) fn check(&self, change: &Change) -> Result<(), TurnError> {
+        match self.known {
+            true => is_open(&self.options, self.modes.as_ref(), change).map(|_| ()),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Tells whether there is something to be done to have a change.
+fn is_open(
+    options: &[SessionConfigOption],
+    modes: Option<&SessionModeState>,
+    change: &Change,
+) -> Result<bool, TurnError> {
+    let settings = match change {
+        Change::Model { id } => Settings::new().with_model(id, Demand::Require),
+        Change::Mode { id } => Settings::new().with_mode(id, Demand::Require),
+        Change::Option { id, value } => {
+            return Ok(select_option(options, id, value)?.is_some());
+        }
+    };
+    Ok(settings.plan().next(options, modes)?.is_some())
+}
+
+/// Sets it on a session that is open, and sees to it that the agent says so.
+pub(crate) async fn apply(control: &SessionControl, change: &Change) -> Result<(), NotSet> {
+    let settings = match change {
+        Change::Model { id } => Settings::new().with_model(id, Demand::Require),
+        Change::Mode { id } => Settings::new().with_mode(id, Demand::Require),
+        Change::Option { id, value } => {
+            let known = control.config_options().unwrap_or_default();
+            if let Some((id, value)) = select_option(&known, id, value).map_err(TurnError::from)? {
+                let set = control.set_config_option(id, value).await;
+                set.map_err(TurnError::from)?;
+            }
+            return prove(control, change);
+        }
+    };
+    set(control, &settings).await?;
+    prove(control, change)
+}
+
+/// Checks that the agent says that it is set.
+pub(crate) fn prove(control: &SessionControl, change: &Change) -> Result<(), NotSet> {
+    let options = control.config_options().unwrap_or_default();
+    match is_open(&options, control.modes().as_ref(), change)? {
+        false => Ok(()),
+        true => Err(NotSet::NotKept {
+            change: change.clone(),
+        }),
+    }
+}
+
+/// Checks it of several.
+pub(crate) fn prove_all(control: &SessionControl, changes: &[Change]) -> Result<(), NotSet> {
+    changes.iter().try_for_each(|change| prove(control, change))
+}
+
+/// Why something is not set.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotSet {
+    #[error(transparent)]
+    Failed(#[from] TurnError),
+    /// The agent accepted it and says it is set to something else.
+    #[error("set {change}: the agent took it, and still has another one")]
+    NotKept { change: Change },
+    /// A session remembers only so many.
+    #[error("remember {change}: too many options are set")]
+    TooMany { change: Change },
+}
