@@ -3,10 +3,12 @@
 use clap::{Parser, Subcommand};
 
 use crate::agents::AgentsArgs;
+use crate::completions::CompletionsArgs;
 use crate::config::{self, ConfigCommand};
 use crate::demo::DemoArgs;
 use crate::doctor::DoctorArgs;
 use crate::login::{LoginArgs, LogoutArgs};
+use crate::man::ManArgs;
 use crate::run::RunArgs;
 use crate::schema::SchemaName;
 use crate::sessions::{CancelArgs, SessionsCommand, SetArgs};
@@ -86,6 +88,10 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: acp_mockpeer::cli::Command,
     },
+    /// Write what a shell needs to complete commands and options
+    Completions(CompletionsArgs),
+    /// Write pages of the manual
+    Man(ManArgs),
 }
 
 #[cfg(test)]
@@ -131,6 +137,8 @@ mod tests {
         "sessions agent",
         "set",
         "cancel",
+        "completions",
+        "man",
     ];
 
     #[test]

@@ -48,6 +48,12 @@ Exit codes:
   130  cancelled
 ";
 
+/// Returns the codes and what each says, as the help prints them.
+pub(crate) fn table() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let lines = HELP.lines().skip(1);
+    lines.filter_map(|line| line.trim_start().split_once("  "))
+}
+
 impl Exit {
     /// Returns the number.
     pub(crate) fn code(self) -> u8 {
@@ -81,11 +87,7 @@ mod tests {
             Exit::Busy,
             Exit::Cancelled,
         ];
-        let listed: Vec<u8> = HELP
-            .lines()
-            .skip(1)
-            .map(|line| line.split_whitespace().next().unwrap().parse().unwrap())
-            .collect();
+        let listed: Vec<u8> = table().map(|(code, _)| code.parse().unwrap()).collect();
         assert_eq!(listed, all.map(Exit::code));
     }
 }

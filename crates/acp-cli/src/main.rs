@@ -2,6 +2,7 @@
 
 mod agents;
 mod args;
+mod completions;
 #[allow(
     dead_code,
     unused_imports,
@@ -14,6 +15,7 @@ mod exit;
 mod inquiry;
 mod keys;
 mod login;
+mod man;
 mod outcome;
 mod run;
 mod schema;
@@ -24,7 +26,7 @@ mod values;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use tokio::runtime::Runtime;
 
 use args::{Cli, Command};
@@ -49,6 +51,8 @@ fn main() -> ExitCode {
         Command::Login(args) => on_runtime(|runtime| runtime.block_on(login::log_in(args))),
         Command::Logout(args) => on_runtime(|runtime| runtime.block_on(login::log_out(args))),
         Command::Doctor(args) => on_runtime(|runtime| runtime.block_on(doctor::run(args))),
+        Command::Completions(args) => completions::run(&args, Cli::command()).into(),
+        Command::Man(args) => man::run(&args, Cli::command()).into(),
         Command::Config { command } => config::run(&command).into(),
         Command::Schema { name } => schema::print(name).into(),
         Command::Sessions { command } => {

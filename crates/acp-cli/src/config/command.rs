@@ -88,6 +88,14 @@ fn init(args: &InitArgs) -> Result<String, Outcome> {
     ))
 }
 
+/// Returns the variables of the environment that are read, and what each is about.
+pub(crate) fn variables() -> Vec<(&'static str, &'static str)> {
+    let rows = Settings::of(Vec::new()).rows().into_iter();
+    let settings = rows.map(|row| (row.variable, row.about));
+    let others = [("NO_COLOR", "no colours, unless ACP_COLOR says otherwise")];
+    settings.chain(others).collect()
+}
+
 /// What the help says of files and precedence.
 pub(crate) static HELP: LazyLock<String> = LazyLock::new(|| {
     let rows = Settings::of(Vec::new()).rows();

@@ -40,7 +40,7 @@ use std::path::{Path, PathBuf};
 use acp_harness::Registry;
 use acp_protocol::v1::McpServer;
 
-pub(crate) use command::{ConfigCommand, HELP, run};
+pub(crate) use command::{ConfigCommand, HELP, run, variables};
 pub(crate) use error::ConfigError;
 use mcp::McpServers;
 use places::Surroundings;
