@@ -15,6 +15,7 @@ mod codegen;
 #[cfg(unix)]
 mod interop;
 mod layers;
+mod pictures;
 mod schema;
 mod steps;
 mod test;
@@ -46,6 +47,8 @@ enum Command {
     Ci(ci::Args),
     /// Run our examples under the load generator, beside the floors.
     Bench(bench::Args),
+    /// Draw the pictures of the documentation anew, of real runs.
+    Pictures,
     /// Drive real agents with the acp program, and print what worked.
     #[cfg(unix)]
     Interop(interop::Args),
@@ -70,6 +73,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Test(args) => test::run(&args),
         Command::Ci(args) => ci::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Pictures => pictures::run(),
         #[cfg(unix)]
         Command::Interop(args) => interop::run(&args),
     }

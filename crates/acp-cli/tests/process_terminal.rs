@@ -105,7 +105,7 @@ fn text_goes_elsewhere_byte_by_byte_while_rows_are_drawn() {
     let script = TOOL.replace("I look.", "I \\u001b[1mlook.");
     let run = acp(&["x"], &script).in_folder(folder.path());
     let out = File::create(&path).unwrap();
-    let run = run.on_terminal_with(60, 12, Some(out.into()));
+    let run = run.on_terminal_with(60, 12, out.into());
     let screen = run.wait_until(|screen| screen.contains("working"));
     assert!(!screen.contains("look."), "{screen}");
     fs::write(folder.path().join("go"), "").unwrap();
@@ -121,7 +121,7 @@ fn beside_a_pipe_and_on_dumb_terminals_nothing_is_drawn() {
     let quick = TOOL.replace("while ! [ -e go ]; do sleep 0.01; done", "sleep 0.3");
     let (reader, writer) = std::io::pipe().unwrap();
     let (_, screen, bytes) = acp(&["x"], &quick)
-        .on_terminal_with(60, 12, Some(writer.into()))
+        .on_terminal_with(60, 12, writer.into())
         .end();
     drop(reader);
     assert!(screen.contains("✓ Look around"), "{screen}");

@@ -23,7 +23,8 @@ pub(super) fn running(call: &Call, now: Instant, turning: &str, style: &Style) -
         Some(ToolCallStatus::InProgress) => (Tone::Busy, turning),
         _ => (Tone::Faint, style.signs.waiting),
     };
-    let time = call.running_for(now).map(in_seconds);
+    let time = call.running_for(now);
+    let time = time.filter(|time| time.as_secs() > 0).map(in_seconds);
     line(call, sign, None, time, style)
 }
 

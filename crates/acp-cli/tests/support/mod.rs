@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "each test binary uses another part")]
 
 #[cfg(target_os = "linux")]
+pub(crate) mod picture;
+#[cfg(target_os = "linux")]
 pub(crate) mod terminal;
 
 use std::ffi::OsStr;

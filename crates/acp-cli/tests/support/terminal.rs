@@ -30,12 +30,22 @@ struct Seen {
 impl Run {
     /// Starts on a terminal of this size, which controls the program as a shell's would.
     pub(crate) fn on_terminal(self, columns: u16, rows: u16) -> OnTerminal {
-        self.on_terminal_with(columns, rows, None)
+        self.start_on_terminal("", columns, rows, None)
+    }
+
+    /// The same, below a line that is there already.
+    pub(crate) fn on_terminal_after(self, line: &str, columns: u16, rows: u16) -> OnTerminal {
+        self.start_on_terminal(line, columns, rows, None)
     }
 
     /// The same, with standard output elsewhere.
-    pub(crate) fn on_terminal_with(
+    pub(crate) fn on_terminal_with(self, columns: u16, rows: u16, out: Stdio) -> OnTerminal {
+        self.start_on_terminal("", columns, rows, Some(out))
+    }
+
+    fn start_on_terminal(
         self,
+        line: &str,
         columns: u16,
         rows: u16,
         out: Option<Stdio>,
@@ -73,8 +83,13 @@ impl Run {
         // Only who runs there still has it open, so that its end is seen.
         drop((terminal, command));
         let keyboard = File::from(controller);
+        let mut parser =
+            vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0);
+        if !line.is_empty() {
+            parser.process(format!("{line}\r\n").as_bytes());
+        }
         let seen = Arc::new(Mutex::new(Seen {
-            parser: vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0),
+            parser,
             bytes: Vec::new(),
             ended: false,
         }));
@@ -135,7 +150,7 @@ impl OnTerminal {
     #[track_caller]
     pub(crate) fn end(mut self) -> (Option<i32>, String, String) {
         let deadline = Instant::now() + LIMIT;
-        while !self.seen.lock().unwrap().ended {
+        while !self.has_ended() {
             assert!(Instant::now() < deadline, "it goes on: {}", self.screen());
             thread::sleep(Duration::from_millis(5));
         }
@@ -143,6 +158,16 @@ impl OnTerminal {
         assert_eq!(left(&self.mark), Vec::<String>::new(), "left behind");
         let bytes = self.seen.lock().unwrap().bytes.clone();
         (code, self.screen(), String::from_utf8(bytes).unwrap())
+    }
+
+    /// Tells whether the program has ended and all it wrote is on the screen.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.seen.lock().unwrap().ended
+    }
+
+    /// Looks at the screen.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
+        look(self.seen.lock().unwrap().parser.screen())
     }
 
     /// What is on the screen, without empty rows below.
