@@ -45,7 +45,8 @@ pub(super) fn line(bytes: &[u8]) -> String {
     const LONGEST: usize = 400;
     static REDACTOR: LazyLock<Redactor> = LazyLock::new(|| Redactor::new().keeping_homes());
     let text = match std::str::from_utf8(bytes) {
-        Ok(text) => REDACTOR.text_line(text).into(),
+        // Far more than is shown, so that no secret is cut.
+        Ok(text) => REDACTOR.beginning(text, LONGEST * 40).into(),
         Err(_) => String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST * 4)]),
     };
     let mut shown = String::new();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
+use regex::{Captures, Regex, RegexSet};
 
 use super::json_strings;
 use super::{Entry, What};
@@ -123,6 +123,39 @@ impl Redactor {
         redacted
     }
 
+    /// Redacts the beginning of a line that is text: at least so many bytes of
+    /// it, if it has them.
+    ///
+    /// Where a string is cut, a secret that begins before the cut may show its
+    /// beginning, so more than is shown has to be asked for.
+    pub(crate) fn beginning(&self, text: &str, bytes: usize) -> String {
+        if text.len() <= bytes {
+            return self.text_line(text);
+        }
+        let mut redacted = String::new();
+        let mut done = 0;
+        let is_json = json_strings::each(text, |string| {
+            if redacted.len() >= bytes {
+                return;
+            }
+            redacted.push_str(cut(&text[done..string.range.start], bytes));
+            let inside = cut(&text[string.range.clone()], bytes);
+            if !string.is_key && is_secret_place(string.keys) && !inside.is_empty() {
+                redacted.push_str(GONE);
+            } else {
+                redacted.push_str(&self.text(inside));
+            }
+            done = string.range.end;
+        });
+        if !is_json {
+            return self.text(cut(text, bytes));
+        }
+        if redacted.len() < bytes {
+            redacted.push_str(cut(&text[done..], bytes));
+        }
+        redacted
+    }
+
     /// Redacts a text that stands in a JSON string, as it is written there.
     fn text(&self, text: &str) -> String {
         let mut text = text.to_owned();
@@ -138,24 +171,18 @@ impl Redactor {
                 text = text.replace(&form, by);
             }
         }
-        let homes = if self.keeps_homes {
-            &[]
-        } else {
-            HOMES.as_slice()
-        };
-        for (pattern, with) in SECRETS.iter().chain(homes) {
-            if pattern.is_match(&text) {
-                text = pattern
-                    .replace_all(&text, |found: &Captures<'_>| {
-                        let mut new = String::new();
-                        found.expand(with, &mut new);
-                        new
-                    })
-                    .into_owned();
-            }
-        }
+        FORMS.replace(&mut text, |form| !(form.is_home && self.keeps_homes));
         text
     }
+}
+
+/// The beginning of a text, of about so many bytes.
+fn cut(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 /// Writes a text as it stands between the quotes of a JSON string.
@@ -198,46 +225,91 @@ pub(crate) fn is_secret_name(name: &str) -> bool {
     ends.iter().any(|end| plain.ends_with(end))
 }
 
-/// What secrets look like, and what takes their place.
-static SECRETS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
-    compiled(&[
-        // Keys of providers: a known beginning, then much that means nothing.
-        (r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}", GONE),
-        (
-            r"\b(?:ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[abprs])[-_][A-Za-z0-9_-]{16,}",
-            GONE,
-        ),
-        (r"\bAKIA[0-9A-Z]{16}\b", GONE),
-        (r"\bAIza[A-Za-z0-9_-]{30,}", GONE),
-        (
-            r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
-            GONE,
-        ),
-        (
-            r"(?i)\b(bearer|basic) [A-Za-z0-9._~+/=-]{8,}",
-            "$1 [redacted]",
-        ),
-        // `https://name:password@host`
-        (r"(://[^/\s:@]+:)[^/\s:@]+@", "$1[redacted]@"),
-    ])
-});
+/// The forms of secrets and of home folders.
+static FORMS: LazyLock<Forms> = LazyLock::new(Forms::new);
 
-/// What home folders look like, and what takes their place.
-static HOMES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
-    compiled(&[
-        (r"/(home|Users)/[^/\s\\:]+", "/$1/user"),
-        (r"(^|[^A-Za-z0-9_.-])/root\b", "$1/home/user"),
-        (
-            r"(?i)([A-Z]:(?:\\\\|\\|/)Users(?:\\\\|\\|/))[^\\/\s]+",
-            "${1}user",
-        ),
-    ])
-});
+struct Forms {
+    /// One for each form, in the same order: what has to be there at all. Long
+    /// texts are looked through once for all of them.
+    hints: RegexSet,
+    all: Vec<Form>,
+}
 
-fn compiled(all: &[(&str, &'static str)]) -> Vec<(Regex, &'static str)> {
-    all.iter()
-        .filter_map(|(pattern, with)| Some((Regex::new(pattern).ok()?, *with)))
-        .collect()
+/// What something looks like, and what takes its place.
+struct Form {
+    is_home: bool,
+    pattern: Regex,
+    with: &'static str,
+}
+
+/// Hint, pattern, and what takes its place.
+const SECRETS: [(&str, &str, &str); 7] = [
+    // Keys of providers: a known beginning, then much that means nothing.
+    ("[spr]k-", r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}", GONE),
+    (
+        "gh[pousr]|github_pat|glpat|xox",
+        r"\b(?:ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[abprs])[-_][A-Za-z0-9_-]{16,}",
+        GONE,
+    ),
+    ("AKIA", r"\bAKIA[0-9A-Z]{16}\b", GONE),
+    ("AIza", r"\bAIza[A-Za-z0-9_-]{30,}", GONE),
+    (
+        "eyJ",
+        r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
+        GONE,
+    ),
+    (
+        "(?i)(?:bearer|basic) ",
+        r"(?i)\b(bearer|basic) [A-Za-z0-9._~+/=-]{8,}",
+        "$1 [redacted]",
+    ),
+    // `https://name:password@host`
+    ("://", r"(://[^/\s:@]+:)[^/\s:@]+@", "$1[redacted]@"),
+];
+
+const HOMES: [(&str, &str, &str); 3] = [
+    ("/home/|/Users/", r"/(home|Users)/[^/\s\\:]+", "/$1/user"),
+    ("/root", r"(^|[^A-Za-z0-9_.-])/root\b", "$1/home/user"),
+    (
+        r"(?i)Users[\\/]",
+        r"(?i)([A-Z]:(?:\\\\|\\|/)Users(?:\\\\|\\|/))[^\\/\s]+",
+        "${1}user",
+    ),
+];
+
+impl Forms {
+    fn new() -> Self {
+        let (mut hints, mut all) = (Vec::new(), Vec::new());
+        for (index, (hint, pattern, with)) in SECRETS.into_iter().chain(HOMES).enumerate() {
+            // These stand above, and a test reads them.
+            if let Ok(pattern) = Regex::new(pattern) {
+                hints.push(hint);
+                all.push(Form {
+                    is_home: index >= SECRETS.len(),
+                    pattern,
+                    with,
+                });
+            }
+        }
+        let hints = RegexSet::new(hints).unwrap_or_default();
+        Self { hints, all }
+    }
+
+    /// Replaces what has a form that is meant.
+    fn replace(&self, text: &mut String, is_meant: impl Fn(&Form) -> bool) {
+        for index in &self.hints.matches(text) {
+            let form = &self.all[index];
+            if !is_meant(form) || !form.pattern.is_match(text) {
+                continue;
+            }
+            let replaced = form.pattern.replace_all(text, |found: &Captures<'_>| {
+                let mut new = String::new();
+                found.expand(form.with, &mut new);
+                new
+            });
+            *text = replaced.into_owned();
+        }
+    }
 }
 
 #[cfg(test)]
@@ -255,7 +327,8 @@ mod tests {
 
     #[test]
     fn every_pattern_is_one() {
-        assert_eq!((SECRETS.len(), HOMES.len()), (7, 3));
+        let every = SECRETS.len() + HOMES.len();
+        assert_eq!((FORMS.all.len(), FORMS.hints.len()), (every, every));
     }
 
     #[test]
@@ -317,6 +390,25 @@ mod tests {
             r#"{"cwd":"/home/user/project/a"}"#,
         );
         check(r#"{"/home/ada/k":1}"#, r#"{"/home/user/k":1}"#);
+    }
+
+    #[test]
+    fn the_beginning_of_a_long_line() {
+        let long = "word ".repeat(50_000);
+        let line = format!(
+            r#"{{"env":[{{"name":"K","value":"secret-of-mine"}}],"text":"{long}","more":1}}"#
+        );
+        let redactor = Redactor::new();
+        let beginning = redactor.beginning(&line, 4096);
+        assert!(
+            (4096..9000).contains(&beginning.len()),
+            "{}",
+            beginning.len()
+        );
+        assert!(redactor.text_line(&line).starts_with(&beginning));
+        assert!(!beginning.contains("secret-of-mine"));
+        assert_eq!(redactor.beginning(&long, 10).len(), 10);
+        assert_eq!(redactor.beginning("short", 10), "short");
     }
 
     #[test]
