@@ -25,13 +25,16 @@ const MOST: usize = 65_536;
 pub(crate) struct Ledger {
     asked_by_client: HashMap<String, Asked>,
     asked_by_agent: HashMap<String, Asked>,
-    initialized: bool,
+    /// Where on the tape `initialize` was answered.
+    initialized: Option<usize>,
     client_capabilities: Value,
     agent_capabilities: Value,
     sessions: BTreeSet<String>,
     latest_session: Option<String>,
     /// Requests that make or open a session and have no answer yet.
     setting_up: usize,
+    /// The number of the line that is looked at.
+    entry: usize,
     /// More was asked than is remembered.
     overflowed: bool,
 }
@@ -70,8 +73,15 @@ pub(crate) enum Shape {
 }
 
 impl Ledger {
-    /// Enters a line (without its end) and tells what is wrong with it.
+    /// Enters the next line (without its end) and tells what is wrong with it.
     pub(crate) fn observe(&mut self, from: Side, line: &[u8]) -> Observed {
+        self.observe_at(from, line, self.entry + 1)
+    }
+
+    /// Enters a line that has this number on the tape: it may have come before
+    /// one of ours that was entered already.
+    pub(crate) fn observe_at(&mut self, from: Side, line: &[u8], entry: usize) -> Observed {
+        self.entry = entry;
         let mut findings = Vec::new();
         let Some(message) = envelope::object(from, line, &mut findings) else {
             return Observed {
@@ -109,7 +119,7 @@ impl Ledger {
 
     /// Tells whether `initialize` was answered.
     pub(crate) fn initialized(&self) -> bool {
-        self.initialized
+        self.initialized.is_some()
     }
 
     /// Tells whether a side advertised a capability.
@@ -206,7 +216,11 @@ impl Ledger {
         for violation in schema::violations(method, Use::Params, params) {
             findings.push(Finding::shape(method, params, &violation));
         }
-        if !self.initialized && method != "initialize" {
+        // Whoever did not see the answer yet has not waited for it.
+        let initialized = self
+            .initialized
+            .is_some_and(|answered| answered < self.entry);
+        if !initialized && method != "initialize" {
             findings.push(Finding::new(
                 Check::Uninitialized,
                 self.too_early(from, method),
@@ -214,7 +228,7 @@ impl Ledger {
             ));
         }
         // Before that nobody knows what is advertised.
-        if self.initialized {
+        if initialized {
             let other = self.capabilities(from.other());
             findings.extend(advertised::missing_for(method, params, other));
         }
@@ -225,7 +239,7 @@ impl Ledger {
     fn too_early(&self, from: Side, method: &str) -> &'static [&'static str] {
         let asked = || {
             let mut asked = self.asked_by_client.values();
-            asked.any(|asked| asked.method == "initialize")
+            self.initialized.is_some() || asked.any(|asked| asked.method == "initialize")
         };
         match (from, method) {
             (Side::Agent, _) => &[],
@@ -307,7 +321,7 @@ impl Ledger {
     fn take_result(&mut self, asked: &Asked, result: &Value) {
         match asked.method.as_str() {
             "initialize" => {
-                self.initialized = true;
+                self.initialized = Some(self.entry);
                 self.agent_capabilities = result["agentCapabilities"].clone();
             }
             "session/new" => self.enter_session(&result["sessionId"]),

@@ -177,9 +177,10 @@ where
             self.own_line.extend_from_slice(&rest[..at]);
             rest = &rest[at + 1..];
             let line = std::mem::take(&mut self.own_line);
+            let us = self.setting.us;
+            let entry = self.inlet.tape.push(us, What::Line(line.clone()));
             let seen = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line);
-            observed.push(self.ledger.observe(self.setting.us, seen));
-            self.inlet.tape.push(self.setting.us, What::Line(line));
+            observed.push(self.ledger.observe_at(us, seen, entry));
         }
         self.own_line.extend_from_slice(rest);
         observed

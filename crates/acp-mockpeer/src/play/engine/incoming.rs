@@ -61,7 +61,7 @@ where
     fn line(&mut self, bytes: &[u8], entry: usize) -> Result<(), Stop> {
         let now = Instant::now();
         let from = self.other();
-        let observed = self.ledger.observe(from, bytes);
+        let observed = self.ledger.observe_at(from, bytes, entry);
         self.forbidden(bytes, &observed, entry)?;
         let mut takers = self.offer(bytes, &observed, now, false)?;
         if takers.is_empty() && self.forgives() {
@@ -369,7 +369,7 @@ where
         loop {
             match self.inlet.take() {
                 Some(Arrival::Line { bytes, entry }) => {
-                    let observed = self.ledger.observe(self.other(), &bytes);
+                    let observed = self.ledger.observe_at(self.other(), &bytes, entry);
                     if let Err(stop) = self.forbidden(&bytes, &observed, entry) {
                         return stop;
                     }
