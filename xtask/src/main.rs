@@ -12,6 +12,7 @@
 mod bench;
 mod ci;
 mod codegen;
+mod conformance;
 #[cfg(unix)]
 mod interop;
 mod layers;
@@ -37,6 +38,8 @@ struct Cli {
 enum Command {
     /// Write the protocol types and the method table from the pinned schema.
     Codegen(codegen::Args),
+    /// Write the tables of what the suite tries into docs/conformance.md.
+    Conformance(conformance::Args),
     /// Bring the pinned schema again.
     Schema(schema::Args),
     /// Compare the dependency table of the root manifest with the real graph.
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Codegen(args) => codegen::run(&args),
+        Command::Conformance(args) => conformance::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Layers(args) => layers::run(&args),
         Command::Test(args) => test::run(&args),

@@ -6,27 +6,27 @@
 //! a new one is tried as soon as it is there. A test that fails shows the
 //! conversation; with `ACP_SUITE_SHOW=1` one that passes shows it too.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::{env, fs, io};
 
-use acp_mockpeer::{Mutant, Rehearsal, Rule, Rules, Scenario, Side, rehearse};
+use acp_mockpeer::suite::{self, Coverage};
+use acp_mockpeer::{Mutant, Rehearsal, Scenario, Side, rehearse};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() -> io::Result<()> {
     let mut trials = Vec::new();
-    let mut suite = Vec::new();
+    let mut scenarios = Vec::new();
     for side in [Side::Agent, Side::Client] {
         for name in names(side)? {
             match read(&name) {
-                Ok(scenario) => suite.push((side, Arc::new(scenario))),
+                Ok(scenario) => scenarios.push((side, Arc::new(scenario))),
                 Err(error) => trials.push(Trial::test(name, move || Err(error.into()))),
             }
         }
     }
-    for (side, scenario) in &suite {
+    for (side, scenario) in &scenarios {
         trials.push(trial(*side, scenario, None));
         let mutants = scenario.mutants();
         trials.extend(
@@ -35,7 +35,7 @@ fn main() -> io::Result<()> {
                 .map(|mutant| trial(*side, scenario, Some(mutant))),
         );
     }
-    trials.push(Trial::test("coverage", move || coverage(&suite)));
+    trials.push(Trial::test("coverage", coverage));
     // What is not finished yet, until it is.
     let pending = fs::read_to_string(Path::new(ROOT).join("pending.txt")).unwrap_or_default();
     let trials = trials.into_iter().map(|trial| {
@@ -99,48 +99,25 @@ fn conversation(rehearsal: &Rehearsal) -> String {
 /// Every rule that can be decided has, for each side that it binds, a scenario
 /// that proves it and a mutant that breaks it; or stands in the list of those
 /// that have none, with the reason.
-fn coverage(suite: &[(Side, Arc<Scenario>)]) -> Result<(), Failed> {
-    let excused: BTreeMap<&str, &str> = UNDECIDED
-        .lines()
-        .skip(1)
-        .filter_map(|line| line.split_once('\t'))
-        .collect();
-    let mut missing = Vec::new();
-    for rule in Rules::all()
+fn coverage() -> Result<(), Failed> {
+    let decidable = |all: &&Coverage| all.rule().decided_by().is_decidable();
+    let missing: Vec<String> = suite::coverage()
         .iter()
-        .filter(|rule| rule.decided_by().is_decidable())
-    {
-        for side in rule.sides() {
-            let what = lacks(suite, rule, *side);
-            let key = format!("{rule} {side}");
-            match (what, excused.contains_key(key.as_str())) {
-                (Some(what), false) => missing.push(format!("{key} has {what}: {}", rule.text())),
-                (None, true) => missing.push(format!("{key} is tried, and listed as undecided")),
-                _ => {}
-            }
-        }
-    }
+        .filter(decidable)
+        .filter(|all| !all.is_complete() && all.reason().is_none())
+        .map(|all| {
+            format!(
+                "{} {} has {} scenarios and {} mutants: {}",
+                all.rule(),
+                all.side(),
+                all.scenarios().len(),
+                all.mutants().len(),
+                all.rule().text()
+            )
+        })
+        .collect();
     match missing.as_slice() {
         [] => Ok(()),
         all => Err(format!("{} are missing\n{}", all.len(), all.join("\n")).into()),
-    }
-}
-
-const UNDECIDED: &str = include_str!("../src/rules/undecided.tsv");
-
-fn lacks(suite: &[(Side, Arc<Scenario>)], rule: &Rule, side: Side) -> Option<&'static str> {
-    let all = || suite.iter().filter(|(tested, _)| *tested == side);
-    let proves = |scenario: &Scenario| scenario.header().proves().iter().any(|id| id == rule.id());
-    let breaks = |scenario: &Scenario| {
-        let mutants = scenario.mutants();
-        mutants.iter().any(|mutant| mutant.rule() == rule)
-    };
-    let proved = all().any(|(_, scenario)| proves(scenario));
-    let broken = all().any(|(_, scenario)| breaks(scenario));
-    match (proved, broken) {
-        (true, true) => None,
-        (true, false) => Some("no mutant"),
-        (false, true) => Some("no scenario"),
-        (false, false) => Some("neither"),
     }
 }

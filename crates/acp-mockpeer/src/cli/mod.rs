@@ -5,6 +5,7 @@ mod client;
 mod environment;
 mod files;
 mod replay;
+mod rules;
 mod stdio;
 mod tap;
 
@@ -54,6 +55,8 @@ pub enum Command {
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
+    /// Tell what the protocol demands, and which scenarios of the suite try it
+    Rules(RulesArgs),
     /// Write a recording as a scenario, to be edited or played
     Scenario {
         /// A recording
@@ -152,6 +155,17 @@ pub struct ReplayArgs {
     command: Vec<std::ffi::OsString>,
 }
 
+/// Arguments of `rules`.
+#[derive(Debug, clap::Args)]
+pub struct RulesArgs {
+    /// How it is written; markdown is a table of all rules
+    #[arg(long, value_enum, default_value = "human")]
+    format: rules::Format,
+    /// Only these rules
+    #[arg(value_name = "RULE")]
+    rules: Vec<String>,
+}
+
 /// Arguments of `redact`.
 #[derive(Debug, clap::Args)]
 pub struct RedactArgs {
@@ -195,6 +209,7 @@ pub fn run(command: Command) -> ExitCode {
         Command::Client(args) => client::run(&args),
         Command::Tap(args) => tap::run(&args),
         Command::Replay(args) => replay::run(args),
+        Command::Rules(args) => rules::run(&args),
         Command::Lint { files } => files::lint(&files),
         Command::Scenario {
             recording,

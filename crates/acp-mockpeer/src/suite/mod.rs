@@ -1,15 +1,18 @@
 //! The suite: scenarios that together try every rule which a conversation can
 //! decide.
 
+mod coverage;
+
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde_json::Value;
 
 use crate::{Scenario, Side};
+pub use coverage::{Coverage, coverage, markdown};
 
 /// What the scenarios say to an agent to make it show something.
-const WORDS: &str = include_str!("../suite/words.toml");
+const WORDS: &str = include_str!("../../suite/words.toml");
 
 // `AGENT` and `CLIENT`: name and text of every scenario.
 include!(concat!(env!("OUT_DIR"), "/suite.rs"));
