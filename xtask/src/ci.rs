@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 
+use crate::bench;
 use crate::steps::Steps;
 use crate::test;
 use crate::workspace::{cargo, has_cargo_command, root, target};
@@ -65,6 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         .arg("crates/acp-agent/examples/chat_agent/Cargo.toml")
         .env_remove("CARGO_TARGET_DIR");
     steps.run("tests of chat-agent", &mut chat_agent)?;
+    bench::smoke(&mut steps)?;
     steps.run(
         "documentation",
         cargo(["doc", "--workspace", "--no-deps", "--all-features"])
@@ -115,6 +117,7 @@ fn package(steps: &mut Steps) -> Result<()> {
 /// Lists the workspaces beside ours: what they need, nobody else builds.
 fn own_workspaces() -> impl Iterator<Item = &'static str> {
     [
+        "bench",
         "crates/acp-agent/examples/chat_agent",
         "tests/interop/model",
         "tests/interop/rust-sdk",

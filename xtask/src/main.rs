@@ -48,7 +48,7 @@ enum Command {
     Test(test::Args),
     /// Run what CI runs: `test`, and format, lints, documentation, licences, packages.
     Ci(ci::Args),
-    /// Run our examples under the load generator, beside the floors.
+    /// Measure how fast the crates are, beside floors and the official SDK.
     Bench(bench::Args),
     /// Draw the pictures of the documentation anew, of real runs.
     Pictures,

@@ -1,0 +1,224 @@
+//! `cargo xtask bench`: how fast the crates are, beside floors and the official SDK.
+//!
+//! What measures is a workspace of its own, `bench/`, so that nobody else builds it.
+
+mod builds;
+mod instructions;
+mod micro;
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+use crate::steps::Steps;
+use crate::workspace::{cargo, root, target};
+
+/// What `cargo xtask bench` can be told.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// What to measure [default: the workloads].
+    #[command(subcommand)]
+    part: Option<Part>,
+    /// How often each workload runs with each peer; medians are kept.
+    #[arg(long, default_value_t = 5, value_name = "N", global = true)]
+    reps: u32,
+    /// Only these workloads, such as `agent.stream,client.ping1`.
+    #[arg(long, value_name = "LIST")]
+    workloads: Option<String>,
+    /// Little of everything, unoptimised and without the other SDK: proves that it works,
+    /// and judges no time.
+    #[arg(long)]
+    short: bool,
+    /// Keep the results in `bench/results`, and write `docs/performance.md` from them.
+    #[arg(long, global = true)]
+    write: bool,
+}
+
+/// What else can be measured.
+#[derive(Clone, Copy, clap::Subcommand)]
+enum Part {
+    /// The parts of the hot paths, each alone, by criterion.
+    Micro,
+    /// How costs grow with updates, sessions, bytes and time; takes a quarter of an hour.
+    Growth,
+    /// How many instructions the hot paths take, compared with what is recorded (valgrind).
+    Instructions,
+    /// How long builds take, from clean and after a changed line.
+    Builds,
+    /// Nothing: write the page from the results that are there.
+    Report,
+}
+
+/// Measures.
+///
+/// # Errors
+///
+/// Fails when a build or a run does, or a peer is wrong.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let mut steps = Steps::new();
+    if args.short {
+        return smoke(&mut steps);
+    }
+    let results = match args.write {
+        true => root().join("bench/results"),
+        false => target().join("bench-results"),
+    };
+    fs::create_dir_all(&results).context("failed to make the folder of the results")?;
+    let load = |steps: &mut Steps| build(steps, "release");
+    match args.part {
+        None => workloads(args, &load(&mut steps)?, &results, &mut steps)?,
+        Some(Part::Growth) => growth(args.reps, &load(&mut steps)?, &results, &mut steps)?,
+        Some(Part::Micro) => micro::run(&results, &mut steps)?,
+        Some(Part::Instructions) => {
+            instructions::run(&load(&mut steps)?, &results, args.write, &mut steps)?;
+        }
+        Some(Part::Builds) => builds::run(&results)?,
+        Some(Part::Report) => {}
+    }
+    if args.write {
+        let report = load(&mut steps)?.report(&root().join("bench/results"));
+        steps.run("page", &mut { report })?;
+    }
+    steps.finish();
+    Ok(())
+}
+
+/// The programs that were built.
+struct Programs {
+    /// Those of `bench/`.
+    bench: PathBuf,
+    /// Our examples.
+    examples: PathBuf,
+}
+
+impl Programs {
+    fn load(&self) -> Command {
+        Command::new(self.bench.join("acp-load"))
+    }
+
+    fn agent(&self) -> PathBuf {
+        self.examples.join("bench_agent")
+    }
+
+    fn client(&self) -> PathBuf {
+        self.examples.join("bench_client")
+    }
+
+    fn report(&self, results: &Path) -> Command {
+        let mut report = self.load();
+        report.arg("report").arg("--results").arg(results);
+        report.arg("--out").arg(root().join("docs/performance.md"));
+        report
+    }
+}
+
+/// Builds the examples, and what loads and measures them.
+fn build(steps: &mut Steps, profile: &str) -> Result<Programs> {
+    let own = root().join("bench/target");
+    let folder = if profile == "dev" { "debug" } else { profile };
+    let examples = target().join(folder).join("examples");
+    for (package, example) in [("acp-agent", "bench_agent"), ("acp-client", "bench_client")] {
+        let mut build = cargo(["build", "--profile", profile, "--package", package]);
+        steps.run("our example", build.args(["--example", example]))?;
+    }
+    let mut build = in_bench(["build", "--locked", "--profile", profile]);
+    if profile == "dev" {
+        build.args(["--package", "acp-load", "--package", "acp-micro"]);
+    }
+    steps.run("load generator", &mut build)?;
+    Ok(Programs {
+        bench: own.join(folder),
+        examples: std::path::absolute(examples)?,
+    })
+}
+
+/// A `cargo` command line in the workspace of the benchmarks.
+fn in_bench<const N: usize>(args: [&str; N]) -> Command {
+    let mut command = cargo(args);
+    // Where one folder is set for everything that is built, this keeps to its own.
+    command
+        .current_dir(root().join("bench"))
+        .env_remove("CARGO_TARGET_DIR");
+    command
+}
+
+/// Runs the workloads with everybody.
+fn workloads(args: &Args, programs: &Programs, results: &Path, steps: &mut Steps) -> Result<()> {
+    let mut run = programs.load();
+    run.arg("run").args(["--reps", &args.reps.to_string()]);
+    for role in ["agent", "client"] {
+        let official = programs.bench.join(format!("official-{role}"));
+        let ours = programs.examples.join(format!("bench_{role}"));
+        run.arg(format!("--{role}")).arg(peer("ours", &ours, ""));
+        run.arg(format!("--{role}"))
+            .arg(peer("official", &official, ""));
+        run.arg(format!("--{role}"))
+            .arg(peer("official-tuned", &official, " tuned"));
+    }
+    if let Some(workloads) = &args.workloads {
+        run.args(["--workloads", workloads]);
+    }
+    let out = results.join("workloads.json");
+    steps.run("workloads", run.arg("--out").arg(out))?;
+    let mut tables = programs.load();
+    tables
+        .args(["report", "--tables", "--out", ""])
+        .arg("--results")
+        .arg(results);
+    steps.run("tables", &mut tables)
+}
+
+fn peer(name: &str, program: &Path, arguments: &str) -> OsString {
+    let mut peer = OsString::from(format!("{name}="));
+    peer.push(program);
+    peer.push(arguments);
+    peer
+}
+
+/// Measures how costs grow.
+fn growth(reps: u32, programs: &Programs, results: &Path, steps: &mut Steps) -> Result<()> {
+    let mut growth = programs.load();
+    growth.arg("growth").args(["--reps", &reps.to_string()]);
+    growth.arg("--agent").arg(programs.agent());
+    growth.arg("--client").arg(programs.client());
+    growth.arg("--codec").arg(programs.bench.join("acp-micro"));
+    steps.run(
+        "growth",
+        growth.arg("--out").arg(results.join("growth.json")),
+    )
+}
+
+/// Proves that everything that measures works.
+pub(crate) fn smoke(steps: &mut Steps) -> Result<()> {
+    let programs = build(steps, "dev")?;
+    let folder = tempfile::tempdir().context("failed to make a folder")?;
+    let mut run = programs.load();
+    run.args(["run", "--short", "--reps", "1"]);
+    run.arg("--agent").arg(peer("ours", &programs.agent(), ""));
+    run.arg("--client")
+        .arg(peer("ours", &programs.client(), ""));
+    run.arg("--out").arg(folder.path().join("workloads.json"));
+    steps.run("workloads, short", &mut run)?;
+    let mut growth = programs.load();
+    growth.args(["growth", "--short", "--reps", "1", "--soak", "1"]);
+    growth.arg("--agent").arg(programs.agent());
+    growth.arg("--client").arg(programs.client());
+    growth.arg("--out").arg(folder.path().join("growth.json"));
+    steps.run("growth, short", &mut growth)?;
+    let mut report = programs.load();
+    report.arg("report").arg("--results").arg(folder.path());
+    report.arg("--out").arg(folder.path().join("page.md"));
+    steps.run("page", &mut report)?;
+    let mut micro = in_bench(["test", "--locked", "--quiet", "--package", "acp-micro"]);
+    steps.run("parts, once each", micro.arg("--benches"))
+}
+
+/// Writes results as JSON that people can compare.
+fn write_json(path: &Path, what: &impl Serialize) -> Result<()> {
+    let text = serde_json::to_string_pretty(what)?;
+    fs::write(path, text + "\n").with_context(|| format!("failed to write {}", path.display()))
+}
