@@ -210,7 +210,6 @@ impl Outcome {
             AgentError::NotInstalled(_) => {
                 (Exit::StartFailed, "`acp agents` lists those that are there")
             }
-            AgentError::Registry(_) => (Exit::Usage, "correct the file, or move it away"),
             AgentError::Env(_) => (Exit::StartFailed, "unset it, then try again"),
             _ => (
                 Exit::StartFailed,

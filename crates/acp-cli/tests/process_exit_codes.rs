@@ -43,7 +43,7 @@ fn usage_is_2() {
     check(
         &acp_alone(&["--agent", "no-such-agent", "x"]).end(),
         2,
-        &["known are ", "by its command, behind --"],
+        &["failed to find the agent `no-such-agent`", "after --"],
     );
     check(
         &acp_alone(&["--allow", "much", "x"]).end(),

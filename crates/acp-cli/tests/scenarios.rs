@@ -104,6 +104,8 @@ fn against_client(path: &Path) -> Result<(), Failed> {
         .arg(std::env::current_exe()?);
     command.args(["mock", "agent", "--script"]).arg(path);
     command.arg("--report").arg(&report);
+    // Whoever runs the tests may have files of their own.
+    command.env("XDG_CONFIG_HOME", "/no/such/folder");
     let output = command.stdin(Stdio::null()).output()?;
     let reported = std::fs::read_to_string(&report);
     let _ = std::fs::remove_file(&report);

@@ -8,11 +8,13 @@ use std::path::{Path, PathBuf};
 use acp_client::{Environment, Launch};
 use acp_harness::Secret;
 use acp_harness::launch::{EnvError, EnvPolicy, describe, preflight};
-use acp_harness::registry::{AgentEntry, NotInstalled, Registry, RegistryFileError, UnknownAgent};
+use acp_harness::registry::{AgentEntry, NotInstalled, Registry, UnknownAgent};
 use acp_harness::version::{Probe, ProbeCommand};
 
 use super::args::AgentArgs;
+use crate::config::{self, Configuration, Word};
 use crate::keys::{KeyError, KeyFound, Keys};
+use crate::outcome::Outcome;
 
 /// The name of the agent that needs no model, and is there on every machine.
 pub(crate) const DEMO: &str = "demo";
@@ -54,8 +56,6 @@ pub(crate) enum AgentError {
     #[error("find this very program, to start its demo agent")]
     Ourselves { source: io::Error },
     #[error(transparent)]
-    Registry(#[from] RegistryFileError),
-    #[error(transparent)]
     Unknown(#[from] UnknownAgent),
     #[error(transparent)]
     NotInstalled(#[from] NotInstalled),
@@ -65,22 +65,50 @@ pub(crate) enum AgentError {
     Key(#[from] KeyError),
 }
 
+/// Which agent is asked for.
+pub(crate) struct Asked<'a> {
+    pub(crate) agent: &'a config::Agent,
+    /// Nobody asked for any.
+    pub(crate) by_default: bool,
+    pub(crate) registry: &'a Registry,
+    pub(crate) model: Option<&'a str>,
+}
+
+impl<'a> Asked<'a> {
+    /// Asks for the one that is configured.
+    pub(crate) fn of(configuration: &'a Configuration) -> Self {
+        let model = configuration.settings.model.value.as_ref();
+        Self {
+            agent: &configuration.agent.value,
+            by_default: configuration.agent.origin == config::Origin::Default,
+            registry: &configuration.registry,
+            model: model.map(Word::as_str),
+        }
+    }
+}
+
 impl Agent {
     /// Finds the agent that is asked for: by its name, by its command, or the demo agent
     /// when it is asked for by neither.
     ///
     /// Agents get the whole environment, as if started by hand: that is where they find
-    /// their keys, and their tools theirs. The registry is looked at for names alone.
+    /// their keys, and their tools theirs.
     pub(crate) fn choose(
+        asked: &Asked<'_>,
         args: &AgentArgs,
-        model: Option<&str>,
         cwd: &Path,
     ) -> Result<Self, AgentError> {
-        let agent = match (args.agent.as_deref(), args.command.as_slice()) {
-            (Some(DEMO), _) => Self::demo(Origin::Demo, args)?,
-            (Some(name), _) => Self::known(name, model, cwd, args)?,
-            (None, []) => Self::demo(Origin::Fallback, args)?,
-            (None, [program, command @ ..]) => Self::command(program, command, args)?,
+        let agent = match (asked.agent, args.command.as_slice()) {
+            (config::Agent::Demo, _) if asked.by_default => Self::demo(Origin::Fallback, args)?,
+            (config::Agent::Demo, _) => Self::demo(Origin::Demo, args)?,
+            (config::Agent::Known(name), _) => {
+                let entry = asked.registry.validate(name)?;
+                Self::of_entry(asked.registry, entry, asked.model, cwd, args.clean_env)?
+            }
+            (config::Agent::Command, [program, command @ ..]) => {
+                Self::command(program, command, args)?
+            }
+            (config::Agent::Command, []) => Self::demo(Origin::Fallback, args)?,
         };
         Ok(Self {
             launch: agent.launch.with_cwd(cwd),
@@ -88,9 +116,21 @@ impl Agent {
         })
     }
 
+    /// Finds the agent that is asked for, where nothing is asked of it but to be there.
+    pub(crate) fn of_args(args: &AgentArgs, cwd: &Path) -> Result<Self, Outcome> {
+        let config = config::load(cwd, args.flags()?);
+        let config = config.map_err(|error| Outcome::of_config(&error))?;
+        let agent = Self::choose(&Asked::of(&config), args, cwd);
+        agent.map_err(|error| Outcome::no_agent(&error))
+    }
+
     /// The demo agent, in a folder.
     pub(crate) fn demo_agent(cwd: &Path) -> Result<Self, AgentError> {
-        Self::choose(&AgentArgs::default(), None, cwd)
+        let agent = Self::demo(Origin::Demo, &AgentArgs::default())?;
+        Ok(Self {
+            launch: agent.launch.with_cwd(cwd),
+            ..agent
+        })
     }
 
     fn demo(origin: Origin, args: &AgentArgs) -> Result<Self, AgentError> {
@@ -129,18 +169,6 @@ impl Agent {
             origin,
             left_out: Vec::new(),
         })
-    }
-
-    fn known(
-        name: &str,
-        model: Option<&str>,
-        cwd: &Path,
-        args: &AgentArgs,
-    ) -> Result<Self, AgentError> {
-        let registry = registry()?;
-        let entry = registry.validate(name)?;
-        let clean = args.clean_env;
-        Self::of_entry(&registry, entry, model, cwd, clean)
     }
 
     /// Finds the programs of an agent of a registry, and says how it is started in a
@@ -189,11 +217,6 @@ impl Agent {
     }
 }
 
-/// The agents that are known by name: those of this version, and those of the user.
-pub(crate) fn registry() -> Result<Registry, RegistryFileError> {
-    Ok(Registry::builtin().clone())
-}
-
 /// Returns the key that was stored for an agent, unless a variable holds one.
 fn stored_key(entry: &AgentEntry) -> Result<Option<Secret>, KeyError> {
     // Without a home there are no stored keys either.
@@ -232,18 +255,23 @@ fn spell_out(path: &Path) -> io::Result<PathBuf> {
 mod tests {
     use super::*;
 
-    fn choose(agent: Option<&str>, command: &[&str]) -> Result<Agent, AgentError> {
+    fn choose(agent: &config::Agent, command: &[&str]) -> Result<Agent, AgentError> {
         let args = AgentArgs {
-            agent: agent.map(str::to_owned),
             command: command.iter().map(Into::into).collect(),
             ..AgentArgs::default()
         };
-        Agent::choose(&args, None, Path::new("/"))
+        let asked = Asked {
+            agent,
+            by_default: false,
+            registry: Registry::builtin(),
+            model: None,
+        };
+        Agent::choose(&asked, &args, Path::new("/"))
     }
 
     #[test]
     fn programs_are_found_in_the_search_path() {
-        let agent = choose(None, &["sh", "-c", "exit"]).unwrap();
+        let agent = choose(&config::Agent::Command, &["sh", "-c", "exit"]).unwrap();
         assert_eq!(agent.origin, Origin::Command);
         assert_eq!(agent.entry.name, "sh");
         let launch = agent.launch;
@@ -266,12 +294,13 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_told_by_its_name() {
-        let refused = |agent, command: &[&str]| choose(agent, command).err().unwrap().to_string();
+        let refused = choose(&config::Agent::Command, &["no-such-agent-here"]);
         assert_eq!(
-            refused(None, &["no-such-agent-here"]),
+            refused.err().unwrap().to_string(),
             "find the agent: there is no program no-such-agent-here in the search path"
         );
-        let unknown = refused(Some("no-such-agent-here"), &[]);
+        let unknown = config::Agent::Known("no-such-agent-here".to_owned());
+        let unknown = choose(&unknown, &[]).err().unwrap().to_string();
         assert!(
             unknown.starts_with("find the agent \"no-such-agent-here\": known are "),
             "{unknown}"
@@ -279,12 +308,10 @@ mod tests {
     }
 
     #[test]
-    fn without_a_choice_it_is_the_demo_agent() {
-        let fallback = choose(None, &[]).unwrap();
-        assert_eq!(fallback.origin, Origin::Fallback);
-        assert_eq!(fallback.launch.args(), ["demo-agent"]);
-        assert_eq!(fallback.launch.program(), env::current_exe().unwrap());
-        let chosen = choose(Some("demo"), &[]).unwrap();
-        assert_eq!(chosen.origin, Origin::Demo);
+    fn the_demo_agent_is_this_program() {
+        let demo = choose(&config::Agent::Demo, &[]).unwrap();
+        assert_eq!(demo.origin, Origin::Demo);
+        assert_eq!(demo.launch.args(), ["demo-agent"]);
+        assert_eq!(demo.launch.program(), env::current_exe().unwrap());
     }
 }

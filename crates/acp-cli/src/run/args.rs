@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::config::{AllowLevel, Colour, Files};
+use crate::config::{AllowLevel, Colour, Files, Flags, Word};
 use crate::exit;
+use crate::outcome::Outcome;
 use crate::sessions::KeepArgs;
 use crate::values::{Bound, pair, time, time_or_none};
 
@@ -57,6 +58,44 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
+}
+
+impl RunArgs {
+    /// Returns what it says of the settings that others may say something of, too.
+    pub(crate) fn flags(&self) -> Result<Flags, Outcome> {
+        Ok(Flags {
+            model: word("--model", self.session.model.as_deref())?,
+            effort: word("--effort", self.session.effort.as_deref())?,
+            mode: word("--mode", self.session.mode.as_deref())?,
+            timeout: self.limits.timeout.map(Into::into),
+            idle_timeout: self.limits.idle_timeout,
+            allow: self.consent.allow,
+            files: self.consent.files,
+            terminals: self.consent.terminals,
+            color: self.color,
+            ..self.agent.flags()?
+        })
+    }
+}
+
+impl AgentArgs {
+    /// Returns what it says of the settings that others may say something of, too.
+    pub(crate) fn flags(&self) -> Result<Flags, Outcome> {
+        Ok(Flags {
+            agent: word("--agent", self.agent.as_deref())?,
+            start_timeout: self.start_timeout.map(Into::into),
+            command: !self.command.is_empty(),
+            ..Flags::default()
+        })
+    }
+}
+
+fn word(option: &str, given: Option<&str>) -> Result<Option<Word>, Outcome> {
+    let word = given.map(str::parse::<Word>).transpose();
+    word.map_err(|unfit| {
+        let message = format!("failed to understand {option}: {unfit}");
+        Outcome::usage(message, "leave it out, or give it a name")
+    })
 }
 
 /// Which agent is asked, and how it is started.
@@ -148,8 +187,15 @@ pub(crate) struct ConsentArgs {
     pub(crate) files: Option<Files>,
 
     /// Let the agent run commands by way of acp, with your rights
-    #[arg(long)]
-    pub(crate) terminals: bool,
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        hide_possible_values = true
+    )]
+    pub(crate) terminals: Option<bool>,
 }
 
 /// The kinds of tools that the protocol knows. Others cannot be named: a rule that is

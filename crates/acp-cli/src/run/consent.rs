@@ -17,13 +17,13 @@ pub(super) struct Consent {
 }
 
 impl Consent {
-    /// Understands what the command line allows in a folder.
-    pub(super) fn new(args: &ConsentArgs, cwd: &Path) -> Self {
+    /// Understands what is allowed in a folder: this much, and what the command line says
+    /// besides.
+    pub(super) fn new(args: &ConsentArgs, level: AllowLevel, cwd: &Path) -> Self {
         let kinds = |names: &[String]| -> Vec<ToolKind> {
             names.iter().map(|name| ToolKind::from(&**name)).collect()
         };
         let never = kinds(&args.deny_tool);
-        let level = args.allow.unwrap_or(AllowLevel::None);
         Self {
             policy: Policy::new(level.into(), cwd)
                 .also_allowing(kinds(&args.allow_tool))

@@ -2,10 +2,11 @@
 
 use std::ffi::OsString;
 
+use acp_harness::Registry;
 use acp_harness::model::{Demand, Settings};
 use acp_harness::turn::{Ready, can_steer};
 
-use super::agent::{Agent, DEMO, Origin, registry};
+use super::agent::{Agent, DEMO, Origin};
 use super::args::AgentArgs;
 use super::interrupts::Interrupts;
 use super::{Run, RunArgs};
@@ -43,8 +44,7 @@ pub(crate) fn asked(args: &AgentArgs) -> Option<AgentId> {
         (Some(DEMO), _) => Some(AgentId::Demo),
         (Some(name), _) => {
             // Whether there is one is for others to say.
-            let known = registry().ok();
-            let entry = known.as_ref().and_then(|known| known.validate(name).ok());
+            let entry = Registry::builtin().get(name);
             let name = entry.map_or(name, |entry| &entry.name).to_owned();
             Some(AgentId::Named { name })
         }

@@ -24,12 +24,13 @@ use acp_protocol::rpc::Limits;
 use acp_protocol::v1::{ContentBlock, Implementation};
 use tokio::sync::mpsc;
 
+use crate::config;
 use crate::exit::Exit;
 use crate::outcome::Outcome;
 use crate::sessions::{AgentId, Kept, Target};
 use crate::show::{Format, Open, Output};
-use agent::Origin;
 pub(crate) use agent::{Agent, AgentError};
+use agent::{Asked, Origin};
 pub(crate) use args::{AgentArgs, RunArgs};
 use attach::Attachment;
 use consent::Consent;
@@ -51,8 +52,11 @@ pub(crate) async fn run(args: RunArgs) -> Exit {
         RunArgs { quiet: true, .. } => Format::Quiet,
         _ => Format::Human,
     };
-    let mut output = Output::standard(format, args.color.unwrap_or_default());
-    let outcome = match Run::prepare(args) {
+    let colour = args.color.unwrap_or_default();
+    let prepared = Run::prepare(args);
+    let colour = prepared.as_ref().map_or(colour, |run| run.colour);
+    let mut output = Output::standard(format, colour);
+    let outcome = match prepared {
         Ok(mut run) => {
             let outcome = run.carry_out(&mut output).await;
             if run.agent.origin == Origin::Fallback && outcome.exit == Exit::EndOfTurn {
@@ -83,6 +87,9 @@ struct Run {
     /// The kept session it is part of.
     target: Option<Target>,
     agent_id: AgentId,
+    /// What is to be said before it begins.
+    notes: Vec<String>,
+    colour: config::Colour,
 }
 
 impl Run {
@@ -97,32 +104,51 @@ impl Run {
         if let Some(settled) = target.as_ref().and_then(Target::cwd) {
             cwd = settled.to_owned();
         }
-        let kept_model = target.as_ref().and_then(Target::model);
-        let model = args.session.model.as_deref().or(kept_model);
-        let agent = Agent::choose(&args.agent, model, &cwd);
+        let config = config::load(&cwd, args.flags()?);
+        let config = config.map_err(|error| Outcome::of_config(&error))?;
+        let mut asked = Asked::of(&config);
+        if args.session.model.is_none() {
+            let kept = target.as_ref().and_then(Target::model);
+            asked.model = kept.or(asked.model);
+        }
+        let agent = Agent::choose(&asked, &args.agent, &cwd);
         let mut agent = agent.map_err(|error| Outcome::no_agent(&error))?;
         if let Some(target) = &target {
             keep::let_remember(&mut agent, target.folder());
         }
-        let idle = args.limits.idle_timeout;
-        let options = consent::offer(&args.consent, client_options(&args));
-        let empty = agent.entry.quirks.missing_file_reads_empty;
-        let (options, served) = serve::offer(&args.consent, empty, options);
+        let settings = &config.settings;
+        let options = client_options(settings.start_timeout.value.map(Into::into));
+        let options = consent::offer(&args.consent, options);
+        let (options, served) = serve::offer(
+            settings.files.value,
+            settings.terminals.value,
+            agent.entry.quirks.missing_file_reads_empty,
+            options,
+        );
+        let mut notes = config.warnings();
+        notes.extend(agent.left_out.iter().map(|variable| {
+            let agent = &agent.entry.title;
+            format!("{variable} is not passed on: it keeps {agent} from working")
+        }));
+        let total = settings.timeout.value.map(Duration::from);
+        let idle = settings.idle_timeout.value;
         Ok(Self {
             client: Client::new(agent.launch.clone(), options),
             agent_id: keep::id_of(&agent, &args.agent),
             target,
             agent,
-            consent: Consent::new(&args.consent, &cwd),
-            session: Wishes::new(args.session, cwd)?,
+            consent: Consent::new(&args.consent, settings.allow.value, &cwd),
+            session: Wishes::new(args.session, cwd)?.or_configured(&config)?,
             prompt,
             attachments,
             person,
             served,
             bounds: Bounds {
-                total: args.limits.timeout.and_then(Total::begin),
+                total: total.and_then(Total::begin),
                 idle: idle.map_or(Some(IDLE_TIMEOUT), |bound| bound.0),
             },
+            notes,
+            colour: settings.color.value,
         })
     }
 
@@ -131,11 +157,8 @@ impl Run {
             Ok(interrupts) => interrupts,
             Err(error) => return Outcome::not_started(&error),
         };
-        for variable in &self.agent.left_out {
-            let agent = &self.agent.entry.title;
-            output.say(&format!(
-                "{variable} is not passed on: it keeps {agent} from working"
-            ));
+        for note in &self.notes {
+            output.say(note);
         }
         let mut kept = match self.claim(output, &interrupts).await {
             Ok(kept) => kept,
@@ -177,6 +200,8 @@ impl Run {
         };
         let mut ready = match opened {
             Ok(Ok(ready)) => ready,
+            // It was killed, so it could not go on.
+            Ok(Err(_)) if interrupts.count() > 0 => return Outcome::interrupted(None),
             Ok(Err(error)) => return Outcome::of_turn_error(&error),
             Err(outcome) => {
                 output.say("stopping the agent");
@@ -230,7 +255,7 @@ impl Run {
     }
 }
 
-fn client_options(args: &RunArgs) -> ClientOptions {
+fn client_options(start_timeout: Option<Duration>) -> ClientOptions {
     let mut options = ClientOptions::new()
         .with_info(Implementation::new("acp", env!("CARGO_PKG_VERSION")))
         .with_notices()
@@ -238,7 +263,7 @@ fn client_options(args: &RunArgs) -> ClientOptions {
         .with_authenticate_timeout(HEADLESS_LOGIN_TIMEOUT)
         // As in any pipe, a slow reader of our output slows the agent, and loses nothing.
         .with_limits(Limits::default().with_patience(None));
-    if let Some(time) = args.agent.start_timeout {
+    if let Some(time) = start_timeout {
         options = options
             .with_initialize_timeout(time)
             .with_new_session_timeout(time);
@@ -263,8 +288,12 @@ mod tests {
     use super::*;
 
     use acp_client::limits::CANCEL_GRACE;
+    use acp_harness::Registry;
+    use acp_protocol::v1::StopReason;
+    use serde_json::{Value, json};
     use tokio::io::{
-        AsyncBufReadExt, AsyncWriteExt, BufReader, Lines, ReadHalf, WriteHalf, duplex, split,
+        AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
+        duplex, split,
     };
     use tokio::sync::watch;
     use tokio::time::Instant;
@@ -273,75 +302,170 @@ mod tests {
 
     /// An agent that answers what it is told to.
     struct Scripted {
-        lines: Lines<BufReader<ReadHalf<tokio::io::DuplexStream>>>,
-        writer: WriteHalf<tokio::io::DuplexStream>,
+        lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
+        writer: WriteHalf<DuplexStream>,
     }
 
     impl Scripted {
-        async fn hear(&mut self) -> Option<serde_json::Value> {
+        async fn hear(&mut self) -> Option<Value> {
             let line = self.lines.next_line().await.unwrap()?;
             Some(serde_json::from_str(&line).unwrap())
         }
 
-        async fn answer(&mut self, method: &str, result: serde_json::Value) {
-            let request = self.hear().await.unwrap();
-            assert_eq!(request["method"], method);
-            let answer =
-                serde_json::json!({"jsonrpc": "2.0", "id": request["id"], "result": result});
+        async fn reply(&mut self, request: &Value, result: Value) {
+            let answer = json!({"jsonrpc": "2.0", "id": request["id"], "result": result});
             self.writer
                 .write_all(format!("{answer}\n").as_bytes())
                 .await
                 .unwrap();
         }
+
+        async fn answer(&mut self, method: &str, result: Value) {
+            let request = self.hear().await.unwrap();
+            assert_eq!(request["method"], method);
+            self.reply(&request, result).await;
+        }
+
+        /// Comes to where it is asked; gives the prompt.
+        async fn start(&mut self) -> Value {
+            self.answer("initialize", json!({"protocolVersion": 1}))
+                .await;
+            self.answer("session/new", json!({"sessionId": "s"})).await;
+            let prompt = self.hear().await.unwrap();
+            assert_eq!(prompt["method"], "session/prompt");
+            prompt
+        }
+
+        /// Waits for the end, and counts how often it is asked to cancel until then.
+        async fn count_cancels(&mut self) -> usize {
+            let mut cancels = 0;
+            while let Some(message) = self.hear().await {
+                assert_eq!(message["method"], "session/cancel");
+                cancels += 1;
+            }
+            cancels
+        }
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn an_agent_that_does_not_end_its_cancelled_turn_is_ended() {
+    /// A run, its agent, and what counts the wishes to stop.
+    fn run_over(
+        total: Option<Duration>,
+        idle: Option<Duration>,
+    ) -> (Run, Scripted, watch::Sender<u32>, Interrupts) {
         let (ours, theirs) = duplex(4096);
         let (reader, writer) = split(ours);
         let folder = Path::new("/");
-        let mut plan = Run {
-            agent: Agent::choose(&AgentArgs::default(), None, folder).unwrap(),
+        let demo = Asked {
+            agent: &config::Agent::Demo,
+            by_default: true,
+            registry: &Registry::empty(),
+            model: None,
+        };
+        let consent = ConsentArgs::default();
+        let run = Run {
+            agent: Agent::choose(&demo, &AgentArgs::default(), folder).unwrap(),
             client: Client::over(reader, writer, ClientOptions::new()),
             session: Wishes::only(folder),
             prompt: "x".to_owned(),
             attachments: Vec::new(),
-            consent: Consent::new(&ConsentArgs::default(), folder),
+            consent: Consent::new(&consent, config::AllowLevel::None, folder),
             person: None,
             served: mpsc::channel(1).1,
-            bounds: Bounds::default(),
+            bounds: Bounds {
+                total: total.and_then(Total::begin),
+                idle,
+            },
             target: None,
             agent_id: AgentId::Demo,
+            notes: Vec::new(),
+            colour: config::Colour::Never,
         };
+        let (reader, writer) = split(theirs);
+        let lines = BufReader::new(reader).lines();
         let count = watch::Sender::new(0);
-        let interrupts = count.clone();
+        let interrupts = Interrupts::of(count.clone());
+        (run, Scripted { lines, writer }, count, interrupts)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_agent_that_does_not_end_its_cancelled_turn_is_ended() {
+        let (mut run, mut agent, count, interrupts) = run_over(None, None);
         let agent = async {
-            let (reader, writer) = split(theirs);
-            let lines = BufReader::new(reader).lines();
-            let mut agent = Scripted { lines, writer };
-            agent
-                .answer("initialize", serde_json::json!({"protocolVersion": 1}))
-                .await;
-            agent
-                .answer("session/new", serde_json::json!({"sessionId": "s"}))
-                .await;
-            assert_eq!(agent.hear().await.unwrap()["method"], "session/prompt");
+            agent.start().await;
             count.send_replace(1);
             let cancelled = Instant::now();
-            let mut cancels = 0;
-            while let Some(message) = agent.hear().await {
-                assert_eq!(message["method"], "session/cancel");
-                cancels += 1;
-            }
-            (cancels, cancelled.elapsed())
+            (agent.count_cancels().await, cancelled.elapsed())
         };
         let mut output = Output::nowhere();
-        let interrupts = Interrupts::of(interrupts);
         let (outcome, (cancels, waited)) =
-            tokio::join!(plan.converse(&mut output, &interrupts, None), agent);
+            tokio::join!(run.converse(&mut output, &interrupts, None), agent);
         assert_eq!(outcome, Outcome::interrupted(None));
         assert_eq!(cancels, 4, "once, and three times again");
         assert_eq!(waited.as_secs(), CANCEL_GRACE.as_secs());
         assert!(waited < CANCEL_GRACE + Duration::from_secs(1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_turn_that_takes_too_long_is_cancelled() {
+        let minute = Duration::from_secs(60);
+        let (mut run, mut agent, _count, interrupts) = run_over(Some(minute), None);
+        let began = Instant::now();
+        let agent = async {
+            let prompt = agent.start().await;
+            let cancel = agent.hear().await.unwrap();
+            assert_eq!(cancel["method"], "session/cancel");
+            assert_eq!(began.elapsed().as_secs(), 60);
+            agent
+                .reply(&prompt, json!({"stopReason": "cancelled"}))
+                .await;
+        };
+        let mut output = Output::nowhere();
+        let (outcome, ()) = tokio::join!(run.converse(&mut output, &interrupts, None), agent);
+        assert_eq!(outcome.exit, Exit::TimedOut);
+        assert_eq!(outcome.stop_reason, Some(StopReason::Cancelled));
+        let failure = outcome.failure.unwrap();
+        assert_eq!(
+            failure.message,
+            "failed to end the turn: it took longer than 60 s"
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_agent_that_is_silent_is_cancelled_and_then_ended() {
+        let (mut run, mut agent, _count, interrupts) =
+            run_over(None, Some(Duration::from_secs(600)));
+        let began = Instant::now();
+        let agent = async {
+            agent.start().await;
+            (agent.count_cancels().await, began.elapsed())
+        };
+        let mut output = Output::nowhere();
+        let (outcome, (cancels, waited)) =
+            tokio::join!(run.converse(&mut output, &interrupts, None), agent);
+        assert_eq!(outcome.exit, Exit::TimedOut);
+        assert_eq!(outcome.stop_reason, None);
+        let failure = outcome.failure.unwrap();
+        assert_eq!(
+            failure.message,
+            "failed to end the turn: the agent said nothing for 600 s"
+        );
+        assert_eq!(cancels, 4);
+        // It is looked after several times within the bound.
+        assert!((630..780).contains(&waited.as_secs()), "{waited:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_start_that_takes_too_long_is_ended() {
+        let (mut run, mut agent, _count, interrupts) =
+            run_over(Some(Duration::from_secs(10)), None);
+        let agent = async {
+            let request = agent.hear().await.unwrap();
+            assert_eq!(request["method"], "initialize");
+            agent.hear().await
+        };
+        let mut output = Output::nowhere();
+        let (outcome, heard) = tokio::join!(run.converse(&mut output, &interrupts, None), agent);
+        assert_eq!(outcome.exit, Exit::TimedOut);
+        assert_eq!(heard, None, "nothing more is said to it");
     }
 }

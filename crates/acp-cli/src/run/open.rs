@@ -12,6 +12,7 @@ use super::agent::{Agent, Origin};
 use super::args::SessionArgs;
 use super::keep::as_settings;
 use super::{mcp, working_folder};
+use crate::config::{Configuration, Setting, Word};
 use crate::outcome::Outcome;
 use crate::sessions::{Change, Kept};
 
@@ -22,6 +23,8 @@ pub(super) struct Wishes {
     folders: Vec<PathBuf>,
     servers: Vec<McpServer>,
     settings: Settings,
+    /// What is chosen where neither the command line nor a kept session says anything.
+    configured: Settings,
     options: Vec<(String, String)>,
     sets_model: bool,
     sets_mode: bool,
@@ -43,8 +46,30 @@ impl Wishes {
                 .with_model(chosen(args.model), Demand::Require)
                 .with_effort(chosen(args.effort), Demand::Require)
                 .with_mode(chosen(args.mode), Demand::Require),
+            configured: Settings::new(),
             options: args.option,
         })
+    }
+
+    /// Takes what is configured where nothing else is said.
+    pub(super) fn or_configured(mut self, config: &Configuration) -> Result<Self, Outcome> {
+        let word = |setting: &Setting<Option<Word>>| {
+            let word = setting.value.as_ref().map(Word::as_str);
+            word.unwrap_or_default().to_owned()
+        };
+        // What is chosen for every agent is none of the choices of some.
+        self.configured = Settings::new()
+            .with_model(word(&config.settings.model), Demand::Prefer)
+            .with_effort(word(&config.settings.effort), Demand::Prefer)
+            .with_mode(word(&config.settings.mode), Demand::Prefer);
+        let servers = config.mcp_servers();
+        for server in servers.map_err(|error| Outcome::of_config(&error))? {
+            let name = mcp::name_of(&server);
+            if self.servers.iter().all(|other| mcp::name_of(other) != name) {
+                self.servers.push(server);
+            }
+        }
+        Ok(self)
     }
 
     /// Connects the agent and opens the session. Every way to a session leads through here.
@@ -68,7 +93,12 @@ impl Wishes {
             .with_auth(auth)
             .with_folders(&self.folders)
             .with_mcp_servers(self.servers.iter().cloned())
-            .with_settings(self.settings.clone().or(settings))
+            .with_settings(
+                self.settings
+                    .clone()
+                    .or(settings)
+                    .or(self.configured.clone()),
+            )
             .with_options(options)
             .with_options(self.options.iter().cloned());
         if let Some((known, no_other)) = kept.and_then(Kept::known) {

@@ -15,7 +15,6 @@ use acp_protocol::v1::{
 };
 use tokio::sync::mpsc;
 
-use super::args::ConsentArgs;
 use crate::config::Files;
 
 /// Things served that wait to be shown. An agent that does more at once waits until they
@@ -45,9 +44,10 @@ pub(crate) enum Served {
     },
 }
 
-/// Offers the agent what the command line says, and gives what is told of it.
+/// Offers the agent these files, and terminals, and gives what is told of it.
 pub(super) fn offer(
-    args: &ConsentArgs,
+    access: Files,
+    terminals: bool,
     missing_reads_empty: bool,
     mut options: ClientOptions,
 ) -> (ClientOptions, mpsc::Receiver<Served>) {
@@ -59,12 +59,12 @@ pub(super) fn offer(
         }
         Told::new(files, &sender)
     };
-    options = match args.files {
-        None | Some(Files::None) => options,
-        Some(Files::Read) => options.with_read_only_files(files()),
-        Some(Files::Write) => options.with_files(files()),
+    options = match access {
+        Files::None => options,
+        Files::Read => options.with_read_only_files(files()),
+        Files::Write => options.with_files(files()),
     };
-    if args.terminals {
+    if terminals {
         // Whoever may run programs may run a shell.
         let terminals = LocalTerminals::new().with_shell_lines(ShellLines::Allow);
         options = options.with_terminals(Told::new(terminals, &sender));

@@ -133,7 +133,12 @@ impl Watch<'_> {
         }
         let end = turn.end().await;
         let reason = |end: Result<acp_client::PromptResult, _>| end.ok().map(|end| end.stop_reason);
-        match (end, self.cancelled.map(|cancelled| cancelled.cause)) {
+        let mut cause = self.cancelled.map(|cancelled| cancelled.cause);
+        if end.is_err() && self.interrupts.count() > 0 {
+            // Whoever kills it right away is heard by the agent first.
+            cause = cause.or(Some(Cause::Stopped));
+        }
+        match (end, cause) {
             (Ok(end), None) => Outcome::of_turn(end.stop_reason),
             (Err(error), None) => Outcome::of_error(&error),
             // Agents answer a cancelled prompt in many ways, and a killed one not at all.

@@ -80,6 +80,8 @@ pub(crate) fn acp_command(args: &[&str]) -> Run {
     command
         .args(args)
         .env("ACP_TEST_MARK", &mark)
+        // Whoever runs the tests may have files of their own.
+        .env("XDG_CONFIG_HOME", "/no/such/folder")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());

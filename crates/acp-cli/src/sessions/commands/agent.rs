@@ -49,8 +49,7 @@ impl Connected {
     }
 
     async fn start(args: &AgentArgs, folder: &Path) -> Result<Self, Outcome> {
-        let agent = Agent::choose(args, None, folder);
-        let mut agent = agent.map_err(|error| Outcome::no_agent(&error))?;
+        let mut agent = Agent::of_args(args, folder)?;
         if let Ok(store) = Store::of_user()
             && store.folder().is_dir()
         {
