@@ -31,13 +31,15 @@ pub enum Check {
     UnknownSession,
     /// Use of what the other side did not advertise.
     Unadvertised,
+    /// What a rule forbids, though the schema allows it.
+    Rules,
     /// A line that no step expects; allowed ones are passed over.
     Unexpected,
 }
 
 impl Check {
     /// Every check.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Noise,
         Self::UnfinishedLine,
         Self::Envelope,
@@ -48,6 +50,7 @@ impl Check {
         Self::Uninitialized,
         Self::UnknownSession,
         Self::Unadvertised,
+        Self::Rules,
         Self::Unexpected,
     ];
 
@@ -65,6 +68,7 @@ impl Check {
             Self::Uninitialized => "uninitialized",
             Self::UnknownSession => "unknown-session",
             Self::Unadvertised => "unadvertised",
+            Self::Rules => "rules",
             Self::Unexpected => "unexpected",
         }
     }

@@ -82,7 +82,7 @@ fn noise() {
 <- result"#,
         "",
         expect![[r#"
-            line 3: noise: this line is no JSON: expected value at line 1 column 1 (R004, R005)
+            line 3: noise: this line is no JSON: expected value at line 1 column 1 (R004, R005, R007)
         "#]],
     );
     agent(

@@ -67,7 +67,7 @@ fn headers() {
     check(
         "allow: nosie\n-> initialize\n",
         expect![[r#"
-        bad.acpt:1:8: there is no check `nosie`; there are noise, unfinished-line, envelope, shape, unknown-method, unknown-answer, reused-id, uninitialized, unknown-session, unadvertised, unexpected
+        bad.acpt:1:8: there is no check `nosie`; there are noise, unfinished-line, envelope, shape, unknown-method, unknown-answer, reused-id, uninitialized, unknown-session, unadvertised, rules, unexpected
           1 | allow: nosie
             |        ^"#]],
     );

@@ -66,6 +66,7 @@ fn a_turn_as_a_scenario() {
         Style::Exact,
         expect![[r##"
         # A conversation with ada 7.
+        allow: rules
 
         -> initialize {"protocolVersion":1}
         <- result {"protocolVersion":1,"agentInfo":{"name":"ada","version":"7"}}
@@ -87,6 +88,7 @@ fn a_turn_as_a_scenario() {
         Style::Agent,
         expect![[r##"
         # A conversation with ada 7.
+        allow: rules
 
         -> initialize
         <- result {"protocolVersion":1,"agentInfo":{"name":"ada","version":"7"}}
@@ -130,7 +132,7 @@ fn a_client_that_is_played_again() {
         Style::Client,
         expect![[r##"
         # A conversation that was recorded.
-        allow: unexpected, unknown-method
+        allow: unexpected, unknown-method, rules
         patience: 10m
         limit: 60m
 

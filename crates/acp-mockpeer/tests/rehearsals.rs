@@ -12,7 +12,7 @@ const TURN: &str = r#"-> initialize
 <- result {"sessionId": "$s"}
 -> session/prompt {"sessionId": "$s"} as prompt
 <- session/update {"sessionId": "$s", "update": {"sessionUpdate": "agent_message_chunk"}}
-<- session/update {"sessionId": "$s", "update": {"sessionUpdate": "plan"}}
+<- session/update {"sessionId": "$s", "update": {"sessionUpdate": "tool_call"}}
 <- session/request_permission {"sessionId": "$s"} as ask
 -> result of ask
 <- result of prompt {"stopReason": "end_turn"}
@@ -111,7 +111,7 @@ fn edits() {
         10,
         "R005 bytes \"done\\n\" before",
         expect![[r#"
-        line 10: R004, R005: this line is no JSON: expected value at line 1 column 1
+        line 10: R004, R005, R007: this line is no JSON: expected value at line 1 column 1
         found"#]],
     );
     check(
@@ -174,14 +174,14 @@ fn order() {
         6,
         "R004 later 1",
         expect![[r#"
-        line 6: expected the notification session/update {"sessionId": "$s", "update": {"sessionUpdate": "agent_message_chunk"}} (line 6); at params.update.sessionUpdate: expected "agent_message_chunk", got "plan"
+        line 6: expected the notification session/update {"sessionId": "$s", "update": {"sessionUpdate": "agent_message_chunk"}} (line 6); at params.update.sessionUpdate: expected "agent_message_chunk", got "tool_call"
         `mutant R004 later 1`: it was not R004 that broke"#]],
     );
     check(
         7,
         "R004 sooner 1",
         expect![[r#"
-        line 6: expected the notification session/update {"sessionId": "$s", "update": {"sessionUpdate": "agent_message_chunk"}} (line 6); at params.update.sessionUpdate: expected "agent_message_chunk", got "plan"
+        line 6: expected the notification session/update {"sessionId": "$s", "update": {"sessionUpdate": "agent_message_chunk"}} (line 6); at params.update.sessionUpdate: expected "agent_message_chunk", got "tool_call"
         `mutant R004 sooner 1`: it was not R004 that broke"#]],
     );
 }

@@ -128,7 +128,7 @@ fn broken_checks_and_secrets() {
               proves R120, R121
 
                  5 | <- result
-              the agent broke a check: noise: this line is no JSON: expected value at line 1 column 1 (R004, R005)
+              the agent broke a check: noise: this line is no JSON: expected value at line 1 column 1 (R004, R005, R007)
                     line  using [redacted]
 
                 11 | <- session/update*

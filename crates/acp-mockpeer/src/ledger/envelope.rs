@@ -25,9 +25,23 @@ pub(super) fn object(from: Side, line: &[u8], findings: &mut Vec<Finding>) -> Op
     match serde_json::from_str::<Value>(text) {
         Ok(message @ Value::Object(_)) => Some(message),
         Ok(_) => refuse(noise, "this line is JSON, but no object".to_owned()),
-        Err(error) => refuse(noise, format!("this line is no JSON: {error}")),
+        Err(error) => {
+            let rules = match (from, text.trim_start().chars().next()) {
+                (_, Some('{')) if error.is_eof() => CUT,
+                // Text that nobody took for a message is a log.
+                (Side::Agent, Some(first)) if first.is_alphabetic() => LOG,
+                _ => noise,
+            };
+            refuse(rules, format!("this line is no JSON: {error}"))
+        }
     }
 }
+
+/// A message that goes on in the next line.
+const CUT: &[&str] = &["R003"];
+
+/// What belongs on stderr.
+const LOG: &[&str] = &["R004", "R005", "R007"];
 
 /// Tells what a message is by the members it has.
 pub(super) fn shape(message: &Value, findings: &mut Vec<Finding>) -> Shape {

@@ -13,6 +13,7 @@ pub struct Finding {
     check: Check,
     rules: Vec<&'static str>,
     message: String,
+    doubtful: bool,
 }
 
 impl Finding {
@@ -21,7 +22,14 @@ impl Finding {
             check,
             rules: rules.to_vec(),
             message,
+            doubtful: false,
         }
+    }
+
+    /// It may be meant well: a person has to decide.
+    pub(crate) fn doubtful(mut self) -> Self {
+        self.doubtful = true;
+        self
     }
 
     /// What the schema does not allow in a part of a message.
@@ -44,6 +52,12 @@ impl Finding {
     #[must_use]
     pub fn rules(&self) -> &[&'static str] {
         &self.rules
+    }
+
+    /// Tells whether it only looks wrong: a person has to decide.
+    #[must_use]
+    pub fn is_doubtful(&self) -> bool {
+        self.doubtful
     }
 
     /// Returns what is wrong.

@@ -11,6 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
+use crate::rules::monitor::{Monitors, Question, Speaker};
 use crate::schema::{self, Use};
 use crate::{Check, Side};
 pub(crate) use advertised::advertises;
@@ -37,14 +38,17 @@ pub(crate) struct Ledger {
     entry: usize,
     /// More was asked than is remembered.
     overflowed: bool,
+    monitors: Monitors,
 }
 
 /// A request that waits for its answer.
 #[derive(Clone, Debug)]
 struct Asked {
     method: String,
-    /// The session it opens.
+    /// The session it opens, or is about.
     session: Value,
+    /// The visit to an address that it begins.
+    visit: Value,
 }
 
 /// A line as it was understood.
@@ -163,6 +167,7 @@ impl Ledger {
         let asked = Asked {
             method: method.to_owned(),
             session: params["sessionId"].clone(),
+            visit: params["elicitationId"].clone(),
         };
         if let Some(older) = self.asked_by(from).insert(id.clone(), asked) {
             findings.push(Finding::new(
@@ -182,6 +187,16 @@ impl Ledger {
         message: &Value,
         findings: &mut Vec<Finding>,
     ) {
+        let speaker = match from {
+            Side::Agent => (&self.agent_capabilities, &self.client_capabilities),
+            Side::Client => (&self.client_capabilities, &self.agent_capabilities),
+        };
+        let speaker = Speaker {
+            from,
+            own: speaker.0,
+            other: speaker.1,
+        };
+        findings.extend(self.monitors.asked(speaker, method, &message["params"]));
         if !schema::knows(method) {
             if !method.starts_with('_') {
                 findings.push(Finding::new(
@@ -306,6 +321,15 @@ impl Ledger {
         ) {
             self.setting_up = self.setting_up.saturating_sub(1);
         }
+        let question = Question {
+            method: &asked.method,
+            session: &asked.session,
+            visit: &asked.visit,
+        };
+        findings.extend(
+            self.monitors
+                .answered(from, question, message.get("result")),
+        );
         if let Some(result) = message.get("result") {
             let method = &asked.method;
             for violation in schema::violations(method, Use::Result, result) {

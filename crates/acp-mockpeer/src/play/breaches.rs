@@ -36,7 +36,8 @@ pub(super) fn all(
     all
 }
 
-fn of_finding(found: &Found) -> Breach {
+/// Tells which rules a broken check breaks.
+pub(super) fn of_finding(found: &Found) -> Breach {
     let mut rules: Vec<&'static Rule> = found
         .finding
         .rules()
@@ -57,7 +58,7 @@ fn of_finding(found: &Found) -> Breach {
         line: found.line,
         entry: found.entry,
         text: found.finding.message().to_owned(),
-        doubtful: false,
+        doubtful: found.finding.is_doubtful(),
         advisory: false,
     }
 }

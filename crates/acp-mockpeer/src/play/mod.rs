@@ -223,7 +223,9 @@ impl Play {
             sent,
             ..
         } = engine;
-        let broken = !findings.is_empty() || demanded.iter().any(Breach::is_failure);
+        let mut found = findings.iter().map(breaches::of_finding);
+        let broken =
+            found.any(|breach| breach.is_failure()) || demanded.iter().any(Breach::is_failure);
         if broken && !matches!(verdict, Verdict::Broken(_)) {
             verdict = Verdict::Failed;
         }

@@ -8,11 +8,11 @@ use serde_json::value::RawValue;
 use super::answers;
 use super::json_strings;
 use super::{Entry, Recording, What, entry::signal_name};
-use crate::Side;
 use crate::ledger::{Ledger, Shape};
 use crate::scenario::pattern::{Template, quoted};
 use crate::scenario::reads_as_pattern;
 use crate::schema;
+use crate::{Check, Side};
 
 /// How close a scenario stays to the recording it is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,27 +44,33 @@ pub(super) fn write(recording: &Recording, style: Style) -> String {
         asked: 0,
         cwd: None,
         heard: false,
+        breaks_rules: false,
     };
     let mut text = format!("# {}\n", title(recording));
+    let mut steps = String::new();
     if style == Style::Client {
         skeleton.cwd = answers::cwd(recording);
         text.push_str(PATIENT);
-        text.push_str(&skeleton.rules(recording));
+        steps.push_str(&skeleton.rules(recording));
     }
-    text.push('\n');
+    steps.push('\n');
     for (index, entry) in recording.entries().iter().enumerate() {
         let rest = &recording.entries()[index + 1..];
         if let Some(step) = skeleton.step(entry, rest) {
-            text.push_str(&step);
-            text.push('\n');
+            steps.push_str(&step);
+            steps.push('\n');
         }
     }
-    text
+    // It tells what was, and does not judge it.
+    if style != Style::Client && skeleton.breaks_rules {
+        text.push_str("allow: rules\n");
+    }
+    text + &steps
 }
 
 /// What comes before the steps of a client that does not insist on how it is answered.
 const PATIENT: &str = "\
-allow: unexpected, unknown-method
+allow: unexpected, unknown-method, rules
 patience: 10m
 limit: 60m
 ";
@@ -164,6 +170,8 @@ pub(super) struct Skeleton {
     cwd: Option<String>,
     /// Whether the agent said something since it was last asked.
     heard: bool,
+    /// Whether something was said that the schema allows and a rule does not.
+    breaks_rules: bool,
 }
 
 impl Skeleton {
@@ -202,6 +210,8 @@ impl Skeleton {
     fn line(&mut self, from: Side, line: &[u8]) -> Option<String> {
         let arrow = from.arrow();
         let observed = self.ledger.observe(from, line);
+        let mut findings = observed.findings.iter();
+        self.breaks_rules |= findings.any(|finding| finding.check() == Check::Rules);
         if let (Style::Client, Some(message)) = (self.style, &observed.message)
             && let Some(step) = self.passed_over(from, &observed.shape, message)
         {
@@ -216,7 +226,10 @@ impl Skeleton {
                 &observed.shape,
                 members,
                 message,
-                !observed.findings.is_empty(),
+                observed
+                    .findings
+                    .iter()
+                    .any(|finding| finding.check() != Check::Rules),
             ),
             _ => None,
         };

@@ -5,6 +5,7 @@
 //! names those that were broken.
 
 mod breach;
+pub(crate) mod monitor;
 pub(crate) mod shape;
 mod table;
 

@@ -48,7 +48,35 @@ pub(crate) fn broken_by(method: &str, part: &Value, violation: &Violation) -> Op
                 row_how => (row_how == how || row_how == "either") && is_below(&place, row.place),
             }
     });
-    row.map(|row| row.rule)
+    let row = row.map(|row| row.rule);
+    row.or_else(|| misspelled(part, violation).then_some("R015"))
+}
+
+/// Tells whether a kind is one that the protocol knows, written in camelCase.
+fn misspelled(part: &Value, violation: &Violation) -> bool {
+    let Some(kind) = value_at(part, &violation.path).and_then(Value::as_str) else {
+        return false;
+    };
+    let mut snake = String::new();
+    for c in kind.chars() {
+        if c.is_ascii_uppercase() {
+            snake.push('_');
+        }
+        snake.push(c.to_ascii_lowercase());
+    }
+    snake != kind && violation.message.contains(&format!("\"{snake}\""))
+}
+
+/// Finds the value at `params.update.content[0].type`.
+fn value_at<'a>(part: &'a Value, path: &str) -> Option<&'a Value> {
+    let mut steps = path
+        .split(['.', '['])
+        .map(|step| step.trim_end_matches(']'));
+    steps.next()?;
+    steps.try_fold(part, |value, step| match value {
+        Value::Array(values) => values.get(step.parse::<usize>().ok()?),
+        value => value.get(step),
+    })
 }
 
 fn row(line: &'static str) -> Option<Row> {

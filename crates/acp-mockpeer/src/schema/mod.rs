@@ -1,5 +1,6 @@
 //! The pinned schema: methods, capabilities and what is allowed in a message.
 
+mod members;
 mod plain;
 mod validate;
 
@@ -9,6 +10,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use crate::Side;
+pub(crate) use members::{Unnamed, unnamed};
 pub(crate) use plain::{CWD, NEW_SESSION, SESSION, completed, plain};
 pub(crate) use validate::{Violation, violations};
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
 use super::{Engine, MOST_FLOWS, Standing, Stop};
+use crate::Check;
 use crate::ledger::Observed;
 use crate::play::compile::{Manner, within};
 use crate::play::compose::{on_the_wire, pieces};
@@ -150,7 +151,10 @@ where
         knowledge: &mut Knowledge,
     ) -> Result<(), Stop> {
         let mut faults = observed.findings.iter();
-        let fault = faults.find(|finding| !self.setting.allow.contains(&finding.check()));
+        // What monitors find is what a peer may be tried with.
+        let fault = faults.find(|finding| {
+            finding.check() != Check::Rules && !self.setting.allow.contains(&finding.check())
+        });
         let unmet = unmet(step, observed.message.as_ref(), &mut knowledge.names);
         let because = match (fault, unmet.first()) {
             (Some(fault), _) => fault.to_string(),

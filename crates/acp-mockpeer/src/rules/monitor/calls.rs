@@ -1,0 +1,162 @@
+//! Tool calls and terminals: what was shown of them, and when.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::MOST;
+
+/// The tool calls and terminals of the sessions of a conversation.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    shown: HashMap<String, HashSet<String>>,
+    terminals: HashMap<(String, String), Terminal>,
+}
+
+#[derive(Debug, Default)]
+struct Terminal {
+    is_shown: bool,
+    is_released: bool,
+}
+
+/// What is wrong with news of a tool call.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// A second call has the id of a first one (R128).
+    Again(String),
+    /// The user is asked about a call that nobody has seen (R112).
+    Unseen(String),
+    /// A terminal is shown for the first time when it is gone (R135).
+    Gone(String),
+}
+
+impl Calls {
+    /// A session is told again from its beginning.
+    pub(super) fn begin_again(&mut self, session: &str) {
+        self.shown.remove(session);
+    }
+
+    /// The agent tells something of a session.
+    pub(super) fn told(&mut self, session: &str, update: &Value) -> Option<Fault> {
+        let kind = update["sessionUpdate"].as_str()?;
+        if !matches!(kind, "tool_call" | "tool_call_update") {
+            return None;
+        }
+        let is_new = self.show(session, &update["toolCallId"]);
+        let gone = self.contents(session, &update["content"]);
+        match &update["toolCallId"] {
+            Value::String(id) if kind == "tool_call" && !is_new => Some(Fault::Again(id.clone())),
+            _ => gone.map(Fault::Gone),
+        }
+    }
+
+    /// The agent asks whether a call may be done.
+    pub(super) fn asked(&mut self, session: &str, call: &Value) -> Option<Fault> {
+        let id = call["toolCallId"].as_str()?.to_owned();
+        let known = self.shown.get(session);
+        let is_known = known.is_some_and(|known| known.contains(&id) || known.len() >= MOST);
+        let gone = self.contents(session, &call["content"]);
+        match is_known {
+            true => gone.map(Fault::Gone),
+            false => Some(Fault::Unseen(id)),
+        }
+    }
+
+    /// The agent releases a terminal.
+    pub(super) fn released(&mut self, session: &str, terminal: &Value) {
+        if let Some(terminal) = self.terminal(session, terminal) {
+            terminal.is_released = true;
+        }
+    }
+
+    /// The client made a terminal; its id may have been that of another before.
+    pub(super) fn made(&mut self, session: &str, terminal: &Value) {
+        if let Some(terminal) = self.terminal(session, terminal) {
+            *terminal = Terminal::default();
+        }
+    }
+
+    /// Notes a call; `false` if it is known.
+    fn show(&mut self, session: &str, id: &Value) -> bool {
+        let Some(id) = id.as_str() else { return true };
+        if self.shown.len() >= MOST && !self.shown.contains_key(session) {
+            return true;
+        }
+        let known = self.shown.entry(session.to_owned()).or_default();
+        known.len() >= MOST || known.insert(id.to_owned())
+    }
+
+    /// Notes the terminals that are shown, and names one that is gone.
+    fn contents(&mut self, session: &str, content: &Value) -> Option<String> {
+        let mut gone = None;
+        for shown in content.as_array().into_iter().flatten() {
+            if shown["type"] != "terminal" {
+                continue;
+            }
+            if let Some(terminal) = self.terminal(session, &shown["terminalId"]) {
+                if terminal.is_released && !terminal.is_shown {
+                    gone = shown["terminalId"].as_str().map(ToOwned::to_owned);
+                }
+                terminal.is_shown = true;
+            }
+        }
+        gone
+    }
+
+    fn terminal(&mut self, session: &str, id: &Value) -> Option<&mut Terminal> {
+        let key = (session.to_owned(), id.as_str()?.to_owned());
+        if self.terminals.len() >= MOST && !self.terminals.contains_key(&key) {
+            return None;
+        }
+        Some(self.terminals.entry(key).or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn call(id: &str) -> Value {
+        json!({"sessionUpdate": "tool_call", "toolCallId": id})
+    }
+
+    #[test]
+    fn an_id_is_of_one_call_of_a_session() {
+        let mut calls = Calls::default();
+        assert_eq!(calls.told("s", &call("a")), None);
+        assert_eq!(calls.told("r", &call("a")), None);
+        let update = json!({"sessionUpdate": "tool_call_update", "toolCallId": "a"});
+        assert_eq!(calls.told("s", &update), None);
+        assert_eq!(
+            calls.told("s", &call("a")),
+            Some(Fault::Again("a".to_owned()))
+        );
+        calls.begin_again("s");
+        assert_eq!(calls.told("s", &call("a")), None);
+    }
+
+    #[test]
+    fn a_call_is_seen_before_it_is_asked_about() {
+        let mut calls = Calls::default();
+        let unseen = Some(Fault::Unseen("a".to_owned()));
+        assert_eq!(calls.asked("s", &json!({"toolCallId": "a"})), unseen);
+        calls.told("s", &call("a"));
+        assert_eq!(calls.asked("s", &json!({"toolCallId": "a"})), None);
+        assert_eq!(calls.asked("r", &json!({"toolCallId": "a"})), unseen);
+    }
+
+    #[test]
+    fn a_terminal_is_shown_before_it_is_gone() {
+        let mut calls = Calls::default();
+        let shows = json!({"sessionUpdate": "tool_call_update", "toolCallId": "a", "content": [{"type": "terminal", "terminalId": "t"}]});
+        calls.made("s", &json!("t"));
+        calls.released("s", &json!("t"));
+        assert_eq!(calls.told("s", &shows), Some(Fault::Gone("t".to_owned())));
+        calls.made("s", &json!("t"));
+        assert_eq!(calls.told("s", &shows), None);
+        calls.released("s", &json!("t"));
+        // It was shown before, and is only shown on.
+        assert_eq!(calls.told("s", &shows), None);
+    }
+}
