@@ -83,6 +83,8 @@ pub(crate) enum Command {
         /// What it describes
         name: SchemaName,
     },
+    /// Tell whether an agent or a client keeps the rules of the protocol
+    Check(acp_mockpeer::cli::CheckArgs),
     /// Play a scripted agent or client, or work on scenarios and recordings
     Mock {
         #[command(subcommand)]

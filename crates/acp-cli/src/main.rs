@@ -24,6 +24,7 @@ mod show;
 mod table;
 mod values;
 
+use std::ffi::OsStr;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Command::Mock { command } => acp_mockpeer::cli::run(command),
         Command::Tap(args) => acp_mockpeer::cli::run(acp_mockpeer::cli::Command::Tap(args)),
         Command::Replay(args) => acp_mockpeer::cli::run(acp_mockpeer::cli::Command::Replay(args)),
+        Command::Check(args) => acp_mockpeer::cli::check(&args, &["mock", "agent"].map(OsStr::new)),
         Command::Run(args) => on_runtime(|runtime| {
             // On this thread, which no connection depends on: it may be stuck on an
             // output that nobody reads, and a second Ctrl-C must be heard all the same.

@@ -31,6 +31,8 @@
 mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "judge")]
+pub mod judge;
 mod ledger;
 mod matching;
 mod play;

@@ -23,6 +23,9 @@ pub(super) fn run(args: &AgentArgs) -> Result<u8, Misuse> {
     if let Some(code) = environment.exit_code {
         return Ok(code);
     }
+    if let Some(place) = &args.join {
+        return super::join::run(place);
+    }
     let scenario = scenario(args, &environment)?;
     let play = Play::agent(&scenario)
         .with_value("version", env!("CARGO_PKG_VERSION"))
@@ -77,30 +80,11 @@ async fn serve(args: &AgentArgs, play: Play, environment: &Environment) -> Resul
     };
     tokio::select! {
         outcome = play.over(stdin, stdout) => Ok(end(args, &outcome)),
-        signalled = told_to_end() => {
+        signalled = super::told_to_end() => {
             signalled.map_err(|error| Misuse::new(&error))?;
             Ok(0)
         }
     }
-}
-
-/// Waits for a signal that ends programs in good order.
-#[cfg(unix)]
-async fn told_to_end() -> io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-async fn told_to_end() -> io::Result<()> {
-    tokio::signal::ctrl_c().await
 }
 
 /// Reports, and ends as the script says.
@@ -122,6 +106,15 @@ fn end(args: &AgentArgs, outcome: &Outcome) -> u8 {
         }
         Some(ExitAs::Any) | None => code,
     }
+}
+
+/// Ends by the signal with this number, if it is one that scripts may name.
+pub(super) fn end_by(number: u8) -> u8 {
+    let mut signals = SignalName::ALL.into_iter();
+    if let Some(signal) = signals.find(|signal| signal.number() == i32::from(number)) {
+        kill_self(signal);
+    }
+    EXIT_FAILED
 }
 
 #[cfg(unix)]

@@ -70,7 +70,7 @@ pub(super) fn find(program: &OsStr) -> Result<PathBuf, Misuse> {
 }
 
 /// Makes a path absolute, and keeps the links in it where that can be done.
-fn clean(path: &Path) -> io::Result<PathBuf> {
+pub(super) fn clean(path: &Path) -> io::Result<PathBuf> {
     let absolute: PathBuf = std::path::absolute(path)?.components().collect();
     let climbs = |component| matches!(component, Component::ParentDir);
     if absolute.components().any(climbs) {

@@ -1,18 +1,23 @@
 //! The commands of the program, for `acp-mockpeer` and for programs that offer them too.
 
 mod agent;
+mod check;
 mod client;
 mod environment;
 mod files;
+mod join;
 mod replay;
 mod rules;
 mod stdio;
 mod tap;
 
+use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+pub use check::{CheckArgs, EXIT_INTERRUPTED, EXIT_UNSTARTABLE, EXIT_USAGE, check};
 
 use crate::recording::Entry;
 use crate::{Check, Outcome, Play, Recording, Redactor, Scenario, Style};
@@ -38,6 +43,8 @@ pub enum Command {
     Agent(AgentArgs),
     /// Play a client against an agent that is started for it
     Client(ClientArgs),
+    /// Tell whether an agent or a client keeps the rules of the protocol
+    Check(CheckArgs),
     /// Stand between a client and its agent, and record what they say
     ///
     /// Give it to the client in the place of the agent. Every byte is passed on as it
@@ -103,6 +110,9 @@ pub struct AgentArgs {
     /// Play the agent of a recording
     #[arg(long, value_name = "FILE", conflicts_with = "script")]
     recording: Option<PathBuf>,
+    /// Be the agent that `check --spawn` plays, at this place
+    #[arg(long, value_name = "SOCKET", hide = true, conflicts_with_all = ["script", "recording"])]
+    join: Option<PathBuf>,
 }
 
 /// Arguments of `client`.
@@ -210,6 +220,13 @@ pub fn run(command: Command) -> ExitCode {
         Command::Tap(args) => tap::run(&args),
         Command::Replay(args) => replay::run(args),
         Command::Rules(args) => rules::run(&args),
+        Command::Check(args) => {
+            // What stands before it makes the mock agent of us, too.
+            let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+            let before = words.iter().take_while(|word| *word != "check");
+            let agent = before.map(OsString::as_os_str).chain([OsStr::new("agent")]);
+            return check(&args, &agent.collect::<Vec<_>>());
+        }
         Command::Lint { files } => files::lint(&files),
         Command::Scenario {
             recording,
@@ -274,10 +291,8 @@ impl PlayArgs {
     /// Applies what was said of the play.
     fn apply(&self, mut play: Play) -> Result<Play, Misuse> {
         for setting in &self.set {
-            let Some((name, value)) = setting.split_once('=') else {
-                return Err(Misuse(format!("--set {setting}: expected NAME=VALUE")));
-            };
-            play = play.with_value(name.trim_start_matches('$'), value);
+            let (name, value) = self::setting(setting)?;
+            play = play.with_value(name, value);
         }
         for name in &self.allow {
             let Some(check) = Check::named(name) else {
@@ -301,6 +316,35 @@ impl PlayArgs {
         }
         Ok(play)
     }
+}
+
+/// Reads `NAME=VALUE`.
+fn setting(setting: &str) -> Result<(&str, &str), Misuse> {
+    let parts = setting.split_once('=');
+    let (name, value) =
+        parts.ok_or_else(|| Misuse(format!("--set {setting}: expected NAME=VALUE")))?;
+    Ok((name.trim_start_matches('$'), value))
+}
+
+/// Waits for a signal that ends programs in good order.
+#[cfg(unix)]
+async fn told_to_end() -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let mut hangup = signal(SignalKind::hangup())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        _ = hangup.recv() => {}
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+async fn told_to_end() -> std::io::Result<()> {
+    tokio::signal::ctrl_c().await
 }
 
 /// Reads a script.

@@ -8,6 +8,7 @@ pub(super) fn run(args: ReplayArgs) -> Result<u8, Misuse> {
             script: None,
             play: args.play,
             recording: Some(args.recording),
+            join: None,
         });
     }
     client::run(&ClientArgs {

@@ -41,7 +41,7 @@ pub(super) fn message(message: &Message) -> String {
 }
 
 /// Shows a line without secrets, cut to a length that people read.
-pub(super) fn line(bytes: &[u8]) -> String {
+pub(crate) fn line(bytes: &[u8]) -> String {
     const LONGEST: usize = 400;
     static REDACTOR: LazyLock<Redactor> = LazyLock::new(|| Redactor::new().keeping_homes());
     let text = match std::str::from_utf8(bytes) {

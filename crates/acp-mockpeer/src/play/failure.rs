@@ -43,6 +43,24 @@ impl Failure {
         &self.summary
     }
 
+    /// Returns what was waited for, each way that was open.
+    #[must_use]
+    pub fn expected(&self) -> &[String] {
+        &self.expected
+    }
+
+    /// Returns what came instead, if something came.
+    #[must_use]
+    pub fn got(&self) -> Option<&str> {
+        self.got.as_deref()
+    }
+
+    /// Returns the place in the transcript of what came instead.
+    #[must_use]
+    pub fn entry(&self) -> Option<usize> {
+        self.entry
+    }
+
     /// Returns why what came was not what was expected, if something came.
     #[must_use]
     pub fn because(&self) -> Option<&str> {

@@ -24,6 +24,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
 pub use compile::Unplayable;
+#[cfg(feature = "judge")]
+pub(crate) use describe::line as shown;
 pub use failure::Failure;
 pub use outcome::{Found, Outcome, Verdict};
 pub use world::Ended;

@@ -147,6 +147,12 @@ impl Outcome {
         self.us
     }
 
+    /// Returns how many more checks were broken than are kept.
+    #[must_use]
+    pub fn more_findings(&self) -> u64 {
+        self.more_findings
+    }
+
     /// Returns the conversation; of a very long one, the beginning and the end.
     #[must_use]
     pub fn transcript(&self) -> &Recording {

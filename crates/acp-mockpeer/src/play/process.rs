@@ -35,22 +35,27 @@ impl Play {
     /// # Cancel safety
     ///
     /// When the future is dropped, the agent is ended in the background.
-    pub async fn against(mut self, launch: &Launch) -> Result<Outcome, SpawnError> {
+    pub async fn against(self, launch: &Launch) -> Result<Outcome, SpawnError> {
         let mut child = launch.spawn()?;
         let handle = child.handle();
         let (Some(stdin), Some(stdout)) = (child.take_stdin(), child.take_stdout()) else {
             // A child that was just started has both.
             return Ok(self.over(tokio::io::empty(), tokio::io::sink()).await);
         };
-        let watched = handle.clone();
-        self.world.exit = Some(Box::pin(async move { ended(&watched.wait().await) }));
-        let signalled = handle.clone();
-        self.world.signal = Some(Box::new(move |signal| send(&signalled, signal)));
-        let mut outcome = self.over(stdout, stdin).await;
+        let mut outcome = self.watching(&handle).over(stdout, stdin).await;
         let exit = handle.close_and_wait().await;
         outcome.ended = Some(ended(&exit));
         outcome.stderr = exit.stderr_tail();
         Ok(outcome)
+    }
+
+    /// Makes the end of this agent, and signals to it, part of the play.
+    pub(crate) fn watching(mut self, handle: &ChildHandle) -> Self {
+        let watched = handle.clone();
+        self.world.exit = Some(Box::pin(async move { ended(&watched.wait().await) }));
+        let signalled = handle.clone();
+        self.world.signal = Some(Box::new(move |signal| send(&signalled, signal)));
+        self
     }
 }
 

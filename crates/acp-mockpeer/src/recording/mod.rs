@@ -25,6 +25,8 @@ use std::path::Path;
 pub(crate) use entry::signal_name;
 pub use entry::{Entry, EntryError, What};
 pub use redact::Redactor;
+#[cfg(feature = "judge")]
+pub(crate) use redact::is_secret_name;
 pub use skeleton::Style;
 
 /// The longest line of a recording that is read.

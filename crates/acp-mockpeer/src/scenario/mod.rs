@@ -196,6 +196,24 @@ impl fmt::Debug for Scenario {
     }
 }
 
+impl Default for Header {
+    /// Says nothing.
+    fn default() -> Self {
+        Self {
+            title: String::new(),
+            proves: Vec::new(),
+            tck: Vec::new(),
+            side: None,
+            needs: Vec::new(),
+            allow: BTreeSet::new(),
+            patience: DEFAULT_PATIENCE,
+            limit: DEFAULT_LIMIT,
+            tasks: Vec::new(),
+            advisory: false,
+        }
+    }
+}
+
 impl Header {
     /// Returns the first sentence of the file: its first comment.
     #[must_use]

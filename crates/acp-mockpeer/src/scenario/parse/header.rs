@@ -1,12 +1,10 @@
 //! Reads what stands before the first step.
 
-use std::collections::BTreeSet;
-
 use super::pattern;
 use super::units::nearest;
 use crate::scenario::cursor::{Cursor, Parsed};
 use crate::scenario::pattern::{Element, Pattern};
-use crate::scenario::{DEFAULT_LIMIT, DEFAULT_PATIENCE, Header, Need};
+use crate::scenario::{Header, Need};
 use crate::{Check, Side};
 
 const FIELDS: [&str; 9] = [
@@ -15,18 +13,7 @@ const FIELDS: [&str; 9] = [
 
 /// Reads comments, blank lines and `field: value` lines.
 pub(super) fn header(cursor: &mut Cursor<'_>) -> Parsed<Header> {
-    let mut header = Header {
-        title: String::new(),
-        proves: Vec::new(),
-        tck: Vec::new(),
-        side: None,
-        needs: Vec::new(),
-        allow: BTreeSet::new(),
-        patience: DEFAULT_PATIENCE,
-        limit: DEFAULT_LIMIT,
-        tasks: Vec::new(),
-        advisory: false,
-    };
+    let mut header = Header::default();
     loop {
         let start = cursor.offset();
         cursor.skip_blanks();

@@ -1,0 +1,289 @@
+//! Spoils a line: its bytes, or what it says.
+
+use serde_json::{Map, Value};
+
+use super::dice::Dice;
+
+/// A line on its way, with the bytes that end it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) bytes: Vec<u8>,
+    /// What was done to it, in words; nothing when it is as it was.
+    pub(super) done: Vec<&'static str>,
+}
+
+/// How deep a value is nested that many readers still take, and one that none has to.
+const DEEP: usize = 100;
+const TOO_DEEP: usize = 20_000;
+
+/// How long something is that is long, and, more rarely, too long.
+const LONG: [usize; 8] = [5_000, 5_000, 5_000, 5_000, 70_000, 70_000, 70_000, 1_500_000];
+
+impl Line {
+    /// A line that is as it should be.
+    pub(super) fn whole(json: &str) -> Self {
+        let mut bytes = json.as_bytes().to_vec();
+        bytes.push(b'\n');
+        Self {
+            bytes,
+            done: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_whole(&self) -> bool {
+        self.done.is_empty()
+    }
+
+    /// Tells whether what follows begins a line.
+    pub(super) fn ends(&self) -> bool {
+        self.bytes.last() == Some(&b'\n')
+    }
+
+    /// Spoils it in one to three ways.
+    pub(super) fn spoil(&mut self, dice: &mut Dice) {
+        for _ in 0..dice.between(1, 3) {
+            let done = match dice.below(5) {
+                0 | 1 => self.spoil_bytes(dice),
+                _ => self.spoil_value(dice),
+            };
+            self.done.push(done);
+        }
+    }
+
+    /// Spoils what it says; a line that says nothing any more is spoiled in its bytes.
+    fn spoil_value(&mut self, dice: &mut Dice) -> &'static str {
+        let Ok(mut value) = serde_json::from_slice::<Value>(&self.bytes) else {
+            return self.spoil_bytes(dice);
+        };
+        let at = dice.below(count(&value));
+        let mut left = at;
+        let Some(place) = nth(&mut value, &mut left) else {
+            return self.spoil_bytes(dice);
+        };
+        let done = spoil_place(place, dice);
+        self.bytes = value.to_string().into_bytes();
+        self.bytes.push(b'\n');
+        if done == "doubled a member" {
+            self.double_first_member();
+        }
+        done
+    }
+
+    /// Says the first member twice, which no value of serde can.
+    fn double_first_member(&mut self) {
+        if self.bytes.starts_with(b"{\"") {
+            let first = br#"{"jsonrpc":"2.0","#;
+            self.bytes.splice(..1, first.iter().copied());
+        }
+    }
+
+    fn spoil_bytes(&mut self, dice: &mut Dice) -> &'static str {
+        let length = self.bytes.len();
+        if length < 2 {
+            self.bytes.splice(0..0, *b"{");
+            return "put a byte in";
+        }
+        // What ends the line is left for those that mean it.
+        let at = dice.below(length - 1);
+        match dice.below(12) {
+            0 => {
+                self.bytes[at] ^= 1 << dice.below(8);
+                "turned a bit"
+            }
+            1 => {
+                self.bytes[at] = dice.byte();
+                "changed a byte"
+            }
+            2 => {
+                let more: Vec<u8> = (0..dice.between(1, 8)).map(|_| dice.byte()).collect();
+                self.bytes.splice(at..at, more);
+                "put bytes in"
+            }
+            3 => {
+                let end = (at + dice.between(1, 16)).min(length - 1);
+                self.bytes.drain(at..end);
+                "took bytes out"
+            }
+            4 => {
+                self.bytes.drain(at..length - 1);
+                "cut the end off"
+            }
+            5 => {
+                self.bytes.truncate(at);
+                "cut the end off, and the line feed"
+            }
+            6 => {
+                self.bytes.insert(at, b'\n');
+                "broke the line"
+            }
+            7 => {
+                self.bytes.splice(length - 1..length - 1, *b"\r");
+                "ended it with carriage return and line feed"
+            }
+            8 => {
+                self.bytes.splice(0..0, *b"\xef\xbb\xbf");
+                "put a byte order mark before it"
+            }
+            9 => {
+                self.bytes.clear();
+                self.bytes
+                    .extend_from_slice(br#"{"jsonrpc":"2.0","method":"_chaos","params":"#);
+                self.bytes.extend(std::iter::repeat_n(b'[', TOO_DEEP));
+                self.bytes.extend(std::iter::repeat_n(b']', TOO_DEEP));
+                self.bytes.extend_from_slice(b"}\n");
+                "nested it too deep"
+            }
+            10 => {
+                self.bytes.splice(0..0, *b"INFO starting up: ");
+                "put a log before it"
+            }
+            _ => {
+                let odd: &[u8] = dice.pick(&[&b"\xff\xfe"[..], b"\0", b"\xed\xa0\x80", b"\xc3"]);
+                self.bytes.splice(at..at, odd.iter().copied());
+                "put in bytes that are no text"
+            }
+        }
+    }
+}
+
+/// Counts a value and all that are in it.
+fn count(value: &Value) -> usize {
+    1 + match value {
+        Value::Array(all) => all.iter().map(count).sum(),
+        Value::Object(all) => all.values().map(count).sum(),
+        _ => 0,
+    }
+}
+
+/// Finds the value with this number, in the order in which [`count`] counts.
+fn nth<'a>(value: &'a mut Value, left: &mut usize) -> Option<&'a mut Value> {
+    if *left == 0 {
+        return Some(value);
+    }
+    *left -= 1;
+    match value {
+        Value::Array(all) => all.iter_mut().find_map(|one| nth(one, left)),
+        Value::Object(all) => all.values_mut().find_map(|one| nth(one, left)),
+        _ => None,
+    }
+}
+
+fn spoil_place(place: &mut Value, dice: &mut Dice) -> &'static str {
+    if let Value::Object(members) = place
+        && dice.once_in(2)
+    {
+        return spoil_members(members, dice);
+    }
+    match dice.below(9) {
+        0 => {
+            *place = Value::Null;
+            "made a value null"
+        }
+        1 => {
+            *place = true.into();
+            "made a value true"
+        }
+        2 => {
+            let odd: &str = dice.pick(&["-1", "0.5", "1e308", "18446744073709551616", "-0"]);
+            *place = serde_json::from_str(odd).unwrap_or_default();
+            "made a value an odd number"
+        }
+        3 => {
+            *place = dice
+                .pick(&["", "\0", "../../../etc/passwd", "\u{202e}", "null", "😀"])
+                .into();
+            "made a value an odd text"
+        }
+        4 => {
+            let size = LONG[dice.below(LONG.len())];
+            *place = "long ".repeat(size / 5).into();
+            "made a value very long"
+        }
+        5 => {
+            for _ in 0..DEEP {
+                *place = Value::Array(vec![place.take()]);
+            }
+            "nested a value deep"
+        }
+        6 => {
+            *place = Value::Array(vec![place.take()]);
+            "put a value into an array"
+        }
+        7 => {
+            let mut members = Map::new();
+            members.insert("value".to_owned(), place.take());
+            *place = Value::Object(members);
+            "put a value into an object"
+        }
+        _ => {
+            *place = Value::Object(Map::new());
+            "made a value an empty object"
+        }
+    }
+}
+
+fn spoil_members(members: &mut Map<String, Value>, dice: &mut Dice) -> &'static str {
+    let keys: Vec<String> = members.keys().cloned().collect();
+    if keys.is_empty() {
+        members.insert("surplus".to_owned(), Value::Null);
+        return "added a member";
+    }
+    let key = &keys[dice.below(keys.len())];
+    match dice.below(4) {
+        0 => {
+            members.remove(key);
+            "took a member out"
+        }
+        1 => {
+            if let Some(value) = members.remove(key) {
+                members.insert(format!("{key}X"), value);
+            }
+            "renamed a member"
+        }
+        2 => {
+            members.insert("surplus".to_owned(), Value::from("more"));
+            "added a member"
+        }
+        _ => "doubled a member",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    const PROMPT: &str = r#"{"jsonrpc":"2.0","id":7,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"hi"}]}}"#;
+
+    #[test]
+    fn everything_that_can_be_done_is_done_and_can_be_repeated() {
+        let spoiled = |round| {
+            let mut line = Line::whole(PROMPT);
+            line.spoil(&mut Dice::new(3, &[round]));
+            line
+        };
+        let mut done = BTreeSet::new();
+        let mut same = 0;
+        for round in 0..600 {
+            let line = spoiled(round);
+            assert_eq!(line, spoiled(round));
+            assert!(!line.is_whole());
+            same += usize::from(line.bytes == Line::whole(PROMPT).bytes);
+            done.extend(line.done);
+        }
+        assert_eq!(done.len(), 26, "{done:?}");
+        assert!(same < 10, "{same} of 600 were as before");
+    }
+
+    #[test]
+    fn every_value_can_be_reached() {
+        let mut value: Value = serde_json::from_str(PROMPT).unwrap();
+        let all = count(&value);
+        assert_eq!(all, 10);
+        for at in 0..all {
+            assert!(nth(&mut value, &mut { at }).is_some(), "{at}");
+        }
+        assert!(nth(&mut value, &mut { all }).is_none());
+    }
+}

@@ -1,0 +1,130 @@
+//! Whether a peer survived: how it ended, how it grew, what it left.
+
+use std::time::Duration;
+
+use acp_transport_stdio::process::{ChildHandle, Exit, ExitStatus, Rung};
+
+use tokio::sync::watch;
+
+use super::fault;
+use crate::judge::verdict::Fault;
+
+/// Exit codes by which runtimes tell that they gave up: a panic of Rust, and what a
+/// shell tells of a child that a signal ended.
+const CRASHES: [i32; 6] = [101, 132, 134, 135, 136, 139];
+
+/// What stands on stderr when a program, or a part of it, gave up.
+const CRIES: [&str; 5] = [
+    "panicked at ",
+    "Traceback (most recent call last):",
+    "fatal runtime error:",
+    "AddressSanitizer",
+    "Uncaught ",
+];
+
+/// A program may grow by so much in a round: lines are long, and there are few.
+const MOST_GROWN: u64 = 512 << 20;
+
+/// How often its memory is looked at; what is looked at is its peak.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// How a process was seen off.
+pub(super) struct SeenOff {
+    pub(super) exit: Exit,
+    /// It did not end when its conversation was over.
+    forced: Option<Rung>,
+}
+
+/// Waits for the end of a process whose conversation is over.
+pub(super) async fn see_off(handle: &ChildHandle, at_once: bool) -> SeenOff {
+    let exit = match at_once {
+        true => handle.kill_now().await,
+        false => handle.close_and_wait().await,
+    };
+    SeenOff {
+        forced: exit.reached().filter(|rung| *rung != Rung::Eof),
+        exit,
+    }
+}
+
+pub(super) fn faults(seen: &SeenOff, grown: Option<u64>, left: &[String]) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut add = |why: String| faults.push(fault(why, None));
+    match (seen.forced, seen.exit.status()) {
+        (Some(_), _) => add("its conversation was over, and it did not end by itself".to_owned()),
+        (None, status @ ExitStatus::Signal(_)) => add(format!("it crashed: {status}")),
+        (None, ExitStatus::Code(code)) if CRASHES.contains(&code) => {
+            add(format!("it crashed: exit code {code}"));
+        }
+        _ => {}
+    }
+    let stderr = seen.exit.stderr_tail();
+    let cry = |line: &&str| CRIES.iter().any(|cry| line.contains(cry));
+    if let Some(line) = stderr.lines().find(cry) {
+        add(format!("something in it crashed: {}", line.trim()));
+    }
+    if let Some(grown) = grown.filter(|grown| *grown > MOST_GROWN) {
+        add(format!("it grew to {} MiB", grown >> 20));
+    }
+    for process in left {
+        add(format!("it left a process behind: {process}"));
+    }
+    faults
+}
+
+/// The memory of a process, looked at now and then.
+///
+/// Only Linux tells.
+pub(super) struct Memory {
+    peak: watch::Receiver<Option<u64>>,
+}
+
+impl Memory {
+    /// Looks until the process has ended.
+    pub(super) fn watch(handle: &ChildHandle) -> Self {
+        let (tell, peak) = watch::channel(None);
+        let handle = handle.clone();
+        tokio::spawn(async move {
+            let mut moment = tokio::time::interval(LOOK_EVERY);
+            loop {
+                tokio::select! {
+                    biased;
+                    _ = handle.wait() => return,
+                    // Nobody wants to know any more.
+                    () = tell.closed() => return,
+                    _ = moment.tick() => {}
+                }
+                let status = std::fs::read_to_string(format!("/proc/{}/status", handle.pid()));
+                if let Some(now) = status.ok().as_deref().and_then(self::peak) {
+                    tell.send_replace(Some(now));
+                }
+            }
+        });
+        Self { peak }
+    }
+
+    /// Returns the most it was seen to take; `None` when nobody knows.
+    pub(super) fn peak(&self) -> Option<u64> {
+        *self.peak.borrow()
+    }
+}
+
+fn peak(status: &str) -> Option<u64> {
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_peak_is_read() {
+        let status = "Name:\ta\nVmPeak:\t 9 kB\nVmHWM:\t    2048 kB\n";
+        assert_eq!(peak(status), Some(2 << 20));
+        assert_eq!(peak("Name:\ta\n"), None);
+    }
+}

@@ -1,0 +1,254 @@
+//! Turns what was seen of a play into a judgement.
+
+use acp_transport_stdio::process::ExitStatus;
+use serde_json::Value;
+
+use super::verdict::{Fault, Judged, State};
+use super::{Judge, Seen, Unseen};
+use crate::recording::{Entry, What};
+use crate::{Outcome, Recording, Redactor, Scenario, Side, Verdict};
+
+/// With this exit code a client says that it cannot do the task.
+pub(super) const CANNOT: i32 = 75;
+
+/// So much of a line is shown; of a longer one, the beginning.
+const LONGEST_LINE: usize = 64 << 10;
+
+/// So many lines around each fault, at the beginning and at the end are shown.
+const AROUND: usize = 500;
+
+/// More faults than this do not each get their surroundings.
+const MOST_SURROUNDED: usize = 10;
+
+impl Judge {
+    /// Judges what was seen.
+    pub(super) fn evidence(&self, scenario: &Scenario, seen: Seen, left: &[String]) -> Judged {
+        let mut judged = match seen.outcome {
+            Ok(outcome) => self.outcome(scenario, &outcome),
+            Err(Unseen::Stopped(why)) => Judged::because(scenario, State::NotRun, why),
+            Err(Unseen::Overdue(most)) => {
+                let mut judged = Judged::new(scenario, State::Failed);
+                judged.faults.push(plain_fault(format!(
+                    "the conversation did not come to an end within {most:?}"
+                )));
+                judged
+            }
+            Err(Unseen::NeverCame(why)) => {
+                let mut judged = Judged::new(scenario, State::Failed);
+                let why = format!("the client never started the agent of ACP_CHECK_AGENT: {why}");
+                judged.faults.push(plain_fault(why));
+                judged
+            }
+        };
+        let status = seen.exit.status();
+        if self.role == Side::Client && judged.state == State::Failed {
+            let steps_only = judged.faults.iter().all(|fault| fault.rules.is_empty());
+            if status == ExitStatus::Code(CANNOT) && steps_only {
+                judged = Judged::because(
+                    scenario,
+                    State::Skipped,
+                    format!("the client cannot do the task (exit code {CANNOT})"),
+                );
+            }
+        }
+        judged.elapsed = seen.elapsed;
+        judged.ended = Some(status.to_string());
+        judged.stderr = self.redactor.text_line(&seen.exit.stderr_tail());
+        judged.notes.extend(seen.notes);
+        for process in left {
+            let process = self.redactor.text_line(process);
+            judged
+                .notes
+                .push(format!("it left a process behind: {process}"));
+        }
+        judged
+    }
+
+    pub(super) fn outcome(&self, scenario: &Scenario, outcome: &Outcome) -> Judged {
+        let mut judged = match outcome.verdict() {
+            Verdict::Broken(why) => return broken(scenario, why, outcome),
+            Verdict::Skipped(why) => Judged::because(scenario, State::Skipped, why),
+            Verdict::NotExercised(why) => Judged::because(scenario, State::NotExercised, why),
+            Verdict::Passed | Verdict::Failed => Judged::new(scenario, State::Passed),
+        };
+        judged.told = told(outcome.transcript(), self.role);
+        judged.faults = faults(outcome);
+        judged.more_faults = outcome.more_findings();
+        for fault in &mut judged.faults {
+            fault.fails |= self.strict && !fault.doubtful;
+            self.redact(fault);
+        }
+        if judged.more_faults > 0 || judged.faults.iter().any(|fault| fault.fails) {
+            judged.state = State::Failed;
+            judged.why = None;
+        } else if !judged.faults.is_empty() {
+            judged.state = State::Warned;
+            judged.why = None;
+        }
+        if judged.state != State::Passed {
+            judged.transcript = kept(outcome.transcript(), &mut judged.faults, &self.redactor);
+        }
+        judged
+    }
+
+    pub(super) fn redact(&self, fault: &mut Fault) {
+        let redact = |text: &mut String| *text = self.redactor.text_line(text);
+        redact(&mut fault.summary);
+        fault.expected.iter_mut().for_each(redact);
+        fault.got.iter_mut().for_each(redact);
+        fault.because.iter_mut().for_each(redact);
+    }
+}
+
+/// Says where a scenario is wrong.
+pub(super) fn unplayable(scenario: &Scenario, line: usize, why: &str) -> Judged {
+    let source = scenario.source_line(line).trim();
+    let why = format!("{why}\nline {line}: {source}");
+    Judged::because(scenario, State::Broken, why)
+}
+
+/// Says where a scenario is wrong, and what would have been sent.
+fn broken(scenario: &Scenario, why: &str, outcome: &Outcome) -> Judged {
+    let Some(failure) = outcome.failure() else {
+        return Judged::because(scenario, State::Broken, why);
+    };
+    let mut judged = unplayable(scenario, failure.line(), why);
+    if let Some(why) = &mut judged.why {
+        for more in failure.got().into_iter().chain(failure.because()) {
+            why.push_str(&format!("\n{more}"));
+        }
+    }
+    judged
+}
+
+fn faults(outcome: &Outcome) -> Vec<Fault> {
+    let mut faults: Vec<Fault> = outcome
+        .breaches()
+        .iter()
+        .filter(|breach| breach.from() != outcome.played())
+        .map(|breach| Fault {
+            rules: breach.rules().to_vec(),
+            fails: breach.is_failure(),
+            doubtful: breach.is_doubtful(),
+            line: breach.line(),
+            entry: breach.entry(),
+            ..plain_fault(breach.text().to_owned())
+        })
+        .collect();
+    // What a step waited for stands with what came in its place.
+    if let Some(failure) = outcome.failure() {
+        let same = |fault: &Fault| {
+            let line = fault.line == Some(failure.line());
+            line && (fault.entry == failure.entry() || fault.entry.is_none())
+        };
+        let at = faults.iter().rposition(same);
+        let fault = match at {
+            Some(at) => &mut faults[at],
+            None if faults.is_empty() && *outcome.verdict() == Verdict::Failed => {
+                let mut fault = plain_fault(failure.summary().to_owned());
+                fault.line = Some(failure.line());
+                faults.push(fault);
+                let last = faults.len() - 1;
+                &mut faults[last]
+            }
+            None => return faults,
+        };
+        fault.expected = failure.expected().to_vec();
+        fault.got = failure.got().map(str::to_owned);
+        fault.because = failure.because().map(str::to_owned);
+    }
+    faults
+}
+
+pub(super) fn plain_fault(summary: String) -> Fault {
+    Fault {
+        rules: Vec::new(),
+        fails: true,
+        doubtful: false,
+        line: None,
+        summary,
+        expected: Vec::new(),
+        got: None,
+        because: None,
+        entry: None,
+        expected_because: None,
+    }
+}
+
+/// Finds who the program said it is.
+pub(super) fn told(transcript: &Recording, role: Side) -> Option<(String, Option<String>)> {
+    let own = transcript
+        .entries()
+        .iter()
+        .filter(|entry| entry.from == role);
+    own.take(8).find_map(|entry| {
+        let What::Line(line) = &entry.what else {
+            return None;
+        };
+        let message: Value = serde_json::from_slice(line).ok()?;
+        let info = match role {
+            Side::Agent => &message["result"]["agentInfo"],
+            Side::Client => &message["params"]["clientInfo"],
+        };
+        let text = |key: &str| {
+            let text = info[key].as_str()?;
+            Some(text.chars().take(80).collect::<String>())
+        };
+        Some((text("name")?, text("version")))
+    })
+}
+
+/// Keeps what a reader needs of a conversation: of a very long one the beginning,
+/// the end, and what stands around each fault.
+pub(super) fn kept(transcript: &Recording, faults: &mut [Fault], redactor: &Redactor) -> Recording {
+    let entries = transcript.entries();
+    let points = faults.iter().filter_map(|fault| fault.entry);
+    let points: Vec<usize> = points.take(MOST_SURROUNDED).collect();
+    let near = |index: usize, point: usize| index.abs_diff(point) <= AROUND;
+    let keeps = |index: usize| {
+        index < AROUND
+            || index + AROUND >= entries.len()
+            || points.iter().any(|point| near(index, *point))
+    };
+    let mut recording = Recording::default();
+    let mut places = vec![None; entries.len()];
+    let mut left = 0;
+    for (index, entry) in entries.iter().enumerate() {
+        if !keeps(index) {
+            left += 1;
+            continue;
+        }
+        if left > 0 {
+            recording.push(Entry {
+                what: What::Left(std::mem::take(&mut left)),
+                ..*entry
+            });
+        }
+        places[index] = Some(recording.entries().len());
+        recording.push(shown(entry, redactor));
+    }
+    for fault in faults {
+        fault.entry = fault
+            .entry
+            .and_then(|index| places.get(index).copied().flatten());
+    }
+    recording
+}
+
+fn shown(entry: &Entry, redactor: &Redactor) -> Entry {
+    let text = |bytes: &[u8]| {
+        let cut = &bytes[..bytes.len().min(LONGEST_LINE)];
+        let mut text = redactor.text_line(&String::from_utf8_lossy(cut));
+        if cut.len() < bytes.len() {
+            text.push_str(&format!("… ({} bytes)", bytes.len()));
+        }
+        text.into_bytes()
+    };
+    let what = match &entry.what {
+        What::Line(bytes) => What::Line(text(bytes)),
+        What::Unfinished(bytes) => What::Unfinished(text(bytes)),
+        What::Stderr(bytes) => What::Stderr(text(bytes)),
+        other => other.clone(),
+    };
+    Entry { what, ..*entry }
+}

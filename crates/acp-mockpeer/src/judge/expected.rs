@@ -1,0 +1,218 @@
+//! Failures that are known, in a file that is exact in both directions.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::verdict::{Judged, State};
+
+/// The failures that are expected, each with its reason.
+///
+/// ```toml
+/// [[expected]]
+/// scenario = "agent/cancel_while_it_runs"
+/// rule = "R120"
+/// reason = "answers with an error; reported upstream"
+/// ```
+///
+/// An entry with a scenario and no rule expects everything that fails there;
+/// one with a rule and no scenario expects it wherever it is broken. A failure
+/// that no entry expects is an error, and so is an entry whose failure did not
+/// come though its scenario was played to the end.
+#[derive(Clone, Debug, Default)]
+pub struct Expected {
+    file: String,
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    line: usize,
+    scenario: Option<String>,
+    rule: Option<String>,
+    reason: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    #[serde(default)]
+    expected: Vec<Spanned<WrittenEntry>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenEntry {
+    scenario: Option<String>,
+    rule: Option<String>,
+    reason: String,
+}
+
+/// A file of expected failures could not be read.
+#[derive(Debug)]
+pub struct ExpectedError(String);
+
+/// What is known of the names that entries may have.
+pub(super) struct Known<'a> {
+    pub(super) scenarios: &'a BTreeSet<String>,
+    pub(super) is_rule: fn(&str) -> bool,
+}
+
+impl Expected {
+    /// Reads the expected failures from a file.
+    ///
+    /// # Errors
+    ///
+    /// [`ExpectedError`] says what cannot be read or understood.
+    pub fn load(path: &Path) -> Result<Self, ExpectedError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| ExpectedError(format!("read {}: {error}", path.display())))?;
+        Self::parse(&path.display().to_string(), &text)
+    }
+
+    /// Reads the expected failures from text; `file` is the name that messages show.
+    ///
+    /// # Errors
+    ///
+    /// [`ExpectedError`] says what cannot be understood.
+    pub fn parse(file: &str, text: &str) -> Result<Self, ExpectedError> {
+        let written: Written = toml::from_str(text)
+            .map_err(|error| ExpectedError(format!("{file}: {}", error.to_string().trim_end())))?;
+        let mut entries = Vec::new();
+        let mut seen = BTreeSet::new();
+        for spanned in written.expected {
+            let line = text[..spanned.span().start].matches('\n').count() + 1;
+            let wrong = |what: &str| ExpectedError(format!("{file}:{line}: {what}"));
+            let entry = spanned.into_inner();
+            if entry.scenario.is_none() && entry.rule.is_none() {
+                return Err(wrong("an entry names a scenario, a rule, or both"));
+            }
+            if entry.reason.trim().is_empty() {
+                return Err(wrong("an entry says its reason"));
+            }
+            let scenario = entry
+                .scenario
+                .map(|name| super::plain_name(&name).to_owned());
+            if !seen.insert((scenario.clone(), entry.rule.clone())) {
+                return Err(wrong("this was said before"));
+            }
+            entries.push(Entry {
+                line,
+                scenario,
+                rule: entry.rule,
+                reason: entry.reason,
+            });
+        }
+        Ok(Self {
+            file: file.to_owned(),
+            entries,
+        })
+    }
+
+    /// Returns why a broken rule (or, without one, a failed step) of a scenario is expected.
+    fn reason(&self, scenario: &str, rules: &[&str]) -> Option<&str> {
+        let covers = |entry: &&Entry| {
+            entry
+                .scenario
+                .as_deref()
+                .is_none_or(|name| is(name, scenario))
+                && entry
+                    .rule
+                    .as_deref()
+                    .is_none_or(|rule| rules.contains(&rule))
+        };
+        self.entries.iter().find(covers).map(|entry| &*entry.reason)
+    }
+
+    /// Marks what is expected, and says what is wrong with the entries themselves.
+    pub(super) fn apply(&self, judged: &mut [Judged], known: &Known<'_>) -> Vec<String> {
+        for one in judged.iter_mut() {
+            let name = one.name().to_owned();
+            for fault in &mut one.faults {
+                let rules: Vec<&str> = fault.rules.iter().map(|rule| rule.id()).collect();
+                fault.expected_because = self.reason(&name, &rules).map(str::to_owned);
+            }
+        }
+        let mut problems = Vec::new();
+        for entry in &self.entries {
+            if let Some(what) = entry.stale(judged, known) {
+                problems.push(format!("{}:{}: {what}", self.file, entry.line));
+            }
+        }
+        problems
+    }
+}
+
+/// Tells whether a name is that of a scenario; folders before it may be left out.
+fn is(name: &str, scenario: &str) -> bool {
+    let before = scenario.strip_suffix(name);
+    before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
+}
+
+impl Entry {
+    fn is_about(&self, judged: &Judged) -> bool {
+        match &self.scenario {
+            Some(name) => is(name, judged.name()),
+            None => self.rule.as_ref().is_some_and(|rule| judged.is_about(rule)),
+        }
+    }
+
+    fn covers_one_of(&self, judged: &Judged) -> bool {
+        let named = self
+            .scenario
+            .as_deref()
+            .is_none_or(|name| is(name, judged.name()));
+        let fits = |rule: &String| {
+            let mut faults = judged.faults.iter();
+            faults.any(|fault| fault.rules.iter().any(|broken| broken.id() == rule))
+        };
+        named
+            && match &self.rule {
+                Some(rule) => fits(rule),
+                None => !judged.faults.is_empty(),
+            }
+    }
+
+    /// Says why the entry has to go, if it has to.
+    fn stale(&self, judged: &[Judged], known: &Known<'_>) -> Option<String> {
+        if let Some(name) = &self.scenario
+            && !known.scenarios.iter().any(|known| is(name, known))
+        {
+            return Some(format!("there is no scenario `{name}`"));
+        }
+        if let Some(rule) = &self.rule
+            && !(known.is_rule)(rule)
+        {
+            return Some(format!("there is no rule `{rule}`"));
+        }
+        if judged.iter().any(|one| self.covers_one_of(one)) {
+            return None;
+        }
+        // What was not played to the end says nothing.
+        let played = |one: &&Judged| {
+            self.is_about(one)
+                && matches!(one.state(), State::Passed | State::Warned | State::Failed)
+        };
+        judged.iter().find(played)?;
+        Some(format!("{} passes now; remove this entry", self.subject()))
+    }
+
+    fn subject(&self) -> String {
+        match (&self.scenario, &self.rule) {
+            (Some(scenario), Some(rule)) => format!("{rule} in {scenario}"),
+            (Some(one), None) | (None, Some(one)) => one.clone(),
+            (None, None) => "nothing".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for ExpectedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ExpectedError {}

@@ -1,0 +1,389 @@
+//! The judge: plays scenarios against a program, each against a fresh process,
+//! and tells which rules of the protocol it keeps.
+//!
+//! * Every scenario has its process, its folder, its time; when it is over,
+//!   nothing of the program is left running.
+//! * What did not happen is not guessed: a capability that is absent makes a
+//!   scenario skipped, a race that was not run makes it not exercised.
+//! * What is shown of a conversation holds no secret that can be known as one.
+
+mod chaos;
+mod door;
+mod evidence;
+mod expected;
+mod profile;
+mod report;
+mod room;
+mod stage;
+mod verdict;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use acp_transport_stdio::process::{EnvironmentError, Launch};
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until};
+
+#[cfg(feature = "cli")]
+pub(crate) use door::{Head, MOST as MOST_IN_A_FRAME};
+pub use expected::{Expected, ExpectedError};
+pub use profile::{Profile, ProfileError};
+pub use report::{Format, Look, Report, RuleReport, RuleState};
+pub use verdict::{Fault, Judged, State};
+
+use crate::{Play, Redactor, Scenario, Side};
+use chaos::Round;
+use room::Room;
+
+/// More programs at once than this only wait for each other.
+pub const MOST_JOBS: usize = 8;
+
+/// How long everything together may take, if nobody says otherwise.
+pub const DEFAULT_LIMIT: Duration = Duration::from_secs(30 * 60);
+
+/// Judges one program.
+///
+/// # Examples
+///
+/// ```no_run
+/// use acp_mockpeer::judge::{Format, Judge, Look};
+/// use acp_mockpeer::{Scenario, Side};
+/// use acp_transport_stdio::process::Launch;
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let judge = Judge::new(Side::Agent, Launch::new("/opt/agents/ada"))?;
+/// let scenarios = vec![Scenario::load("cancel.acpt")?];
+/// let report = judge.run(scenarios, std::future::pending(), |_| {}).await;
+/// print!("{}", report.render(Format::Human, Look::default()));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+#[must_use = "a judge does nothing until it runs"]
+pub struct Judge {
+    role: Side,
+    launch: Launch,
+    /// How a client under test starts the agent we play, if it does.
+    agent: Option<Vec<OsString>>,
+    profile: Profile,
+    values: Vec<(String, Value)>,
+    jobs: usize,
+    strict: bool,
+    limit: Duration,
+    redactor: Redactor,
+}
+
+/// What is done with one process.
+#[derive(Clone)]
+enum Work {
+    Play(Box<Scenario>),
+    Chaos(Round),
+}
+
+impl Work {
+    /// Returns what a report names it by.
+    fn scenario(&self) -> Scenario {
+        match self {
+            Self::Play(scenario) => Scenario::clone(scenario),
+            Self::Chaos(round) => round.scenario(&[]),
+        }
+    }
+}
+
+/// Why a judge stops before the end.
+type Stop = Option<Arc<str>>;
+
+/// The program could not be started.
+struct Unstartable(String);
+
+impl Judge {
+    /// Judges the program of this launch as an agent or a client.
+    ///
+    /// # Errors
+    ///
+    /// [`EnvironmentError`] never, as long as no profile is given.
+    pub fn new(role: Side, launch: Launch) -> Result<Self, EnvironmentError> {
+        let judge = Self {
+            role,
+            launch,
+            agent: None,
+            profile: Profile::default(),
+            values: Vec::new(),
+            jobs: default_jobs(),
+            strict: false,
+            limit: DEFAULT_LIMIT,
+            redactor: Redactor::new(),
+        };
+        judge.with_profile(Profile::default())
+    }
+
+    /// Judges it by what is known of it; the environment of the launch becomes
+    /// what the profile says.
+    ///
+    /// # Errors
+    ///
+    /// [`EnvironmentError`] when the profile names a variable that cannot be.
+    pub fn with_profile(mut self, profile: Profile) -> Result<Self, EnvironmentError> {
+        self.launch = self.launch.with_environment(profile.environment()?);
+        self.redactor = Redactor::new().keeping_homes().with_environment();
+        for secret in profile.secrets() {
+            self.redactor = self.redactor.with_secret(secret);
+        }
+        self.profile = profile;
+        Ok(self)
+    }
+
+    /// Lets a client under test start its agent by this command of ours, which
+    /// gets the place where we wait as one more argument.
+    ///
+    /// Without it the client speaks on its own stdin and stdout.
+    pub fn with_agent_command(mut self, command: Vec<OsString>) -> Self {
+        self.agent = Some(command);
+        self
+    }
+
+    /// Says what a name of the scenarios stands for.
+    pub fn with_value(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.values.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// Plays so many scenarios at once, at most [`MOST_JOBS`].
+    pub fn with_jobs(mut self, jobs: usize) -> Self {
+        self.jobs = jobs.clamp(1, MOST_JOBS);
+        self
+    }
+
+    /// Makes failures of warnings.
+    pub fn strict(mut self) -> Self {
+        self.strict = true;
+        self
+    }
+
+    /// Changes how long everything together may take.
+    pub fn with_limit(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Plays these scenarios, those at once that may, and calls `progress` with
+    /// each as it is done. When `stop` is ready, what still runs is ended, and the
+    /// rest is not played.
+    ///
+    /// Needs a runtime with time and io; one with several threads makes use of them.
+    ///
+    /// # Cancel safety
+    ///
+    /// When the future is dropped, the programs are ended in the background.
+    pub async fn run(
+        self,
+        scenarios: Vec<Scenario>,
+        stop: impl Future<Output = ()>,
+        progress: impl FnMut(&Judged),
+    ) -> Report {
+        let works = scenarios
+            .into_iter()
+            .map(|scenario| Work::Play(Box::new(scenario)))
+            .collect();
+        self.work(works, stop, progress).await
+    }
+
+    /// Plays rounds of chaos: a valid conversation that is spoiled under a seed, of
+    /// which the program has to survive everything. A round is the same whenever it
+    /// is played under this seed.
+    ///
+    /// # Cancel safety
+    ///
+    /// When the future is dropped, the programs are ended in the background.
+    pub async fn run_chaos(
+        self,
+        seed: u64,
+        rounds: RangeInclusive<u32>,
+        stop: impl Future<Output = ()>,
+        progress: impl FnMut(&Judged),
+    ) -> Report {
+        let works = rounds.map(|number| Work::Chaos(Round { seed, number }));
+        self.work(works.collect(), stop, progress).await
+    }
+
+    async fn work(
+        self,
+        works: Vec<Work>,
+        stop: impl Future<Output = ()>,
+        mut progress: impl FnMut(&Judged),
+    ) -> Report {
+        let began = SystemTime::now();
+        let started = Instant::now();
+        let judge = Arc::new(self);
+        let (tell, told) = watch::channel(Stop::None);
+        let mut results: Vec<Option<Judged>> = works.iter().map(|_| None).collect();
+        let mut waiting = works.iter().cloned().enumerate();
+        let mut running = JoinSet::new();
+        let mut unstartable = None;
+        let mut interrupted = false;
+        tokio::pin!(stop);
+        loop {
+            while running.len() < judge.jobs && told.borrow().is_none() {
+                let Some((index, work)) = waiting.next() else {
+                    break;
+                };
+                let (judge, told) = (judge.clone(), told.clone());
+                running.spawn(async move { (index, judge.one(work, told).await) });
+            }
+            if running.is_empty() {
+                break;
+            }
+            let going = told.borrow().is_none();
+            tokio::select! {
+                () = &mut stop, if going => {
+                    interrupted = true;
+                    tell.send_replace(Some("it was interrupted".into()));
+                }
+                () = sleep_until(started + judge.limit), if going => {
+                    let why = format!("everything together took longer than {:?}", judge.limit);
+                    tell.send_replace(Some(why.into()));
+                }
+                done = running.join_next() => match done {
+                    Some(Ok((index, Ok(judged)))) => {
+                        progress(&judged);
+                        results[index] = Some(judged);
+                    }
+                    Some(Ok((_, Err(Unstartable(why))))) => {
+                        let all = format!("the program could not be started: {why}");
+                        tell.send_if_modified(|stop| stop.replace(all.into()).is_none());
+                        unstartable.get_or_insert(why);
+                    }
+                    // The judge failed, not the program; below it is said.
+                    Some(Err(_)) | None => {}
+                },
+            }
+        }
+        let why = told.borrow().clone();
+        let why = why.as_deref().unwrap_or("the judge itself failed");
+        let all = results.into_iter().zip(&works);
+        let all = all.map(|(judged, work)| {
+            judged.unwrap_or_else(|| Judged::because(&work.scenario(), State::NotRun, why))
+        });
+        Report::new(&judge, all.collect(), began, started.elapsed())
+            .ended_by(unstartable, interrupted)
+    }
+
+    /// Does one piece of work.
+    async fn one(&self, work: Work, stop: watch::Receiver<Stop>) -> Result<Judged, Unstartable> {
+        match work {
+            Work::Play(scenario) => self.scenario(*scenario, stop).await,
+            Work::Chaos(round) => round.play(self, stop).await,
+        }
+    }
+
+    /// Plays one scenario.
+    async fn scenario(
+        &self,
+        mut scenario: Scenario,
+        stop: watch::Receiver<Stop>,
+    ) -> Result<Judged, Unstartable> {
+        self.profile.patient(&mut scenario);
+        if let Some(side) = scenario.header.side
+            && side != self.role
+        {
+            let why = format!("it tests {side}s only");
+            return Ok(Judged::because(&scenario, State::Skipped, why));
+        }
+        let room = match Room::new() {
+            Ok(room) => room,
+            Err(why) => return Ok(Judged::because(&scenario, State::NotRun, why)),
+        };
+        let play = self.play(&scenario, &room);
+        if let Err(why) = play.check() {
+            return Ok(evidence::unplayable(&scenario, why.line, &why.reason));
+        }
+        let launch = match self.dress(&scenario, &room) {
+            Ok(launch) => launch,
+            Err(why) => return Ok(Judged::because(&scenario, State::Broken, why)),
+        };
+        let patience = scenario.header.limit;
+        let started = stage::start(self, launch, &room, patience, stop).await?;
+        let seen = started.play(play, &scenario, self.role).await;
+        let group = seen.group;
+        let cleared = tokio::task::spawn_blocking(move || room.clear(group)).await;
+        let left = cleared.unwrap_or_default();
+        Ok(self.evidence(&scenario, seen, &left))
+    }
+
+    fn play(&self, scenario: &Scenario, room: &Room) -> Play {
+        let mut play = Play::new(scenario, self.role.other());
+        for (name, value) in self.names(room) {
+            play = play.with_value(&name, value);
+        }
+        for check in self.profile.allow() {
+            play = play.allow(*check);
+        }
+        play
+    }
+
+    /// Says what names stand for; who comes last has the say.
+    fn names(&self, room: &Room) -> BTreeMap<String, Value> {
+        let cwd = room.project().to_string_lossy().into_owned();
+        let words = crate::suite::words().iter();
+        let mut names: BTreeMap<String, Value> =
+            words.map(|(n, v)| (n.clone(), v.clone())).collect();
+        names.insert("cwd".to_owned(), cwd.into());
+        let known = self.profile.values();
+        names.extend(known.map(|(name, value)| (name.to_owned(), value.clone())));
+        names.extend(self.values.iter().cloned());
+        names
+    }
+
+    /// Gives the program what it is to know.
+    fn dress(&self, scenario: &Scenario, room: &Room) -> Result<Launch, String> {
+        let launch = room.mark(self.launch.clone());
+        Ok(match self.role {
+            Side::Agent => launch,
+            Side::Client => {
+                let tasks = scenario.tasks(&self.names(room))?;
+                launch
+                    .with_env("ACP_CHECK_TASK", tasks.to_string())
+                    .with_env("ACP_CHECK_CWD", room.project())
+            }
+        })
+    }
+}
+
+/// Returns how many scenarios are played at once if nobody says.
+fn default_jobs() -> usize {
+    std::thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(MOST_JOBS)
+}
+
+/// Returns the name of a scenario: its file without the ending, and without the
+/// folders that are not below a folder of the suite.
+pub(crate) fn plain_name(file: &str) -> &str {
+    file.strip_suffix(".acpt").unwrap_or(file)
+}
+
+/// What was kept of a play.
+struct Seen {
+    /// What came of it, unless it was stopped from outside.
+    outcome: Result<Box<crate::Outcome>, Unseen>,
+    /// How the program ended; `None` when it was never started.
+    exit: acp_transport_stdio::process::Exit,
+    group: u32,
+    notes: Vec<String>,
+    elapsed: Duration,
+}
+
+/// Why there is no outcome.
+enum Unseen {
+    /// All was stopped.
+    Stopped(String),
+    /// The play did not end in its time.
+    Overdue(Duration),
+    /// The client ended, or waited too long, before it started its agent.
+    NeverCame(String),
+}

@@ -1,0 +1,330 @@
+//! The report for a terminal.
+
+use std::fmt::Write as _;
+
+use super::super::verdict::{Fault, Judged, State};
+use super::text::{self, count, cut, plain, seconds};
+use super::{Look, Report, RuleState};
+
+/// How many lines of a transcript are shown before one that matters, and after.
+const BEFORE: usize = 8;
+const AFTER: usize = 3;
+
+/// The longest line that is shown whole.
+const WIDTH: usize = 400;
+
+/// How many of the last lines of stderr are shown.
+const STDERR_LINES: usize = 10;
+
+/// Reasons are gathered; of many scenarios with the same one, so many are named.
+const MOST_NAMED: usize = 4;
+
+pub(super) fn write(report: &Report, look: Look) -> String {
+    let mut page = Page {
+        text: String::new(),
+        colours: look.colours,
+    };
+    page.head(report);
+    let mut shown = report.judged.iter();
+    let looked_at = |one: &&Judged| one.is_a_problem() && one.state() != State::NotRun;
+    for judged in shown.by_ref().filter(looked_at) {
+        page.scenario(report, judged);
+    }
+    for judged in &report.judged {
+        if judged.state() == State::Warned {
+            page.scenario(report, judged);
+        }
+    }
+    page.reasons(report, State::Skipped);
+    page.reasons(report, State::NotExercised);
+    page.reasons(report, State::NotRun);
+    page.expected(report);
+    page.summary(report);
+    page.text
+}
+
+/// Writes what is to be said of one scenario.
+pub(super) fn one(report: &Report, judged: &Judged, look: Look) -> String {
+    let mut page = Page {
+        text: String::new(),
+        colours: look.colours,
+    };
+    page.scenario(report, judged);
+    page.text.trim_start().to_owned()
+}
+
+#[derive(Clone, Copy)]
+enum Colour {
+    Red,
+    Yellow,
+    Green,
+    Dim,
+    Bold,
+}
+
+struct Page {
+    text: String,
+    colours: bool,
+}
+
+impl Page {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
+    }
+
+    fn paint(&self, colour: Colour, text: &str) -> String {
+        if !self.colours {
+            return text.to_owned();
+        }
+        let code = match colour {
+            Colour::Red => "1;31",
+            Colour::Yellow => "33",
+            Colour::Green => "32",
+            Colour::Dim => "2",
+            Colour::Bold => "1",
+        };
+        format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    }
+
+    fn head(&mut self, report: &Report) {
+        let mut line = format!("{} as {}", plain(&report.command), report.role);
+        if let Some((name, version)) = report.told() {
+            let _ = write!(line, ", which says it is {}", plain(name));
+            if let Some(version) = version {
+                let _ = write!(line, " {}", plain(version));
+            }
+        }
+        let line = self.paint(Colour::Bold, &line);
+        self.line(&line);
+    }
+
+    fn scenario(&mut self, report: &Report, judged: &Judged) {
+        let (word, colour) = match judged.state() {
+            State::Warned => ("WARNED", Colour::Yellow),
+            State::Broken => ("BROKEN", Colour::Red),
+            State::NotRun => ("NOT RUN", Colour::Red),
+            _ => ("FAILED", Colour::Red),
+        };
+        self.line("");
+        let head = format!(
+            "{}  {}  {}",
+            self.paint(colour, word),
+            self.paint(Colour::Bold, &plain(judged.name())),
+            self.paint(Colour::Dim, &seconds(judged.elapsed())),
+        );
+        self.line(&head);
+        let title = judged.scenario().header().title();
+        if !title.is_empty() {
+            self.line(&format!("  {}", plain(title)));
+        }
+        if let Some(why) = judged.why() {
+            self.line("");
+            for line in why.lines() {
+                self.line(&format!("  {}", plain(line)));
+            }
+        }
+        for fault in judged.faults() {
+            self.fault(judged, fault);
+        }
+        if judged.more_faults > 0 {
+            self.line(&format!("\n  and {} more", judged.more_faults));
+        }
+        self.transcript(report, judged);
+        self.stderr(judged);
+        for note in &judged.notes {
+            self.line(&format!("\n  {}", plain(note)));
+        }
+    }
+
+    fn fault(&mut self, judged: &Judged, fault: &Fault) {
+        self.line("");
+        for rule in fault.rules() {
+            let colour = match fault.fails() {
+                true => Colour::Red,
+                false => Colour::Yellow,
+            };
+            let id = self.paint(colour, &format!("{} {}", rule.id(), rule.level()));
+            let doubtful = if fault.doubtful() { " (doubtful)" } else { "" };
+            self.line(&format!("  {id}  {}{doubtful}", rule.text()));
+        }
+        self.line(&format!("  {}", cut(&plain(fault.summary()), WIDTH)));
+        let mut row = |word: &str, what: &str| {
+            self.line(&format!("  {word:>10}  {}", cut(&plain(what), WIDTH)));
+        };
+        for (index, expected) in fault.expected.iter().enumerate() {
+            row(if index == 0 { "expected" } else { "or" }, expected);
+        }
+        if let Some(got) = &fault.got {
+            row("got", got);
+        }
+        if let Some(because) = &fault.because {
+            row("because", because);
+        }
+        if let Some(line) = fault.line {
+            let source = judged.scenario().source_line(line).trim();
+            row(&format!("line {line}"), source);
+        }
+        if let Some(reason) = &fault.expected_because {
+            row("known", reason);
+        }
+    }
+
+    fn transcript(&mut self, report: &Report, judged: &Judged) {
+        let entries = judged.transcript().entries();
+        if entries.is_empty() {
+            return;
+        }
+        let mut points: Vec<usize> = judged.faults().iter().filter_map(|one| one.entry).collect();
+        if points.is_empty() {
+            points.push(entries.len() - 1);
+        }
+        let near = |index: usize| {
+            let mut points = points.iter();
+            points.any(|point| index + BEFORE >= *point && index <= point + AFTER)
+        };
+        let who = report.role.other();
+        self.line(&format!("\n  the conversation, as our {who} saw it"));
+        let mut left = 0;
+        for (index, entry) in entries.iter().enumerate() {
+            if !near(index) || text::is_gap(entry) {
+                left += 1;
+                continue;
+            }
+            self.left(&mut left);
+            let marked = judged
+                .faults()
+                .iter()
+                .any(|fault| fault.entry == Some(index));
+            let line = format!(
+                "{:>8.3} {} {}",
+                entry.at.as_secs_f64(),
+                entry.from.arrow(),
+                cut(&text::entry(entry), WIDTH)
+            );
+            let line = match marked {
+                true => format!("  {} {}", self.paint(Colour::Red, ">"), line),
+                false => self.paint(Colour::Dim, &format!("    {line}")),
+            };
+            self.line(&line);
+        }
+        self.left(&mut left);
+    }
+
+    fn left(&mut self, left: &mut usize) {
+        if *left > 0 {
+            let line = format!("             … {} left out", count(*left, "line"));
+            let line = self.paint(Colour::Dim, &line);
+            self.line(&line);
+            *left = 0;
+        }
+    }
+
+    fn stderr(&mut self, judged: &Judged) {
+        let lines: Vec<&str> = judged.stderr().lines().collect();
+        if lines.iter().any(|line| !line.trim().is_empty()) {
+            self.line("\n  the end of its stderr");
+            for line in &lines[lines.len().saturating_sub(STDERR_LINES)..] {
+                self.line(&format!("    {}", cut(&plain(line), WIDTH)));
+            }
+        }
+        if let Some(ended) = &judged.ended {
+            self.line(&format!("\n  how it ended: {}", plain(ended)));
+        }
+    }
+
+    /// Gathers the scenarios of a state by their reasons.
+    fn reasons(&mut self, report: &Report, state: State) {
+        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+        for judged in report.judged.iter().filter(|one| one.state() == state) {
+            let why = judged.why().unwrap_or_default();
+            match reasons.iter_mut().find(|(reason, _)| *reason == why) {
+                Some((_, names)) => names.push(judged.name()),
+                None => reasons.push((why, vec![judged.name()])),
+            }
+        }
+        if reasons.is_empty() {
+            return;
+        }
+        self.line(&format!("\n{state}"));
+        for (why, names) in reasons {
+            let mut named = names[..names.len().min(MOST_NAMED)].join(", ");
+            if names.len() > MOST_NAMED {
+                let _ = write!(named, " and {} more", names.len() - MOST_NAMED);
+            }
+            self.line(&format!("  {}: {}", cut(&plain(why), WIDTH), plain(&named)));
+        }
+    }
+
+    fn expected(&mut self, report: &Report) {
+        let mut known = report.judged.iter().filter(|one| one.is_expected_failure());
+        if let Some(first) = known.next() {
+            self.line("\nfailed as expected");
+            for judged in std::iter::once(first).chain(known) {
+                let mut faults = judged.faults().iter();
+                let reason = faults.find_map(|fault| fault.expected_because.as_deref());
+                let reason = plain(reason.unwrap_or_default());
+                self.line(&format!("  {}: {reason}", plain(judged.name())));
+            }
+        }
+        if !report.stale().is_empty() {
+            let head = self.paint(Colour::Red, "the list of expected failures");
+            self.line(&format!("\n{head}"));
+            for stale in report.stale() {
+                self.line(&format!("  {}", plain(stale)));
+            }
+        }
+    }
+
+    fn summary(&mut self, report: &Report) {
+        self.line("");
+        let mut parts = Vec::new();
+        for state in State::ALL {
+            let number = report.count(state);
+            if number > 0 {
+                parts.push(format!("{number} {state}"));
+            }
+        }
+        if report.count_expected() > 0 {
+            parts.push(format!("{} failed as expected", report.count_expected()));
+        }
+        self.line(&format!(
+            "{} in {}: {}",
+            count(report.judged.len(), "scenario"),
+            seconds(report.elapsed),
+            parts.join(", ")
+        ));
+        let rules = report.rules();
+        let mut parts = Vec::new();
+        for state in RuleState::ALL {
+            let these: Vec<&str> = rules
+                .iter()
+                .filter(|one| one.state() == state)
+                .map(|one| one.rule().id())
+                .collect();
+            let named = matches!(
+                state,
+                RuleState::Failed | RuleState::Warned | RuleState::Doubtful
+            );
+            match (these.len(), named) {
+                (0, _) => {}
+                (number, true) => parts.push(format!("{number} {state} ({})", these.join(" "))),
+                (number, false) => parts.push(format!("{number} {state}")),
+            }
+        }
+        if !rules.is_empty() {
+            self.line(&format!(
+                "{}: {}",
+                count(rules.len(), "rule"),
+                parts.join(", ")
+            ));
+        }
+        let colour = if report.passed() {
+            Colour::Green
+        } else {
+            Colour::Red
+        };
+        let verdict = self.paint(colour, &report.verdict());
+        self.line(&verdict);
+    }
+}

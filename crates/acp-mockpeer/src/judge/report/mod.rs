@@ -1,0 +1,373 @@
+//! What came of all scenarios, for people and programs.
+
+mod html;
+mod human;
+mod json;
+mod junit;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::time::{Duration, SystemTime};
+
+use super::expected::Known;
+use super::verdict::{Judged, State};
+use super::{Expected, Judge};
+use crate::{Rule, Rules, Scenario, Side};
+
+/// What came of all scenarios.
+#[derive(Clone, Debug)]
+pub struct Report {
+    role: Side,
+    /// The name of the program's file.
+    file: String,
+    /// The program as one would type it.
+    command: String,
+    began: SystemTime,
+    elapsed: Duration,
+    strict: bool,
+    judged: Vec<Judged>,
+    /// What is wrong with the expected failures.
+    stale: Vec<String>,
+    unstartable: Option<String>,
+    interrupted: bool,
+}
+
+/// How a rule was kept, over all scenarios that are about it.
+#[derive(Clone, Debug)]
+pub struct RuleReport<'a> {
+    rule: &'static Rule,
+    state: RuleState,
+    scenarios: Vec<&'a Judged>,
+}
+
+/// How a rule was kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum RuleState {
+    /// It was broken, and must be kept.
+    Failed,
+    /// It was broken, and should be kept.
+    Warned,
+    /// It looks broken, and a person has to decide.
+    Doubtful,
+    /// It was kept in at least one scenario.
+    Passed,
+    /// Other things failed where it would have shown.
+    Undecided,
+    /// What it is about did not happen.
+    NotExercised,
+    /// The program lacks what it is about.
+    Skipped,
+}
+
+/// A form of report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// Text for a terminal.
+    Human,
+    /// For programs; `docs/check.md` describes it.
+    Json,
+    /// For systems that run tests.
+    Junit,
+    /// One page for a browser.
+    Html,
+}
+
+/// How a report for a terminal looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Look {
+    /// With colours.
+    pub colours: bool,
+}
+
+impl Report {
+    pub(super) fn new(
+        judge: &Judge,
+        judged: Vec<Judged>,
+        began: SystemTime,
+        elapsed: Duration,
+    ) -> Self {
+        let words = judge.launch.args().iter();
+        let program = judge.launch.program().as_os_str().to_os_string();
+        let words = std::iter::once(&program).chain(words);
+        let command: Vec<_> = words
+            .map(|word| text::word(&word.to_string_lossy()))
+            .collect();
+        let name = judge.launch.program().file_name().unwrap_or_default();
+        Self {
+            role: judge.role,
+            file: name.to_string_lossy().into_owned(),
+            command: judge.redactor.text_line(&command.join(" ")),
+            began,
+            elapsed,
+            strict: judge.strict,
+            judged,
+            stale: Vec::new(),
+            unstartable: None,
+            interrupted: false,
+        }
+    }
+
+    pub(super) fn ended_by(mut self, unstartable: Option<String>, interrupted: bool) -> Self {
+        self.unstartable = unstartable;
+        self.interrupted = interrupted;
+        self
+    }
+
+    /// Compares with the failures that are expected; `all` are the scenarios that
+    /// there are, also those that were not played.
+    #[must_use]
+    pub fn with_expected(mut self, expected: &Expected, all: &[Scenario]) -> Self {
+        let names = all
+            .iter()
+            .map(|scenario| super::plain_name(scenario.file()));
+        let names: BTreeSet<String> = names.map(str::to_owned).collect();
+        let known = Known {
+            scenarios: &names,
+            is_rule: |id| Rules::get(id).is_some(),
+        };
+        self.stale = expected.apply(&mut self.judged, &known);
+        self
+    }
+
+    /// Writes the report.
+    #[must_use]
+    pub fn render(&self, format: Format, look: Look) -> String {
+        match format {
+            Format::Human => human::write(self, look),
+            Format::Json => json::write(self),
+            Format::Junit => junit::write(self),
+            Format::Html => html::write(self),
+        }
+    }
+
+    /// Returns what came of each scenario, in the order in which they were given.
+    #[must_use]
+    pub fn scenarios(&self) -> &[Judged] {
+        &self.judged
+    }
+
+    /// Returns which side was under test.
+    #[must_use]
+    pub fn role(&self) -> Side {
+        self.role
+    }
+
+    /// Returns what is wrong with the list of expected failures.
+    #[must_use]
+    pub fn stale(&self) -> &[String] {
+        &self.stale
+    }
+
+    /// Returns why the program could not be started, if it could not.
+    #[must_use]
+    pub fn unstartable(&self) -> Option<&str> {
+        self.unstartable.as_deref()
+    }
+
+    /// Tells whether it was stopped before the end.
+    #[must_use]
+    pub fn interrupted(&self) -> bool {
+        self.interrupted
+    }
+
+    /// Counts the scenarios in a state; failures that are expected are not among
+    /// the failed.
+    #[must_use]
+    pub fn count(&self, state: State) -> usize {
+        let mut all = self.judged.iter().filter(|one| one.state() == state);
+        let unexpected = |one: &&Judged| !one.is_expected_failure();
+        all.by_ref().filter(unexpected).count()
+    }
+
+    /// Counts the failures that are expected.
+    #[must_use]
+    pub fn count_expected(&self) -> usize {
+        self.judged
+            .iter()
+            .filter(|one| one.is_expected_failure())
+            .count()
+    }
+
+    /// Tells whether all was as expected.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        let whole = self.unstartable.is_none() && !self.interrupted;
+        whole && self.stale.is_empty() && !self.judged.iter().any(Judged::is_a_problem)
+    }
+
+    /// Returns how each rule was kept that some scenario is about, in the order of
+    /// the ids.
+    #[must_use]
+    pub fn rules(&self) -> Vec<RuleReport<'_>> {
+        let mut all = BTreeMap::<&str, (&'static Rule, Vec<&Judged>)>::new();
+        for judged in &self.judged {
+            let proved = judged.scenario.header().proves().iter();
+            let proved = proved.filter_map(|id| Rules::get(id));
+            let broken = judged
+                .faults
+                .iter()
+                .flat_map(|fault| fault.rules.iter().copied());
+            let about = proved.chain(broken).filter(|rule| rule.binds(self.role));
+            let about: BTreeMap<&str, &'static Rule> =
+                about.map(|rule| (rule.id(), rule)).collect();
+            for (id, rule) in about {
+                all.entry(id).or_insert((rule, Vec::new())).1.push(judged);
+            }
+        }
+        let report = |(_, (rule, scenarios)): (_, (&'static Rule, Vec<_>))| RuleReport {
+            rule,
+            state: worst(rule, &scenarios),
+            scenarios,
+        };
+        all.into_iter().map(report).collect()
+    }
+
+    /// Returns the name by which people know the program.
+    fn name(&self) -> String {
+        match self.told() {
+            Some((name, Some(version))) => format!("{name} {version}"),
+            Some((name, None)) => name.clone(),
+            None => self.file.clone(),
+        }
+    }
+
+    /// Returns name and version as the program told them.
+    fn told(&self) -> Option<&(String, Option<String>)> {
+        self.judged.iter().find_map(|one| one.told.as_ref())
+    }
+
+    /// Says in a line what came of it all.
+    fn verdict(&self) -> String {
+        if let Some(why) = &self.unstartable {
+            return format!("The program could not be started: {}", text::plain(why));
+        }
+        if self.interrupted {
+            return "Stopped before the end.".to_owned();
+        }
+        let problems = self.judged.iter().filter(|one| one.is_a_problem()).count();
+        match (problems, self.stale.len()) {
+            (0, 0) if self.count_expected() > 0 => "As expected.".to_owned(),
+            (0, 0) => "Everything asked of it was as it has to be.".to_owned(),
+            (0, _) => "The list of expected failures is not up to date.".to_owned(),
+            (1, _) => "One scenario needs a look.".to_owned(),
+            (problems, _) => format!("{problems} scenarios need a look."),
+        }
+    }
+}
+
+/// What decides: one breach anywhere, or else that it was kept somewhere.
+fn worst(rule: &Rule, scenarios: &[&Judged]) -> RuleState {
+    let states = scenarios.iter().map(|judged| {
+        if judged.breaks(rule.id()) {
+            let doubtful = judged.faults_of(rule.id()).all(|fault| fault.doubtful);
+            return match (doubtful, rule.level().is_must()) {
+                (true, _) => RuleState::Doubtful,
+                (false, true) => RuleState::Failed,
+                (false, false) => RuleState::Warned,
+            };
+        }
+        match judged.state() {
+            State::Passed | State::Warned => RuleState::Passed,
+            State::Failed | State::Broken | State::NotRun => RuleState::Undecided,
+            State::NotExercised => RuleState::NotExercised,
+            State::Skipped => RuleState::Skipped,
+        }
+    });
+    states.min().unwrap_or(RuleState::Skipped)
+}
+
+impl RuleReport<'_> {
+    /// Returns the rule.
+    #[must_use]
+    pub fn rule(&self) -> &'static Rule {
+        self.rule
+    }
+
+    /// Returns how it was kept.
+    #[must_use]
+    pub fn state(&self) -> RuleState {
+        self.state
+    }
+
+    /// Returns the scenarios that are about it.
+    #[must_use]
+    pub fn scenarios(&self) -> &[&Judged] {
+        &self.scenarios
+    }
+}
+
+impl RuleState {
+    /// Every state, the worst first.
+    pub const ALL: [Self; 7] = [
+        Self::Failed,
+        Self::Warned,
+        Self::Doubtful,
+        Self::Passed,
+        Self::Undecided,
+        Self::NotExercised,
+        Self::Skipped,
+    ];
+
+    /// Returns the state in words.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Warned => "warned",
+            Self::Doubtful => "doubtful",
+            Self::Passed => "passed",
+            Self::Undecided => "undecided",
+            Self::NotExercised => "not exercised",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+impl fmt::Display for RuleState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 4] = [Self::Human, Self::Json, Self::Junit, Self::Html];
+
+    /// Returns the format's name: `junit`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Human => "human",
+            Self::Json => "json",
+            Self::Junit => "junit",
+            Self::Html => "html",
+        }
+    }
+
+    /// Finds a format by the ending of a file: `.html`, `.json`, `.xml`.
+    #[must_use]
+    pub fn of_ending(ending: &str) -> Option<Self> {
+        match ending {
+            "txt" => Some(Self::Human),
+            "json" => Some(Self::Json),
+            "xml" => Some(Self::Junit),
+            "html" | "htm" => Some(Self::Html),
+            _ => None,
+        }
+    }
+}
+
+impl Look {
+    /// With colours, or without.
+    #[must_use]
+    pub fn with_colours(mut self, colours: bool) -> Self {
+        self.colours = colours;
+        self
+    }
+}
