@@ -123,6 +123,7 @@ mod tests {
 
     /// The commands whose help is in a file of its own: its words, joined by hyphens.
     const COMMANDS: &[&str] = &[
+        "check",
         "agents",
         "login",
         "logout",

@@ -17,7 +17,9 @@ const DEEP: usize = 100;
 const TOO_DEEP: usize = 20_000;
 
 /// How long something is that is long, and, more rarely, too long.
-const LONG: [usize; 8] = [5_000, 5_000, 5_000, 5_000, 70_000, 70_000, 70_000, 1_500_000];
+const LONG: [usize; 8] = [
+    5_000, 5_000, 5_000, 5_000, 70_000, 70_000, 70_000, 1_500_000,
+];
 
 impl Line {
     /// A line that is as it should be.
