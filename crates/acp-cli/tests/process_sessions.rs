@@ -230,7 +230,7 @@ fn what_is_set_holds_for_turns_to_come() {
     let set = project.good(&["set", "mode", "act", "--session", "one"]);
     assert_eq!(
         set.out,
-        "remembered: the mode act, to be set before each turn\n"
+        "session one: the mode act, before each turn from now on\n"
     );
     project.good(&["set", "option", "thoughts", "false"]);
     for prompt in ["echo", "echo again"] {

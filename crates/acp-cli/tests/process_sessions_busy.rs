@@ -116,7 +116,7 @@ fn a_turn_that_was_cancelled_by_another_can_be_killed_by_its_own_terminal() {
 fn a_setting_reaches_the_turn_that_runs() {
     let project = Project::new();
     let running = project.waiting("one");
-    let said = "set: the mode act, in the running turn and before each to come\n";
+    let said = "session one: the mode act, now and before each turn to come\n";
     check(&project.end(&["set", "mode", "act"]), 0, said);
     let wrong = project.end(&["set", "option", "thoughts", "perhaps"]);
     check(&wrong, 2, "");
@@ -162,6 +162,12 @@ fn one_that_takes_nothing_is_waited_for() {
     let project = Project::new();
     let running = project.waiting("one");
     let steer = ["run", "-s", "one", "--if-busy", "steer", "earlier"];
+    fs::write(project.0.path().join("notes"), "x").unwrap();
+    let attached = [&steer[..], &["--attach", "notes", "--busy-timeout", "1"]].concat();
+    let attached = project.end(&attached);
+    check(&attached, 11, "");
+    let why = "what is attached cannot be told while the agent works";
+    assert!(attached.err.contains(why), "{}", attached.err);
     let mut second = project.acp(&steer).start();
     let said = second.wait_for_err("waiting for the turn");
     assert!(said.contains("takes nothing more while it works"), "{said}");

@@ -102,8 +102,12 @@ impl Run {
             return Ok(None);
         };
         let mut say = |text: &str| output.say(text);
+        let prompt = match self.attachments.is_empty() {
+            true => Ok(&*self.prompt),
+            false => Err("what is attached cannot be told while the agent works"),
+        };
         let claimed = tokio::select! {
-            claimed = target.claim(self.agent_id.clone(), &self.session.cwd, &self.prompt, &mut say) => claimed,
+            claimed = target.claim(self.agent_id.clone(), &self.session.cwd, prompt, &mut say) => claimed,
             () = interrupts.reach(1) => return Err(Outcome::interrupted(None)),
             bound = self.bounds.passed() => return Err(Outcome::out_of_time(
                 acp_harness::turn::TimeLimit::Total, bound, None

@@ -48,7 +48,8 @@ pub(crate) enum NotClaimed {
 }
 
 /// Claims a session, and does as told while another turn runs in it. Nobody has a place in
-/// a queue: who looks first when it comes free has it.
+/// a queue: who looks first when it comes free has it. `prompt` is what the other turn may
+/// be told, or why it may not.
 ///
 /// # Cancel safety
 ///
@@ -59,7 +60,7 @@ pub(crate) async fn claim(
     place: &Place,
     mut if_busy: IfBusy,
     patience: Duration,
-    prompt: &str,
+    prompt: Result<&str, &str>,
     say: &mut (dyn FnMut(&str) + Send),
 ) -> Result<Claimed, NotClaimed> {
     let begun = Instant::now();
@@ -71,15 +72,10 @@ pub(crate) async fn claim(
         }
         match if_busy {
             IfBusy::Refuse => return Err(NotClaimed::Busy),
-            IfBusy::Steer if prompt.len() > MAX_STEER => {
-                say("the prompt is too long to be told while the agent works");
-                if_busy = IfBusy::Wait;
-                continue;
-            }
             IfBusy::Steer => match steer(store, place, prompt, left()).await? {
                 Steer::Done => return Ok(Claimed::Steered),
-                Steer::Refused => {
-                    say("the agent takes nothing more while it works");
+                Steer::Refused(why) => {
+                    say(&why);
                     if_busy = IfBusy::Wait;
                     continue;
                 }
@@ -102,11 +98,13 @@ pub(crate) async fn claim(
     }
 }
 
+const TAKES_NOTHING: &str = "the agent takes nothing more while it works";
+
 /// What came of steering.
 enum Steer {
     Done,
-    /// The agent takes nothing, or not now.
-    Refused,
+    /// It cannot be told, and why.
+    Refused(String),
     /// The session changes hands in this moment.
     Again,
 }
@@ -114,9 +112,15 @@ enum Steer {
 async fn steer(
     store: &Store,
     place: &Place,
-    prompt: &str,
+    prompt: Result<&str, &str>,
     patience: Duration,
 ) -> Result<Steer, NotClaimed> {
+    let refused = |why: &str| Ok(Steer::Refused(why.to_owned()));
+    let prompt = match prompt {
+        Ok(prompt) if prompt.len() <= MAX_STEER => prompt,
+        Ok(_) => return refused("the prompt is too long to be told while the agent works"),
+        Err(why) => return refused(why),
+    };
     let untold = |error| NotClaimed::Untold(Some(error));
     let Some(mut caller) = Caller::call(&store.socket(place)).await.map_err(untold)? else {
         return Ok(Steer::Again);
@@ -125,12 +129,12 @@ async fn steer(
     match caller.ask(&Ask::Steer { text }, patience).await {
         Ok(Answer::Steered { outcome }) => match outcome {
             SteerOutcome::Injected => Ok(Steer::Done),
-            outcome if outcome.is_retry_safe() => Ok(Steer::Refused),
+            outcome if outcome.is_retry_safe() => refused(TAKES_NOTHING),
             _ => Err(NotClaimed::Untold(None)),
         },
         Ok(Answer::Ended(_)) => Ok(Steer::Again),
         // The other side did not do it, whatever it is.
-        Ok(_) => Ok(Steer::Refused),
+        Ok(_) => refused(TAKES_NOTHING),
         // Its agent went with it.
         Err(NoAnswer::Gone) => Ok(Steer::Again),
         Err(error) => Err(untold(error)),
@@ -140,17 +144,11 @@ async fn steer(
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use crate::sessions::place::AgentId;
 
     fn store() -> (tempfile::TempDir, Store, Place) {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::in_folder(dir.path().join("sessions"));
-        let place = Place {
-            folder: "/home/ada/project".to_owned(),
-            agent: AgentId::Demo,
-            name: "one".parse().unwrap(),
-        };
-        (dir, store, place)
+        (dir, store, Place::of_demo("one"))
     }
 
     const PATIENCE: Duration = Duration::from_secs(100);
@@ -166,7 +164,7 @@ mod tests {
         let begun = Instant::now();
         let mut said = Vec::new();
         let mut say = |text: &str| said.push(text.to_owned());
-        let claimed = claim(&store, &place, IfBusy::Wait, PATIENCE, "x", &mut say).await;
+        let claimed = claim(&store, &place, IfBusy::Wait, PATIENCE, Ok("x"), &mut say).await;
         assert!(matches!(claimed, Ok(Claimed::Held(_))), "{claimed:?}");
         let waited = begun.elapsed() - Duration::from_secs(30);
         assert!(waited <= 2 * LOCK_POLL, "{waited:?}");
@@ -182,27 +180,37 @@ mod tests {
         let _hold = store.try_claim(&place).unwrap().unwrap();
         let begun = Instant::now();
         let mut say = |_: &str| {};
-        let refused = claim(&store, &place, IfBusy::Wait, PATIENCE, "x", &mut say).await;
+        let refused = claim(&store, &place, IfBusy::Wait, PATIENCE, Ok("x"), &mut say).await;
         assert!(matches!(refused, Err(NotClaimed::StillBusy { .. })));
         assert_eq!(begun.elapsed(), PATIENCE);
-        let refused = claim(&store, &place, IfBusy::Refuse, PATIENCE, "x", &mut say).await;
+        let refused = claim(&store, &place, IfBusy::Refuse, PATIENCE, Ok("x"), &mut say).await;
         assert!(matches!(refused, Err(NotClaimed::Busy)));
         assert_eq!(begun.elapsed(), PATIENCE, "at once");
         // Nobody listens: the turn is about to begin, or has just ended.
-        let refused = claim(&store, &place, IfBusy::Steer, PATIENCE, "x", &mut say).await;
+        let refused = claim(&store, &place, IfBusy::Steer, PATIENCE, Ok("x"), &mut say).await;
         assert!(matches!(refused, Err(NotClaimed::StillBusy { .. })));
         assert_eq!(begun.elapsed(), 2 * PATIENCE);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_too_long_to_steer_with_waits() {
+    async fn what_cannot_be_told_waits() {
         let (_dir, store, place) = store();
         let _hold = store.try_claim(&place).unwrap().unwrap();
         let mut said = Vec::new();
         let mut say = |text: &str| said.push(text.to_owned());
         let long = "x".repeat(MAX_STEER + 1);
-        let refused = claim(&store, &place, IfBusy::Steer, PATIENCE, &long, &mut say).await;
+        let refused = claim(&store, &place, IfBusy::Steer, PATIENCE, Ok(&long), &mut say).await;
         assert!(matches!(refused, Err(NotClaimed::StillBusy { .. })));
-        assert_eq!(said.len(), 2, "{said:?}");
+        let why = Err("it may not be told");
+        let refused = claim(&store, &place, IfBusy::Steer, PATIENCE, why, &mut say).await;
+        assert!(matches!(refused, Err(NotClaimed::StillBusy { .. })));
+        let why: Vec<_> = said.iter().step_by(2).collect();
+        assert_eq!(
+            why,
+            [
+                "the prompt is too long to be told while the agent works",
+                "it may not be told"
+            ]
+        );
     }
 }

@@ -210,8 +210,12 @@ impl Kept {
             .title
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
+        let ended = Ended {
+            stop_reason: end.stop_reason.clone(),
+            exit_code,
+        };
         if let Some(control) = &self.control {
-            control.shut();
+            control.shut(&ended).await;
         }
         let recorded = match self.begun {
             true => self.hold.update(|record| {
@@ -224,11 +228,6 @@ impl Kept {
         };
         drop(self.hold);
         if let Some(control) = self.control {
-            let stop_reason = end.stop_reason;
-            let ended = Ended {
-                stop_reason,
-                exit_code,
-            };
             control.end(ended).await;
         }
         recorded

@@ -27,6 +27,16 @@ const FOLDER_DIGITS: usize = 12;
 const REST_DIGITS: usize = 14;
 
 impl Place {
+    /// A session of the demo agent in a folder that is not there.
+    #[cfg(test)]
+    pub(crate) fn of_demo(name: &str) -> Self {
+        Self {
+            folder: "/home/ada/project".to_owned(),
+            agent: AgentId::Demo,
+            name: name.parse().expect("it is a name"),
+        }
+    }
+
     /// Returns the name of its files: it says nothing of the session, and leads nowhere
     /// else.
     pub(crate) fn stem(&self) -> String {

@@ -356,12 +356,7 @@ mod tests {
     use super::*;
 
     fn record() -> Record {
-        let place = Place {
-            folder: "/home/ada/project".to_owned(),
-            agent: AgentId::Demo,
-            name: "one".parse().unwrap(),
-        };
-        Record::new(&place, "/home/ada/project/src")
+        Record::new(&Place::of_demo("one"), "/home/ada/project/src")
     }
 
     fn turn(record: &mut Record, prompt: &str, report: &str) {

@@ -296,7 +296,6 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
-    use crate::sessions::place::AgentId;
 
     fn store() -> (tempfile::TempDir, Store) {
         let dir = tempfile::tempdir().unwrap();
@@ -304,21 +303,13 @@ mod tests {
         (dir, store)
     }
 
-    fn place(name: &str) -> Place {
-        Place {
-            folder: "/home/ada/project".to_owned(),
-            agent: AgentId::Demo,
-            name: name.parse().unwrap(),
-        }
-    }
-
     fn claimed(store: &Store, name: &str) -> Hold {
-        store.try_claim(&place(name)).unwrap().unwrap()
+        store.try_claim(&Place::of_demo(name)).unwrap().unwrap()
     }
 
     fn saved(store: &Store, name: &str, session: &str) -> Record {
         let hold = claimed(store, name);
-        let mut record = Record::new(&place(name), "/");
+        let mut record = Record::new(&Place::of_demo(name), "/");
         record.go_on_in(session.into());
         hold.save(record.clone()).unwrap();
         record
@@ -352,7 +343,7 @@ mod tests {
     fn one_holds_it_at_a_time() {
         let (_dir, store) = store();
         let hold = claimed(&store, "one");
-        assert!(store.try_claim(&place("one")).unwrap().is_none());
+        assert!(store.try_claim(&Place::of_demo("one")).unwrap().is_none());
         let _other = claimed(&store, "two");
         drop(hold);
         claimed(&store, "one");
@@ -362,7 +353,7 @@ mod tests {
     fn who_dies_while_writing_leaves_what_was_there() {
         let (_dir, store) = store();
         let record = saved(&store, "one", "s-1");
-        let path = store.path(&place("one"), RECORD);
+        let path = store.path(&Place::of_demo("one"), RECORD);
         fs::write(path.with_extension("new"), "{\"version\":1,\"na").unwrap();
         let hold = claimed(&store, "one");
         assert_eq!((hold.record(), hold.aside()), (Some(record), None));
@@ -376,7 +367,7 @@ mod tests {
         let (_dir, store) = store();
         saved(&store, "one", "s-1");
         saved(&store, "two", "s-2");
-        let path = store.path(&place("one"), RECORD);
+        let path = store.path(&Place::of_demo("one"), RECORD);
         for n in 1..=2 {
             fs::write(&path, format!("damage {n}")).unwrap();
             let listing = store.list(None).unwrap();
@@ -386,7 +377,7 @@ mod tests {
             assert_eq!(hold.record(), None);
             let aside = hold.aside().unwrap();
             assert_eq!(fs::read_to_string(aside).unwrap(), format!("damage {n}"));
-            hold.save(Record::new(&place("one"), "/")).unwrap();
+            hold.save(Record::new(&Place::of_demo("one"), "/")).unwrap();
         }
         assert_eq!(
             claimed(&store, "two").record().unwrap().name.as_str(),
@@ -398,10 +389,10 @@ mod tests {
     fn what_is_newer_is_left_alone() {
         let (_dir, store) = store();
         saved(&store, "one", "s-1");
-        let path = store.path(&place("one"), RECORD);
+        let path = store.path(&Place::of_demo("one"), RECORD);
         let newer = r#"{"version":2,"is":"from the future"}"#;
         fs::write(&path, newer).unwrap();
-        let refused = store.try_claim(&place("one")).unwrap_err();
+        let refused = store.try_claim(&Place::of_demo("one")).unwrap_err();
         assert!(matches!(refused, StoreError::Newer { .. }), "{refused}");
         assert_eq!(fs::read_to_string(&path).unwrap(), newer);
     }
@@ -427,7 +418,7 @@ mod tests {
         }
         let elsewhere = Place {
             folder: "/home/ada/other".to_owned(),
-            ..place("a")
+            ..Place::of_demo("a")
         };
         let hold = store.try_claim(&elsewhere).unwrap().unwrap();
         hold.save(Record::new(&elsewhere, "/")).unwrap();
@@ -443,13 +434,13 @@ mod tests {
     #[test]
     fn sockets_have_paths_that_the_system_takes() {
         let (dir, store) = store();
-        let socket = store.socket(&place("one"));
+        let socket = store.socket(&Place::of_demo("one"));
         assert_eq!(socket.parent(), Some(store.folder.as_path()));
         let deep = Store::in_folder(dir.path().join("x".repeat(200)));
-        let socket = deep.socket(&place("one"));
+        let socket = deep.socket(&Place::of_demo("one"));
         assert!(socket.as_os_str().len() <= 103, "{}", socket.display());
         let other = Store::in_folder(dir.path().join("y".repeat(200)));
-        assert_ne!(other.socket(&place("one")), socket);
+        assert_ne!(other.socket(&Place::of_demo("one")), socket);
         claimed(&deep, "one");
         assert_eq!(deep.sockets("/home/ada/project").unwrap(), [socket]);
     }

@@ -65,7 +65,8 @@ impl Target {
             .find(|record| match (&args.session, &id) {
                 (Some(name), _) => record.name == *name,
                 (None, Some(id)) => record.session_ids().any(|known| known == id),
-                (None, None) => !args.new || record.name == SessionName::default_name(),
+                (None, None) if args.new => record.name == SessionName::default_name(),
+                (None, None) => record.closed.is_none(),
             });
         let name = match (&args.session, found, &args.resume) {
             (Some(name), _, _) => name.clone(),
@@ -126,7 +127,7 @@ impl Target {
         &self,
         agent: AgentId,
         cwd: &Path,
-        prompt: &str,
+        prompt: Result<&str, &str>,
         say: &mut (dyn FnMut(&str) + Send),
     ) -> Result<Option<Kept>, NotClaimed> {
         let place = Place {
@@ -135,6 +136,10 @@ impl Target {
             name: self.name.clone(),
         };
         let (if_busy, patience) = (self.if_busy, self.patience);
+        let prompt = match self.way {
+            Way::Continue => prompt,
+            _ => Err("the turn that runs is not of the session that is asked for"),
+        };
         match claim(&self.store, &place, if_busy, patience, prompt, say).await? {
             Claimed::Steered => Ok(None),
             Claimed::Held(hold) => {
@@ -172,7 +177,7 @@ fn named_after(id: &str) -> SessionName {
 mod tests {
     use super::*;
 
-    /// Sessions of a folder, the last used first: `b` of codex with `s-2`, before it `s-1`;
+    /// Sessions of a folder, the last used first: `a`, which is closed; `b` of codex with `s-2`, before it `s-1`;
     /// `default` of the demo agent; `b` of the demo agent.
     fn store(cwd: &Path) -> Store {
         let store = Store::in_folder(cwd.join("state"));
@@ -180,6 +185,7 @@ mod tests {
             name: "codex".to_owned(),
         };
         let all = [
+            ("a", AgentId::Demo, 40, vec![]),
             ("b", codex, 30, vec!["s-1", "s-2"]),
             ("default", AgentId::Demo, 20, vec!["s-3"]),
             ("b", AgentId::Demo, 10, vec!["s-4"]),
@@ -194,6 +200,9 @@ mod tests {
             let mut record = Record::new(&place, cwd.to_str().unwrap());
             for session in sessions {
                 record.go_on_in(session.into());
+            }
+            if name == "a" {
+                record.close();
             }
             record.used = used;
             hold.save(record).unwrap();
@@ -213,8 +222,8 @@ mod tests {
             Way::In(id) => format!("in {id}"),
         };
         assert_eq!(format!("{} {whose} {way}", target.name), expected);
-        let settled = target.cwd().is_some();
-        assert_eq!(settled, target.found.is_some() && target.way != Way::Anew);
+        let open = target.found.as_ref().is_some_and(|it| it.closed.is_none());
+        assert_eq!(target.cwd().is_some(), open && target.way != Way::Anew);
     }
 
     #[test]
@@ -226,6 +235,7 @@ mod tests {
         check(&named("b"), None, "b codex continue");
         check(&named("b"), Some(AgentId::Demo), "b demo continue");
         check(&named("c"), None, "c new continue");
+        check(&named("a"), None, "a demo continue");
         let go_on = || KeepArgs {
             go_on: true,
             ..KeepArgs::default()

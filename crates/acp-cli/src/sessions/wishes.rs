@@ -7,7 +7,9 @@ use acp_client::SessionControl;
 use acp_harness::model::{Demand, Settings, select_option, values};
 use acp_harness::text::one_line;
 use acp_harness::turn::{TurnError, set};
-use acp_protocol::v1::{SessionConfigOption, SessionConfigOptionKind, SessionModeState};
+use acp_protocol::v1::{
+    SessionConfigOption, SessionConfigOptionCategory, SessionConfigOptionKind, SessionModeState,
+};
 use serde::{Deserialize, Serialize};
 
 use super::limits::{MAX_OFFERS, MAX_SETTINGS};
@@ -109,9 +111,14 @@ impl Offers {
     pub(crate) fn in_words(&self) -> Vec<(String, String)> {
         let names = |all: Vec<&str>| one_line(&all.join(", "), MAX_SHOWN);
         let mut choices = Vec::new();
-        if let Some(modes) = &self.modes {
+        let is_mode = |option: &SessionConfigOption| {
+            option.category == Some(SessionConfigOptionCategory::Mode)
+        };
+        if let Some(modes) = &self.modes
+            && !self.options.iter().any(is_mode)
+        {
             let modes = modes.available_modes.iter().map(|mode| mode.id.as_str());
-            choices.push(("modes".to_owned(), names(modes.collect())));
+            choices.push(("mode".to_owned(), names(modes.collect())));
         }
         for option in &self.options {
             let values = match &option.kind {

@@ -77,7 +77,11 @@ pub(super) async fn set(args: &SetArgs) -> Result<String, Outcome> {
     let begun = Instant::now();
     loop {
         if let Some(hold) = hold(&found, record)? {
-            return remember(&hold, &change);
+            remember(&hold, &change)?;
+            let name = &record.name;
+            return Ok(format!(
+                "session {name}: {change}, before each turn from now on\n"
+            ));
         }
         if let Some(said) = set_live(&found, record, &change).await? {
             return Ok(said);
@@ -95,13 +99,15 @@ fn hold(found: &Found, record: &Record) -> Result<Option<Hold>, Outcome> {
     hold.map_err(|error| Outcome::not_claimed(&error.into()))
 }
 
+const OFFERS: &str = "`acp sessions show` shows all that the agent offers";
+
 /// Remembers it for the next turn.
-fn remember(hold: &Hold, change: &Change) -> Result<String, Outcome> {
+fn remember(hold: &Hold, change: &Change) -> Result<(), Outcome> {
     let record = hold.record();
     let checked = record
         .as_ref()
         .map_or(Ok(()), |record| record.offers.check(change));
-    checked.map_err(|error| Outcome::not_set(&NotSet::Failed(error)))?;
+    checked.map_err(|error| Outcome::not_set(&NotSet::Failed(error)).with_hint(OFFERS))?;
     let mut added = true;
     hold.update(|record| added = record.wishes.add(change))
         .map_err(|error| Outcome::not_started(&error))?;
@@ -109,9 +115,7 @@ fn remember(hold: &Hold, change: &Change) -> Result<String, Outcome> {
         let change = change.clone();
         return Err(Outcome::not_set(&NotSet::TooMany { change }));
     }
-    Ok(format!(
-        "remembered: {change}, to be set before each turn\n"
-    ))
+    Ok(())
 }
 
 /// Sets it on the turn that runs; `None` when none runs any more.
@@ -129,13 +133,11 @@ async fn set_live(
         return Ok(None);
     };
     let change = change.clone();
-    let said = format!("set: {change}, in the running turn and before each to come\n");
+    let name = &record.name;
+    let said = format!("session {name}: {change}, now and before each turn to come\n");
     match caller.ask(&Ask::Set { change }, SET_TIMEOUT).await {
         Ok(Answer::Set) => Ok(Some(said)),
-        Ok(Answer::Failed { message }) => {
-            let hint = "`acp sessions show` shows what the agent offers";
-            Err(Outcome::usage(message, hint))
-        }
+        Ok(Answer::Failed { message }) => Err(Outcome::usage(message, OFFERS)),
         Ok(_) | Err(crate::sessions::control::NoAnswer::Gone) => Ok(None),
         Err(error) => Err(failed(&error)),
     }
@@ -146,5 +148,6 @@ fn clear(found: &Found, record: &Record) -> Result<String, Outcome> {
     let hold = hold.ok_or_else(|| Outcome::not_claimed(&NotClaimed::Busy))?;
     hold.update(|record| record.wishes = Wishes::default())
         .map_err(|error| Outcome::not_started(&error))?;
-    Ok("forgotten: what the session was set to\n".to_owned())
+    let name = &record.name;
+    Ok(format!("session {name}: set to nothing any more\n"))
 }

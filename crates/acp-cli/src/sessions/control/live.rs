@@ -20,6 +20,8 @@ pub(crate) struct Live {
     stage: watch::Sender<Stage>,
     /// Whether somebody wants it to end.
     unwanted: watch::Sender<bool>,
+    /// How many callers' wishes are being carried out, and may have to be recorded.
+    busy: watch::Sender<usize>,
     /// Gone as soon as the session is free.
     hold: Weak<Hold>,
 }
@@ -34,6 +36,8 @@ enum Stage {
         control: SessionControl,
         steers: bool,
     },
+    /// The turn has ended, and is being recorded.
+    Ending(Ended),
     /// The session is free.
     Over(Ended),
 }
@@ -50,6 +54,7 @@ impl Live {
             },
             stage: watch::Sender::new(Stage::Opening),
             unwanted: watch::Sender::new(false),
+            busy: watch::Sender::new(0),
             hold,
         }
     }
@@ -59,8 +64,20 @@ impl Live {
         self.stage.send_replace(Stage::Working { control, steers });
     }
 
+    /// Takes no more wishes, and waits until those that were taken are carried out.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel-safe: no more are taken all the same.
+    pub(super) async fn settle(&self, ended: Ended) {
+        self.stage.send_replace(Stage::Ending(ended));
+        let mut busy = self.busy.subscribe();
+        // The sender is ours, so it is there.
+        let _ = busy.wait_for(|busy| *busy == 0).await;
+    }
+
     /// Tells everybody that the session is free.
-    pub(crate) fn end(&self, ended: Ended) {
+    pub(super) fn end(&self, ended: Ended) {
         self.stage.send_replace(Stage::Over(ended));
     }
 
@@ -77,6 +94,7 @@ impl Live {
 
     /// Does what a caller wants, and gives the answer; for a cancel only the first one.
     pub(super) async fn serve(&self, ask: Ask) -> Answer {
+        let _busy = Busy::begin(&self.busy);
         match ask {
             Ask::Look => Answer::Running(self.about.clone()),
             Ask::Cancel => {
@@ -107,7 +125,7 @@ impl Live {
             match &*stage.borrow_and_update() {
                 Stage::Opening => {}
                 Stage::Working { control, steers } => return Ok((control.clone(), *steers)),
-                Stage::Over(ended) => return Err(ended.clone()),
+                Stage::Ending(ended) | Stage::Over(ended) => return Err(ended.clone()),
             }
             // The sender is ours, so it is there.
             let _ = stage.changed().await;
@@ -162,5 +180,21 @@ impl Live {
             }),
             Err(error) => failed(&error),
         }
+    }
+}
+
+/// Counts one wish that is being carried out.
+struct Busy<'a>(&'a watch::Sender<usize>);
+
+impl<'a> Busy<'a> {
+    fn begin(count: &'a watch::Sender<usize>) -> Self {
+        count.send_modify(|count| *count += 1);
+        Self(count)
+    }
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count -= 1);
     }
 }

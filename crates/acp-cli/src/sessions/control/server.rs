@@ -41,11 +41,14 @@ impl Control {
         })
     }
 
-    /// Lets nobody in any more. To be called while the session is still held: the path is
-    /// the next one's then.
-    pub(crate) fn shut(&self) {
+    /// Lets nobody in any more, and waits until what was wanted is carried out. To be
+    /// called while the session is still held, for the path is the next one's then, and
+    /// when the agent is gone, so that everything it was asked has come to an end.
+    pub(crate) async fn shut(&self, ended: &Ended) {
         self.open.send_replace(false);
         Listener::remove(&self.path);
+        // It takes no longer than writing a file.
+        let _ = timeout(LAST_WORD, self.live.settle(ended.clone())).await;
     }
 
     /// Tells those who wait how the turn ended. To be called when the session is free.

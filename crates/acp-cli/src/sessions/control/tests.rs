@@ -13,7 +13,7 @@ use super::caller::read_line;
 use super::server::serve_caller;
 use super::{Answer, Ask, Caller, Control, Ended, Live, NoAnswer};
 use crate::sessions::limits::{CALL_TIMEOUT, MAX_LINE};
-use crate::sessions::place::{AgentId, Place};
+use crate::sessions::place::Place;
 use crate::sessions::record::Record;
 use crate::sessions::store::{Hold, Store};
 use crate::sessions::wishes::Change;
@@ -32,11 +32,7 @@ struct Turn {
 fn turn() -> Turn {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::in_folder(dir.path().join("sessions"));
-    let place = Place {
-        folder: "/home/ada/project".to_owned(),
-        agent: AgentId::Demo,
-        name: "one".parse().unwrap(),
-    };
+    let place = Place::of_demo("one");
     let hold = Arc::new(store.try_claim(&place).unwrap().unwrap());
     let mut record = Record::new(&place, "/");
     record.begin_turn("ask");
@@ -258,6 +254,30 @@ async fn who_makes_no_sense_is_told_and_who_says_nothing_is_not_waited_for() {
     assert_eq!(read_line(&mut cut).await.unwrap(), None);
 }
 
+#[tokio::test(start_paused = true)]
+async fn what_was_taken_is_recorded_before_the_session_is_free() {
+    let turn = turn();
+    let session = session(json!({"outcome": "injected"})).await;
+    turn.live.begin(session.control(), true);
+    let live = Arc::clone(&turn.live);
+    let text = "and more".to_owned();
+    let mut served = Box::pin(async move { live.serve(Ask::Steer { text }).await });
+    // It is under way, and the turn ends.
+    let first = std::future::poll_fn(|cx| std::task::Poll::Ready(served.as_mut().poll(cx)));
+    assert!(first.await.is_pending());
+    let live = Arc::clone(&turn.live);
+    let settled = tokio::spawn(async move { live.settle(ended()).await });
+    tokio::task::yield_now().await;
+    assert!(!settled.is_finished());
+    served.await;
+    settled.await.unwrap();
+    assert_eq!(turn.hold.record().unwrap().turns[0].added.len(), 1);
+    // Nothing more is taken, and who waits for the agent waits no longer.
+    let text = "too late".to_owned();
+    let answer = turn.live.serve(Ask::Steer { text }).await;
+    assert_eq!(answer, Answer::Ended(ended()));
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn a_socket_is_there_for_as_long_as_the_turn() {
@@ -276,7 +296,7 @@ async fn a_socket_is_there_for_as_long_as_the_turn() {
         caller.ask(&Ask::Cancel, SOON).await.unwrap(),
         Answer::Cancelling
     );
-    control.shut();
+    control.shut(&ended()).await;
     assert!(!path.exists());
     let waits = tokio::spawn(async move { caller.answer(SOON).await });
     control.end(ended()).await;
