@@ -60,6 +60,7 @@ impl Person {
         let options = ask.options();
         let refusal = refusal(options);
         let mut text = permission_text(ask);
+        output.preview(&ask.request().tool_call)?;
         self.forget_typed();
         loop {
             output.ask(&text)?;

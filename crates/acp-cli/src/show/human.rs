@@ -8,7 +8,7 @@ use acp_client::{Decision, Reason, ToolFacts};
 use acp_protocol::Patch;
 use acp_protocol::v1::{
     CompactionStatus, ContentBlock, ContentChunk, MessageId, Notice, NoticeSeverity, Plan,
-    SessionUpdate,
+    SessionUpdate, ToolCallUpdate,
 };
 
 use super::excerpt::count;
@@ -192,6 +192,26 @@ impl<O: Write, E: Write> Screen<O, E> {
         self.say_line(&label, Line::new().with(Tone::Plain, text))
     }
 
+    /// Shows what a call would do about which somebody is going to be asked.
+    pub(super) fn preview(&mut self, call: &ToolCallUpdate) -> io::Result<()> {
+        self.end_thought()?;
+        let (style, below) = (self.page.style(INDENT), self.page.style(INDENT_BELOW));
+        let (drawn, now) = (self.page.facts().drawn, self.page.now());
+        let Some((call, content)) = self.tools.preview(call, &self.cwd, now) else {
+            return Ok(());
+        };
+        let body = said::body(call, content, &below);
+        if body.is_empty() {
+            // The question says the rest.
+            return Ok(());
+        }
+        let line = match drawn {
+            true => said::running(call, now, style.signs.waiting, &style),
+            false => bracketed("tool").with(Tone::Plain, format!("{}: would do this", call.name())),
+        };
+        self.push(line, Fit::Cut, &body)
+    }
+
     /// Shows a question as it is; what is typed stands behind it. Nothing is drawn until it
     /// is [answered](Self::answered).
     pub(super) fn ask(&mut self, text: &str) -> io::Result<()> {
@@ -329,7 +349,7 @@ impl<O: Write, E: Write> Screen<O, E> {
 
     /// Adds the line of a call that ended, and what it showed below.
     fn ended(&mut self, ended: &Ended) -> io::Result<()> {
-        let body = said::body(ended, &self.page.style(INDENT_BELOW));
+        let body = said::body(&ended.call, &ended.content, &self.page.style(INDENT_BELOW));
         let line = match self.page.facts().drawn {
             true => said::ended(ended, &self.page.style(INDENT)),
             false => bracketed("tool").and(said::in_words(ended)),

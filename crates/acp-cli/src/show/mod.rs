@@ -30,7 +30,7 @@ use std::path::Path;
 use acp_client::{Answer, Client, Decision, Question, RawLine, Session, ToolFacts, TurnEvent};
 use acp_harness::report::TurnReport;
 use acp_harness::turn::{Opened, Progress};
-use acp_protocol::v1::{PermissionOption, SessionId};
+use acp_protocol::v1::{PermissionOption, SessionId, ToolCallUpdate};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -277,6 +277,11 @@ impl Output {
             Some(false) => "the agent refuses the login by",
         };
         self.tell(&format!("{how} {}", one_line(method.as_str())));
+    }
+
+    /// Shows what a call would do about which the person at the terminal is going to be asked.
+    pub(crate) fn preview(&mut self, call: &ToolCallUpdate) -> io::Result<()> {
+        self.stage.act(|screen| screen.preview(call))
     }
 
     /// Shows a question to the person at the terminal, who types behind it.

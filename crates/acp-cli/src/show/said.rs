@@ -66,15 +66,15 @@ pub(super) fn in_words(ended: &Ended) -> Line {
         .with(Tone::Faint, details)
 }
 
-/// Returns the lines below: what changed, and what was put out.
-pub(super) fn body(ended: &Ended, style: &Style) -> Vec<Line> {
-    let failed = ended.call.status == Some(ToolCallStatus::Failed);
+/// Returns the lines below: what changes, and what was put out.
+pub(super) fn body(call: &Call, content: &[Part], style: &Style) -> Vec<Line> {
+    let failed = call.status == Some(ToolCallStatus::Failed);
     let mut lines = Vec::new();
-    for part in &ended.content {
+    for part in content {
         match part {
-            Part::Text(_) if hides_text(ended) => {}
+            Part::Text(_) if hides_text(call) => {}
             Part::Text(excerpt) => {
-                let part = match ended.call.kind {
+                let part = match call.kind {
                     _ if failed => OF_FAILURE,
                     Some(ToolKind::Execute) => OF_COMMAND,
                     _ => OF_OTHERS,
@@ -131,9 +131,8 @@ fn output(excerpt: &Excerpt, part: excerpt::Part, style: &Style, into: &mut Vec<
 }
 
 /// Tells whether what a call put out is not shown: who reads a file shows it to itself.
-fn hides_text(ended: &Ended) -> bool {
-    let is_read = ended.call.kind == Some(ToolKind::Read);
-    is_read && ended.call.status == Some(ToolCallStatus::Completed)
+fn hides_text(call: &Call) -> bool {
+    call.kind == Some(ToolKind::Read) && call.status == Some(ToolCallStatus::Completed)
 }
 
 /// Says how much that is.
@@ -143,7 +142,7 @@ fn hidden(ended: &Ended) -> Option<String> {
         _ => 0,
     });
     let lines = lines.sum();
-    (hides_text(ended) && lines > 0).then(|| count(lines, "line", "lines"))
+    (hides_text(&ended.call) && lines > 0).then(|| count(lines, "line", "lines"))
 }
 
 /// Returns the place of a call, unless its title names it.

@@ -65,6 +65,8 @@ pub(super) struct Ended {
 struct Entry {
     call: Call,
     content: Vec<Part>,
+    /// Somebody has seen the content.
+    is_shown: bool,
     state: State,
 }
 
@@ -91,6 +93,26 @@ impl Tools {
 
     /// Takes a `tool_call_update`, which may come for a call nobody announced.
     pub(super) fn update(&mut self, change: &ToolCallUpdate, cwd: &Path, now: Instant) -> News {
+        self.learn(change, change.status.as_ref(), cwd);
+        self.news(&change.tool_call_id, change.status.as_ref(), now)
+    }
+
+    /// Takes the `toolCall` of a permission request, and returns the call and what it would
+    /// do. When it ends the same is not shown once more.
+    pub(super) fn preview(
+        &mut self,
+        change: &ToolCallUpdate,
+        cwd: &Path,
+        now: Instant,
+    ) -> Option<(&Call, &[Part])> {
+        self.learn(change, None, cwd);
+        self.news(&change.tool_call_id, None, now);
+        let entry = self.calls.get_mut(&change.tool_call_id)?;
+        entry.is_shown = true;
+        Some((&entry.call, &entry.content))
+    }
+
+    fn learn(&mut self, change: &ToolCallUpdate, status: Option<&ToolCallStatus>, cwd: &Path) {
         let known = self.entry(&change.tool_call_id);
         if let Some(title) = &change.title {
             known.call.title = one_line(title);
@@ -102,9 +124,8 @@ impl Tools {
             known.call.learn_place(places, cwd);
         }
         if let Some(content) = &change.content {
-            self.keep(&change.tool_call_id, change.status.as_ref(), content, cwd);
+            self.keep(&change.tool_call_id, status, content, cwd);
         }
-        self.news(&change.tool_call_id, change.status.as_ref(), now)
     }
 
     /// Returns the calls that run, in the order in which they began.
@@ -155,20 +176,22 @@ impl Tools {
             return;
         }
         self.kept -= size(&entry.content);
-        entry.content.clear();
+        let mut parts = Vec::new();
         for part in content.iter().take(MAX_PARTS) {
             let mut part = Part::of(part, cwd);
             if self.kept + part.size() > MAX_KEPT {
                 part.forget();
             }
             self.kept += part.size();
-            entry.content.push(part);
+            parts.push(part);
         }
         if content.len() > MAX_PARTS {
             let more = format!("and {} more parts", content.len() - MAX_PARTS);
             self.kept += more.len();
-            entry.content.push(Part::Other(more));
+            parts.push(Part::Other(more));
         }
+        entry.is_shown &= parts == entry.content;
+        entry.content = parts;
     }
 
     fn news(&mut self, id: &ToolCallId, status: Option<&ToolCallStatus>, now: Instant) -> News {
@@ -213,8 +236,12 @@ impl Tools {
             };
         };
         self.kept -= size(&entry.content);
+        let mut content = std::mem::take(&mut entry.content);
+        if std::mem::take(&mut entry.is_shown) {
+            content.clear();
+        }
         Ended {
-            content: std::mem::take(&mut entry.content),
+            content,
             took: entry.call.running_for(now),
             call: entry.call.clone(),
         }

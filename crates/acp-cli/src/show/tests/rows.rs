@@ -290,6 +290,40 @@ fn permissions_say_why_and_wrap() {
 }
 
 #[test]
+fn who_is_asked_sees_what_would_change_and_sees_it_once() {
+    let content = || diff("/work/a.txt", "one\n", "two\n");
+    let asked = ToolCallUpdate::new("t").with_content(content());
+    let mut desk = Desk::new(40, 20);
+    let call = tool("t", ToolKind::Edit, "Edit", ToolCallStatus::Pending);
+    desk.update(call.with_content(content())).wait(200);
+    desk.screen.preview(&asked).unwrap();
+    desk.screen.ask("Is that right? ").unwrap();
+    desk.wait(1000);
+    expect![[r#"
+        |  ○ Edit  edit
+        |    a.txt  +1 -1
+        |    1 - one
+        |    1 + two
+        |Is that right?
+    "#]]
+    .assert_eq(&desk.seen());
+    desk.tty.write_all(b"yes\n").unwrap();
+    desk.screen.answered();
+    desk.update(change("t", ToolCallStatus::Completed).with_content(content()));
+    desk.finish();
+    expect![[r#"
+        |  ○ Edit  edit
+        |    a.txt  +1 -1
+        |    1 - one
+        |    1 + two
+        |Is that right? yes
+        |  ✓ Edit  edit · 1.2s
+        |  1.2s · 1 tool
+    "#]]
+    .assert_eq(&desk.seen());
+}
+
+#[test]
 fn wide_characters_and_emoji_stay_inside() {
     let mut desk = Desk::new(30, 12);
     let title = "日本語の長い題名を読むための道具です";
@@ -300,11 +334,11 @@ fn wide_characters_and_emoji_stay_inside() {
         "👩‍👩‍👧‍👦 family ❤️ e\u{301}te\u{301}",
         ToolCallStatus::InProgress,
     ));
-    desk.wait(200);
+    desk.wait(1200);
     expect![[r#"
-        |  ⠹ 日本語の長い題名を読…  0s
-        |  ⠹ 👩‍👩‍👧‍👦 family ❤️ é…  0s
-        |  ⠹ working · 0s
+        |  ⠹ 日本語の長い題名を読…  1s
+        |  ⠹ 👩‍👩‍👧‍👦 family ❤️ é…  1s
+        |  ⠹ working · 1s
     "#]]
     .assert_eq(&desk.seen());
     assert_eq!(desk.cursor(), (0, 0));
@@ -327,14 +361,14 @@ fn a_terminal_without_signs_gets_letters() {
         "Read",
         ToolCallStatus::InProgress,
     ));
-    desk.wait(300);
+    desk.wait(1300);
     let seen = desk.seen();
     assert!(seen.is_ascii(), "{seen}");
     expect![[r#"
-        |  \ Read  read, 0s
+        |  / Read  read, 1s
         |  + One
         |  > Two
-        |  \ working, 0s, plan 1/2
+        |  / working, 1s, plan 1/2
     "#]]
     .assert_eq(&seen);
 }

@@ -44,12 +44,12 @@ fn rows_below_text_at_the_bottom_of_the_window_scroll_it() {
         "Read",
         ToolCallStatus::InProgress,
     ));
-    desk.wait(900);
+    desk.wait(1900);
     expect![[r#"
         |three
         |four and
-        |  ⠏ Read  read · 0s
-        |  ⠏ working · 0s
+        |  ⠏ Read  read · 1s
+        |  ⠏ working · 1s
     "#]]
     .assert_eq(&desk.seen());
     assert_eq!(desk.cursor(), (1, 8));
