@@ -194,6 +194,10 @@ const FILES: &[(&str, &str)] = &[
         "the configuration of a project, see acp-config(1)",
     ),
     (
+        "$XDG_STATE_HOME/acp/sessions, ~/.local/state/acp/sessions",
+        "sessions that are kept, see acp-sessions(1)",
+    ),
+    (
         "$XDG_DATA_HOME/acp/keys, ~/.local/share/acp/keys",
         "stored keys, see acp-login(1)",
     ),
