@@ -119,9 +119,9 @@ pub(crate) static HELP: LazyLock<String> = LazyLock::new(|| {
            registry       a document of the official registry, by its absolute path\n  \
            trust          folders whose .acp.toml may say everything (in your own file)\n\n\
          A project's file comes with what was cloned. Unless you trust its folder it may\n\
-         choose a known agent, a model, times and a careful mode (ask, plan, read-only, or\n\
-         the mode in which the agent asks), and allow less than you do; the rest of it is\n\
-         ignored, and you are told. Model, effort and mode go with the agent that the same\n\
+         choose a known agent that asks, a model, times and a careful mode (ask, plan,\n\
+         read-only, or the one in which the agent asks), and allow less than you do; the rest\n\
+         is ignored, and you are told. Model, effort and mode go with the agent that the same\n\
          file names, and do not count for another.\n"
     )
 });

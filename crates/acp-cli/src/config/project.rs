@@ -84,7 +84,18 @@ pub(super) fn restrict(
         widens,
         &mut notes,
     );
-    let agent = layer.agent.as_ref().or(global.agent.as_ref());
+    let goes_unasked = |agent: &mut Setting<Word>| {
+        let chosen = global.agent.as_ref().map(|chosen| &chosen.value);
+        chosen != Some(&agent.value) && asks_in_no_mode(&agent.value, registry)
+    };
+    if let Some(agent) = layer.agent.take_if(goes_unasked) {
+        // They were chosen for it.
+        (layer.model, layer.effort, layer.mode) = (None, None, None);
+        let why = "it runs tools without asking, and this folder is not trusted";
+        notes.push(Note::denied("agent", agent.origin, why));
+    }
+    // Of an agent that is named elsewhere another one may come in the place.
+    let agent = layer.agent.as_ref();
     let is_careful = |mode: &Word| {
         CAREFUL_MODES.contains(&mode.as_str())
             || (global.mode.is_none() && asks(agent, mode, registry))
@@ -115,6 +126,12 @@ fn narrow<T: Copy + Default + Ord>(
 fn asks(agent: Option<&Setting<Word>>, mode: &Word, registry: &Registry) -> bool {
     let entry = agent.and_then(|agent| registry.get(agent.value.as_str()));
     entry.is_some_and(|entry| entry.quirks.asking_mode.as_deref() == Some(mode.as_str()))
+}
+
+/// Tells whether it is known that this agent runs tools without asking, in every mode.
+fn asks_in_no_mode(agent: &Word, registry: &Registry) -> bool {
+    let entry = registry.get(agent.as_str());
+    entry.is_some_and(|entry| entry.quirks.unasked_tools && entry.quirks.asking_mode.is_none())
 }
 
 /// Takes model, effort and mode from who chose them for another agent than the one that is

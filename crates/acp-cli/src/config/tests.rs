@@ -276,12 +276,23 @@ fn modes_of_a_project_are_careful_ones() {
         "#]],
     );
     mode(
+        "",
+        "agent = \"claude\"\nmode = \"default\"\n",
+        expect![[r#"
+            Known("claude")
+            agent = "claude" (~/project/.acp.toml, line 1)
+            mode = "default" (~/project/.acp.toml, line 2)
+        "#]],
+    );
+    // It is known of an agent, not of whichever it will be.
+    mode(
         "agent = \"claude\"\n",
         "mode = \"default\"\n",
         expect![[r#"
         Known("claude")
         agent = "claude" (~/.config/acp/config.toml, line 1)
-        mode = "default" (~/project/.acp.toml, line 1)
+        ! `mode` of ~/project/.acp.toml, line 1 is ignored: an agent may do more in that mode, and this folder is not trusted
+        ! if you trust what the project says, write trust = ["~/project"] into ~/.config/acp/config.toml
     "#]],
     );
     // Who chose a stricter one keeps it.
@@ -297,15 +308,39 @@ fn modes_of_a_project_are_careful_ones() {
         "#]],
     );
     mode(
-        "agent = \"codex\"\n",
-        "mode = \"default\"\n",
+        "",
+        "agent = \"codex\"\nmode = \"default\"\n",
         expect![[r#"
             Known("codex")
-            agent = "codex" (~/.config/acp/config.toml, line 1)
-            ! `mode` of ~/project/.acp.toml, line 1 is ignored: an agent may do more in that mode, and this folder is not trusted
+            agent = "codex" (~/project/.acp.toml, line 1)
+            ! `mode` of ~/project/.acp.toml, line 2 is ignored: an agent may do more in that mode, and this folder is not trusted
             ! if you trust what the project says, write trust = ["~/project"] into ~/.config/acp/config.toml
         "#]],
     );
+}
+
+#[test]
+fn agents_of_a_project_can_be_made_to_ask() {
+    World::new()
+        .global("agent = \"claude\"\n")
+        .project("agent = \"pi\"\nmodel = \"x\"\neffort = \"high\"\n")
+        .check(Flags::default(), expect![[r#"
+            Known("claude")
+            agent = "claude" (~/.config/acp/config.toml, line 1)
+            ! `agent` of ~/project/.acp.toml, line 1 is ignored: it runs tools without asking, and this folder is not trusted
+            ! if you trust what the project says, write trust = ["~/project"] into ~/.config/acp/config.toml
+        "#]]);
+    // Who chose it themselves knows it.
+    World::new()
+        .global("agent = \"pi\"\n")
+        .project("agent = \"pi\"\n")
+        .check(
+            Flags::default(),
+            expect![[r#"
+            Known("pi")
+            agent = "pi" (~/project/.acp.toml, line 1)
+        "#]],
+        );
 }
 
 #[test]
