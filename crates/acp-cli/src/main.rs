@@ -3,11 +3,6 @@
 mod agents;
 mod args;
 mod completions;
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "`acp run` does not ask for all of it yet"
-)]
 mod config;
 mod demo;
 mod doctor;
