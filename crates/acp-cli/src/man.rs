@@ -222,7 +222,10 @@ mod tests {
             let page = text(command);
             pages.push(name_of(command).to_owned());
             assert!(page.contains(".SH NAME"), "{page}");
-            for option in command.get_arguments().filter_map(clap::Arg::get_long) {
+            let shown = command
+                .get_arguments()
+                .filter(|option| !option.is_hide_set());
+            for option in shown.filter_map(clap::Arg::get_long) {
                 let shown = option.replace('-', r"\-");
                 assert!(
                     page.contains(&shown),
