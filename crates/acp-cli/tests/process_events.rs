@@ -159,12 +159,27 @@ fn quiet_gives_the_report_alone() {
 
 #[test]
 fn the_demo_agent_says_how_to_go_on_when_nobody_chose_it() {
-    let by_default = acp_alone(&["echo hi"]).end();
-    assert_eq!((by_default.code, &*by_default.out), (Some(0), "hi\n"));
+    let folder = tempfile::tempdir().unwrap();
+    let by_default = || {
+        acp_alone(&["echo hi"])
+            .with_env("PATH", folder.path())
+            .end()
+    };
+    let bare = by_default();
+    assert_eq!((bare.code, &*bare.out), (Some(0), "hi\n"));
     assert!(
-        by_default.err.contains("`acp agents`"),
+        bare.err.contains("`acp agents` lists real ones"),
         "{}",
-        by_default.err
+        bare.err
+    );
+    let agent = folder.path().join("opencode");
+    fs::write(&agent, "#!/bin/sh\n").unwrap();
+    fs::set_permissions(&agent, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let with_one = by_default();
+    assert!(
+        with_one.err.contains("`acp run --agent opencode "),
+        "{}",
+        with_one.err
     );
     let chosen = acp_alone(&["--agent", "demo", "echo hi"]).end();
     assert_eq!((&*chosen.out, &*chosen.err), ("hi\n", ""));

@@ -59,11 +59,14 @@ pub(crate) async fn run(args: RunArgs) -> Exit {
     let outcome = match prepared {
         Ok(mut run) => {
             let outcome = run.carry_out(&mut output).await;
-            if run.agent.origin == Origin::Fallback && outcome.exit == Exit::EndOfTurn {
-                output.hint(
-                    "this was the built-in demo agent, which has no model; \
-                     `acp agents` lists real ones, and `acp run --agent NAME` asks them",
+            if outcome.exit == Exit::EndOfTurn && !output.agent_acted() {
+                output.say(
+                    "the agent said nothing and did nothing; some end a turn so when they \
+                     cannot reach their model",
                 );
+            }
+            if run.agent.origin == Origin::Fallback && outcome.exit == Exit::EndOfTurn {
+                output.hint(&how_to_go_on());
             }
             outcome
         }
@@ -71,6 +74,20 @@ pub(crate) async fn run(args: RunArgs) -> Exit {
     };
     output.end(&outcome);
     outcome.exit
+}
+
+/// What to do after the demo agent has shown itself.
+fn how_to_go_on() -> String {
+    let demo = "this was the built-in demo agent, which has no model";
+    match acp_harness::detect_installed().first() {
+        Some(agent) => format!(
+            "{demo}; {} is here: `acp run --agent {} \"…\"` asks it, `acp agents` lists others",
+            agent.title, agent.name
+        ),
+        None => format!(
+            "{demo}; `acp agents` lists real ones and how to get them, `acp run --agent NAME` asks them"
+        ),
+    }
 }
 
 /// What is to be done, once the command line has been understood.

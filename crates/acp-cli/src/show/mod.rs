@@ -30,7 +30,7 @@ use std::path::Path;
 use acp_client::{Answer, Client, Decision, Question, RawLine, Session, ToolFacts, TurnEvent};
 use acp_harness::report::TurnReport;
 use acp_harness::turn::{Opened, Progress};
-use acp_protocol::v1::{PermissionOption, SessionId, ToolCallUpdate};
+use acp_protocol::v1::{PermissionOption, SessionId, SessionUpdate, ToolCallUpdate};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -118,6 +118,8 @@ pub(crate) struct Output {
     format: Format,
     /// What comes of the turn.
     report: TurnReport,
+    /// Whether the agent has said or done anything in it.
+    acted: bool,
     session: Option<SessionId>,
     stage: Stage,
     json: Option<Sink>,
@@ -136,6 +138,7 @@ impl Output {
         Self {
             format,
             report: TurnReport::new(),
+            acted: false,
             session: None,
             stage,
             json,
@@ -180,8 +183,14 @@ impl Output {
     /// Something happened, but for what is asked.
     pub(crate) fn event(&mut self, event: &TurnEvent) -> io::Result<()> {
         match event {
-            TurnEvent::Update(update) => self.report.read(&update.update),
-            TurnEvent::Gap { .. } => self.report.lose(),
+            TurnEvent::Update(update) => {
+                self.report.read(&update.update);
+                self.acted |= acts(&update.update);
+            }
+            TurnEvent::Gap { .. } => {
+                self.report.lose();
+                self.acted = true;
+            }
             _ => {}
         }
         if self.format == Format::Quiet || self.broken {
@@ -316,6 +325,12 @@ impl Output {
         }
     }
 
+    /// Tells whether the agent has said or done anything in the turn. Thoughts alone are no
+    /// answer.
+    pub(crate) fn agent_acted(&self) -> bool {
+        self.acted
+    }
+
     /// Returns what came of the turn so far.
     pub(crate) fn report(&self) -> &str {
         self.report.text()
@@ -417,6 +432,17 @@ fn in_words(served: &Served) -> Option<(&'static str, String)> {
             };
             Some(("runs", text))
         }
+    }
+}
+
+/// Tells whether an agent says or does something by an update.
+fn acts(update: &SessionUpdate) -> bool {
+    match update {
+        SessionUpdate::AgentMessageChunk(chunk) => {
+            chunk.content.as_text().is_none_or(|text| !text.is_empty())
+        }
+        SessionUpdate::ToolCall(_) | SessionUpdate::ToolCallUpdate(_) => true,
+        _ => false,
     }
 }
 
