@@ -243,18 +243,13 @@ impl Outcome {
         Self::failed(exit, failure)
     }
 
-    /// The turn took too long, however the agent took its cancel.
+    /// The turn took too long, however the agent took its cancel: many answer one as if they
+    /// had come to their end (B085).
     pub(crate) fn out_of_time(
         limit: TimeLimit,
         bound: Duration,
         stop_reason: Option<StopReason>,
     ) -> Self {
-        // It came to its end after all, just then.
-        if let Some(reason) = &stop_reason
-            && *reason != StopReason::Cancelled
-        {
-            return Self::of_turn(reason.clone());
-        }
         let hint = match limit {
             TimeLimit::Idle => "an agent may be silent for longer with --idle-timeout",
             _ => "give it more time with --timeout, or ask for less at once",
