@@ -155,7 +155,13 @@ fn faults(outcome: &Outcome) -> Vec<Fault> {
         };
         fault.expected = failure.expected().to_vec();
         fault.got = failure.got().map(str::to_owned);
-        fault.because = failure.because().map(str::to_owned);
+        let because = failure.because().map(str::to_owned);
+        if fault.summary.starts_with("expected ") {
+            // It says in one sentence what now stands below it line by line.
+            fault.summary = because.unwrap_or_else(|| failure.summary().to_owned());
+        } else {
+            fault.because = because;
+        }
     }
     faults
 }
@@ -251,4 +257,60 @@ fn shown(entry: &Entry, redactor: &Redactor) -> Entry {
         other => other.clone(),
     };
     Entry { what, ..*entry }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn line(number: usize) -> Entry {
+        Entry {
+            at: Duration::ZERO,
+            from: Side::Agent,
+            what: What::Line(number.to_string().into_bytes()),
+        }
+    }
+
+    #[test]
+    fn of_a_long_conversation_is_kept_what_a_reader_needs() {
+        let transcript = Recording::new((0..5000).map(line).collect());
+        let mut faults = [
+            plain_fault("wrong".to_owned()),
+            plain_fault("late".to_owned()),
+        ];
+        faults[0].entry = Some(2500);
+        let kept = kept(&transcript, &mut faults, &Redactor::new());
+        // The beginning, what stands around the fault, and the end, with two gaps.
+        assert_eq!(kept.entries().len(), 500 + 1001 + 500 + 2);
+        let at = faults[0].entry.unwrap();
+        assert_eq!(kept.entries()[at], line(2500));
+        assert_eq!(faults[1].entry, None);
+        let left = kept.entries().iter().filter_map(|entry| match entry.what {
+            What::Left(left) => Some(left),
+            _ => None,
+        });
+        assert_eq!(left.sum::<u64>(), 5000 - 2001);
+    }
+
+    #[test]
+    fn what_is_no_text_and_what_is_long_is_shown_all_the_same() {
+        let entry = |bytes: &[u8]| Entry {
+            what: What::Line(bytes.to_vec()),
+            ..line(0)
+        };
+        let text = |bytes: &[u8]| match shown(&entry(bytes), &Redactor::new()).what {
+            What::Line(bytes) => String::from_utf8(bytes).unwrap(),
+            _ => String::new(),
+        };
+        assert_eq!(text(b"\xff{\"a\": 1"), "\u{fffd}{\"a\": 1");
+        let long = text(&vec![b'a'; LONGEST_LINE + 5]);
+        assert!(
+            long.ends_with("a… (65541 bytes)"),
+            "{}",
+            &long[LONGEST_LINE - 5..]
+        );
+        assert_eq!(text(b"Bearer abcdefgh12345678"), "Bearer [redacted]");
+    }
 }
