@@ -710,7 +710,7 @@ fn mutants() {
     check(
         "-> initialize\n<- close\n  mutant R027 twice\n",
         expect![[r#"
-            bad.acpt:3:15: what is no message can only be left out: `drop`
+            bad.acpt:3:15: what is no message can be left out, `drop`, or another comes first, `insert MESSAGE before`
               3 |   mutant R027 twice
                 |               ^"#]],
     );

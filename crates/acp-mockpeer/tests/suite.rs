@@ -36,13 +36,6 @@ fn main() -> io::Result<()> {
         );
     }
     trials.push(Trial::test("coverage", coverage));
-    // What is not finished yet, until it is.
-    let pending = fs::read_to_string(Path::new(ROOT).join("pending.txt")).unwrap_or_default();
-    let trials = trials.into_iter().map(|trial| {
-        let is_pending = pending.lines().any(|name| name == trial.name());
-        trial.with_ignored_flag(is_pending)
-    });
-    let trials = trials.collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 

@@ -70,6 +70,19 @@ impl Mutator {
         left_out
     }
 
+    /// Says what is written before a step that is no message.
+    pub(super) fn before(&mut self, step: &Step, names: &mut Bindings) -> Vec<Put> {
+        match &self.mutant.edit {
+            Edit::Insert(message, Place::Before) if self.is_meant(step) => {
+                let message = json(message, names);
+                self.applied = true;
+                self.invent(&message);
+                vec![Put::Bytes(terminated(&message))]
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Tells whether this side never closes.
     pub(super) fn stays_open(&self) -> bool {
         self.stays_open
@@ -188,9 +201,7 @@ impl Mutator {
             }
             Edit::Insert(message, place) => {
                 let message = json(&message, names);
-                if let (Some(id), true) = (message.get("id"), message.get("method").is_some()) {
-                    self.changed.push((id.clone(), None));
-                }
+                self.invent(&message);
                 put(terminated(&message), bytes, place)
             }
             Edit::Bytes(raw, place) => {
@@ -201,6 +212,12 @@ impl Mutator {
             }
             Edit::CloseAfter => vec![Put::Bytes(bytes), Put::Close],
         }
+    }
+
+    /// Remembers that the answer to a request that was inserted is for nobody.
+    fn invent(&mut self, message: &Value) {
+        self.changed
+            .extend(request_id(message).map(|id| (id, None)));
     }
 
     /// Changes the message itself, and remembers what becomes of its id.

@@ -30,9 +30,14 @@ where
     ) -> Result<(), Stop> {
         if let Some(mutator) = &mut self.mutator
             && !matches!(step.act, Act::Message(_) | Act::Bytes(_))
-            && mutator.leaves_out(step)
         {
-            return Ok(());
+            if mutator.leaves_out(step) {
+                return Ok(());
+            }
+            let puts = mutator.before(step, &mut knowledge.names);
+            if !puts.is_empty() {
+                self.put(step, puts).await?;
+            }
         }
         match &step.act {
             Act::Message(message) => self.send(step, message, knowledge).await,

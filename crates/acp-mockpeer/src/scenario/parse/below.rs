@@ -155,8 +155,10 @@ fn edit(cursor: &mut Cursor<'_>, step: &Step) -> Parsed<Edit> {
         }
     };
     let written = matches!(step.act, Act::Message(_) | Act::Bytes(_));
-    if !written && !matches!(edit, Edit::Drop) {
-        return Err(cursor.error_at(at, "what is no message can only be left out: `drop`"));
+    let fits_all = matches!(edit, Edit::Drop | Edit::Insert(_, Place::Before));
+    if !written && !fits_all {
+        let all = "what is no message can be left out, `drop`, or another comes first, `insert MESSAGE before`";
+        return Err(cursor.error_at(at, all));
     }
     Ok(edit)
 }
