@@ -16,6 +16,7 @@ use acp_protocol::v1::{
 use tokio::sync::mpsc;
 
 use crate::config::Files;
+use crate::show::Excerpt;
 
 /// Things served that wait to be shown. An agent that does more at once waits until they
 /// are: a person may be asked something meanwhile.
@@ -41,6 +42,8 @@ pub(crate) enum Served {
         terminal: String,
         exit_code: Option<u32>,
         signal: Option<String>,
+        /// The ends of what it wrote.
+        output: Excerpt,
     },
 }
 
@@ -168,11 +171,14 @@ impl ServeTerminals for Told<SessionTerminals> {
         &self,
         request: WaitForTerminalExitRequest,
     ) -> Result<WaitForTerminalExitResponse, ServeError> {
-        let terminal = request.terminal_id.as_str().to_owned();
+        let (session, terminal) = (request.session_id.clone(), request.terminal_id.clone());
         let result = self.inner.wait_for_exit(request).await;
         if let Ok(end) = &result {
+            let output = TerminalOutputRequest::new(session, terminal.clone());
+            let output = self.inner.output(output).await;
             self.tell(Served::CommandEnd {
-                terminal,
+                terminal: terminal.as_str().to_owned(),
+                output: output.map_or_else(|_| Excerpt::default(), |it| Excerpt::of(&it.output)),
                 exit_code: end.exit_code,
                 signal: end.signal.clone(),
             })

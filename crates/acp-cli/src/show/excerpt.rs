@@ -11,7 +11,7 @@ pub(super) enum Part {
 
 /// Some lines of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Excerpt {
+pub(crate) struct Excerpt {
     /// The first lines, [`KEPT`] at most.
     first: Vec<String>,
     /// The last lines, [`KEPT`] at most, when there are more.
@@ -25,7 +25,7 @@ pub(super) const KEPT: usize = 12;
 
 impl Excerpt {
     /// Keeps both ends of a text. Blank lines at the ends do not count.
-    pub(super) fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let text = text.trim_end();
         let text = text.trim_start_matches(['\n', '\r']);
         if text.is_empty() {

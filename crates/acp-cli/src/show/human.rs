@@ -11,7 +11,7 @@ use acp_protocol::v1::{
     SessionUpdate, ToolCallUpdate,
 };
 
-use super::excerpt::count;
+use super::excerpt::{Excerpt, count};
 use super::label::{ACP, ALSO, ASKS, LINK, LOST, Label, NEWS, PLAN, THOUGHT, bracketed};
 use super::line::{Line, one_line, shown};
 use super::page::{Facts, Fit, INDENT, INDENT_BELOW, Look, Page};
@@ -184,6 +184,11 @@ impl<O: Write, E: Write> Screen<O, E> {
     pub(super) fn asked(&mut self, text: &str) -> io::Result<()> {
         self.end_thought()?;
         self.say_line(&ASKS, Line::new().with(Tone::Plain, text))
+    }
+
+    /// A command that was served ended, and wrote this; the call it belongs to shows it.
+    pub(super) fn wrote(&mut self, terminal: &str, output: &Excerpt) {
+        self.tools.wrote(terminal, output);
     }
 
     /// Says what the agent was served.

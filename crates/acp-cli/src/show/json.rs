@@ -220,6 +220,7 @@ impl<'a> Event<'a> {
                 terminal,
                 exit_code,
                 signal,
+                ..
             } => Self::CommandEnd {
                 terminal_id: terminal,
                 exit_code: *exit_code,
@@ -356,6 +357,7 @@ mod tests {
                 terminal: "t".to_owned(),
                 exit_code: Some(1),
                 signal: None,
+                output: super::super::Excerpt::default(),
             }),
             r#"{"v":1,"event":"command_end","terminalId":"t","exitCode":1,"signal":null}"#,
         );

@@ -40,6 +40,7 @@ use crate::outcome::Outcome;
 use crate::run::Served;
 use crate::sessions::Told;
 pub(crate) use cleaner::clean;
+pub(crate) use excerpt::Excerpt;
 use human::Screen;
 use json::Event;
 pub(crate) use json::SCHEMA;
@@ -258,6 +259,12 @@ impl Output {
 
     /// The agent was served a file or a command.
     pub(crate) fn served(&mut self, served: &Served) -> io::Result<()> {
+        if let Served::CommandEnd {
+            terminal, output, ..
+        } = served
+        {
+            self.stage.act(|screen| screen.wrote(terminal, output));
+        }
         match &mut self.json {
             _ if self.broken || self.format == Format::Quiet => Ok(()),
             Some(out) => Event::served(served).write(out),

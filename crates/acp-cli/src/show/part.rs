@@ -22,6 +22,8 @@ pub(super) enum Part {
         old: usize,
         new: usize,
     },
+    /// What a command writes that is served to the agent.
+    Terminal(String),
     /// Something that has no lines.
     Other(String),
 }
@@ -54,7 +56,9 @@ impl Part {
                 kept.old_text.clone_from(&diff.old_text);
                 Self::Change { diff: kept, path }
             }
-            ToolCallContent::Terminal(_) => Self::Other("its output is in a terminal".to_owned()),
+            ToolCallContent::Terminal(terminal) => {
+                Self::Terminal(terminal.terminal_id.as_str().to_owned())
+            }
             other => Self::Other(format!("a piece of {}", one_line(other.tag()))),
         }
     }
@@ -67,7 +71,7 @@ impl Part {
                 old + diff.new_text.len() + path.len()
             }
             Self::LargeChange { path, .. } => path.len(),
-            Self::Other(text) => text.len(),
+            Self::Terminal(text) | Self::Other(text) => text.len(),
         }
     }
 
@@ -82,7 +86,7 @@ impl Part {
                     new: count_lines(&diff.new_text),
                 }
             }
-            Self::LargeChange { .. } | Self::Other(_) => {}
+            Self::LargeChange { .. } | Self::Terminal(_) | Self::Other(_) => {}
         }
     }
 }

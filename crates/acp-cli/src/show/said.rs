@@ -85,6 +85,8 @@ pub(super) fn body(call: &Call, content: &[Part], style: &Style) -> Vec<Line> {
             Part::LargeChange { path, old, new } => {
                 lines.push(changes::too_large(path, *old, *new));
             }
+            // Nobody waited for its end.
+            Part::Terminal(_) => {}
             Part::Other(words) => lines.push(Line::new().with(Tone::Faint, words.as_str())),
         }
     }

@@ -9,6 +9,7 @@ use acp_protocol::v1::{
     ToolKind,
 };
 
+use super::excerpt::Excerpt;
 use super::line::one_line;
 use super::part::{Part, short_path, size};
 
@@ -19,6 +20,9 @@ const MAX_TOOLS: usize = 1024;
 /// Bytes of output and files that are kept of all calls that still run. Beyond it
 /// lines are counted and their text is not kept.
 const MAX_KEPT: usize = 8 << 20;
+
+/// Commands whose output is remembered until the call ends that shows it.
+const MAX_OUTPUTS: usize = 64;
 
 /// Parts of the content of a call that are shown.
 const MAX_PARTS: usize = 8;
@@ -31,6 +35,8 @@ pub(super) struct Tools {
     /// Those that run, in the order in which they began.
     running: Vec<ToolCallId>,
     kept: usize,
+    /// What commands wrote, by their terminals; the oldest first.
+    outputs: VecDeque<(String, Excerpt)>,
 }
 
 /// What an update says of a call.
@@ -126,6 +132,16 @@ impl Tools {
         if let Some(content) = &change.content {
             self.keep(&change.tool_call_id, status, content, cwd);
         }
+    }
+
+    /// A command wrote this, in the terminal of that id.
+    pub(super) fn wrote(&mut self, terminal: &str, output: &Excerpt) {
+        self.outputs.retain(|(id, _)| id != terminal);
+        if self.outputs.len() == MAX_OUTPUTS {
+            self.outputs.pop_front();
+        }
+        self.outputs
+            .push_back((terminal.to_owned(), output.clone()));
     }
 
     /// Returns the calls that run, in the order in which they began.
@@ -240,6 +256,13 @@ impl Tools {
         if std::mem::take(&mut entry.is_shown) {
             content.clear();
         }
+        for part in &mut content {
+            if let Part::Terminal(terminal) = part
+                && let Some((_, output)) = self.outputs.iter().find(|(id, _)| id == terminal)
+            {
+                *part = Part::Text(output.clone());
+            }
+        }
         Ended {
             content,
             took: entry.call.running_for(now),
@@ -284,7 +307,6 @@ mod tests {
     use acp_protocol::v1::{ContentBlock, Diff};
 
     use super::super::changes::MAX_COMPARED;
-    use super::super::excerpt::Excerpt;
     use super::*;
 
     fn call(id: &str, status: &str) -> ToolCall {

@@ -2,11 +2,12 @@
 
 use acp_client::{Allow, Policy, ToolFacts};
 use acp_protocol::v1::{
-    Cost, PermissionOption, PermissionOptionKind, PlanEntryStatus, ToolCallLocation,
+    Cost, PermissionOption, PermissionOptionKind, PlanEntryStatus, Terminal, ToolCallLocation,
     ToolCallStatus, ToolKind, UsageUpdate,
 };
 use expect_test::expect;
 
+use super::super::excerpt::Excerpt;
 use super::*;
 
 #[test]
@@ -257,6 +258,33 @@ fn commands_show_their_end_and_files_their_size() {
         |  ✗ Read b.txt  read · failed
         |    │ no such file
         |  3 tools
+    "#]]
+    .assert_eq(&desk.seen());
+}
+
+#[test]
+fn commands_that_are_served_show_their_end_too() {
+    let terminal = || vec![Terminal::new("term-1").into()];
+    let mut desk = Desk::new(40, 30);
+    let call = tool("t", ToolKind::Execute, "make", ToolCallStatus::InProgress);
+    desk.update(call.with_content(terminal()));
+    let written: String = (1..=20).map(|n| format!("{n}\n")).collect();
+    desk.screen.wrote("term-1", &Excerpt::of(&written));
+    desk.update(change("t", ToolCallStatus::Completed));
+    let call = tool("u", ToolKind::Execute, "ls", ToolCallStatus::Completed);
+    desk.update(call.with_content(vec![Terminal::new("term-2").into()]));
+    desk.finish();
+    expect![[r#"
+        |  ✓ make  execute
+        |    … 14 more lines
+        |    │ 15
+        |    │ 16
+        |    │ 17
+        |    │ 18
+        |    │ 19
+        |    │ 20
+        |  ✓ ls  execute
+        |  2 tools
     "#]]
     .assert_eq(&desk.seen());
 }
