@@ -2,11 +2,12 @@
 
 mod support;
 
+use acp_client::{Client, ClientError, ClientOptions};
 use acp_harness::launch::Isolation;
 use acp_harness::login::{AuthPolicy, LoginMarker};
 use acp_harness::record::{RecordError, SessionRecords};
 use acp_harness::transcript::{Speaker, Transcript};
-use acp_harness::turn::{Opened, Progress, TurnError, TurnRequest, progress};
+use acp_harness::turn::{Opened, Opening, Progress, TurnError, TurnRequest, progress};
 use serde_json::{Value, json};
 use std::time::{Duration, SystemTime};
 use support::{Do, Fake, SECOND, ada, ask, harness, harness_of, methods, params, text};
@@ -151,6 +152,41 @@ async fn an_agent_that_cannot_go_on_gets_a_new_session_at_once() {
         methods(&heard),
         ["initialize", "session/new", "session/prompt"]
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_keeps_records_themselves_learns_why_a_session_is_new_or_has_none() {
+    for (able_to, refused, expected) in [
+        (able(&["resume"]), "the agent answered no (-32603)", -32603),
+        (able(&[]), "which the agent does not offer", 0),
+    ] {
+        for no_other in [false, true] {
+            let fake = Fake::new(able_to.clone()).on("session/resume", [Do::Refuse(-32603)]);
+            let heard = fake.heard();
+            let (ours, _served) = fake.serve();
+            let (reader, writer) = tokio::io::split(ours);
+            let client = Client::over(reader, writer, ClientOptions::new());
+            let entry = ada();
+            let mut opening = Opening::new(&entry, "/work").going_on_in("s-9");
+            if no_other {
+                opening = opening.or_failing();
+            }
+            let opened = opening.open(&client, &mut |_| {}).await;
+            let asked_for_new = methods(&heard.lock().unwrap()).contains(&"session/new");
+            assert_eq!(asked_for_new, !no_other);
+            match opened {
+                Ok(ready) => {
+                    assert_eq!(ready.opened, Opened::New);
+                    let code = match ready.refusal {
+                        Some(ClientError::Refused { error, .. }) => error.code.0,
+                        _ => 0,
+                    };
+                    assert_eq!(code, expected);
+                }
+                Err(error) => assert!(no_other && error.to_string().contains(refused), "{error}"),
+            }
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]
