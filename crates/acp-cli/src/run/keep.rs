@@ -101,7 +101,10 @@ impl Run {
         let Some(target) = &self.target else {
             return Ok(None);
         };
-        let mut say = |text: &str| output.say(text);
+        let mut say = |text: &str| {
+            output.say(text);
+            output.status("waiting for the session");
+        };
         let prompt = match self.attachments.is_empty() {
             true => Ok(&*self.prompt),
             false => Err("what is attached cannot be told while the agent works"),
