@@ -3,7 +3,7 @@
 mod look;
 mod show;
 
-use std::io::{IsTerminal, Write, stdout};
+use std::io::{IsTerminal, stdout};
 use std::path::Path;
 
 use clap::Args;
@@ -12,7 +12,7 @@ use crate::config::{self, Agent, Configuration, Flags};
 use crate::exit::Exit;
 use crate::keys::Keys;
 use crate::outcome::Outcome;
-use crate::show::fail;
+use crate::show::print;
 use crate::table::width;
 pub(crate) use look::{Seen, SeenVersion, look};
 
@@ -38,14 +38,7 @@ official registry come from your configuration, see `acp config`.
 
 /// Shows the agents.
 pub(crate) async fn run(args: AgentsArgs) -> Exit {
-    match show(&args).await {
-        Ok(text) => {
-            // Whoever closed standard output does not want to read it.
-            let _ = stdout().write_all(text.as_bytes());
-            Exit::EndOfTurn
-        }
-        Err(outcome) => fail(&outcome),
-    }
+    print(show(&args).await)
 }
 
 async fn show(args: &AgentsArgs) -> Result<String, Outcome> {

@@ -1,6 +1,6 @@
 //! `acp config`.
 
-use std::io::{IsTerminal, Write, stdout};
+use std::io::{IsTerminal, stdout};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use super::{Flags, Settings, Surroundings, init, load, show};
 use crate::exit::Exit;
 use crate::outcome::Outcome;
-use crate::show::fail;
+use crate::show::print;
 use crate::table::width;
 
 /// What `acp config` is told.
@@ -52,18 +52,10 @@ pub(crate) struct InitArgs {
 
 /// Does what `acp config` was told.
 pub(crate) fn run(command: &ConfigCommand) -> Exit {
-    let written = match command {
+    print(match command {
         ConfigCommand::Show(args) => show(args),
         ConfigCommand::Init(args) => init(args),
-    };
-    match written {
-        Ok(text) => {
-            // Whoever closed standard output does not want to read it.
-            let _ = stdout().write_all(text.as_bytes());
-            Exit::EndOfTurn
-        }
-        Err(outcome) => fail(&outcome),
-    }
+    })
 }
 
 fn show(args: &ShowArgs) -> Result<String, Outcome> {

@@ -57,11 +57,12 @@ pub(super) fn table(configuration: &Configuration, width: Option<usize>) -> Stri
         table.row([format!("mcp.{name}"), "set".to_owned(), said.to_string()]);
     }
     let mut text = table.fitted(width);
+    text.push('\n');
     let mut line = |name: &str, what: String| {
         let _ = writeln!(text, "{name:11} {what}");
     };
     line(
-        "\nyour file",
+        "your file",
         match &configuration.global {
             Some(file) if file.there => file.path.display().to_string(),
             Some(file) => format!(

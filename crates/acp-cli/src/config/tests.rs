@@ -554,7 +554,7 @@ fn what_is_shown() {
         color          auto   default
         mcp.x          set    ~/.config/acp/config.toml, line 5
 
-        your file  ~/.config/acp/config.toml
+        your file   ~/.config/acp/config.toml
         project     ~/project/.acp.toml (not trusted)
         own agents  ada
         ignored     `model` of ~/.config/acp/config.toml, line 2 is ignored: it was chosen for the agent claude

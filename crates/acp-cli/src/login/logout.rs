@@ -1,7 +1,5 @@
 //! `acp logout`.
 
-use std::io::{Write, stdout};
-
 use acp_client::ClientError;
 use acp_harness::registry::AgentEntry;
 use clap::Args;
@@ -12,7 +10,7 @@ use crate::exit::Exit;
 use crate::inquiry::{Inquiry, unless_interrupted};
 use crate::keys::{KeyFound, Keys};
 use crate::outcome::Outcome;
-use crate::show::fail;
+use crate::show::print;
 
 /// What `acp logout` is told.
 #[derive(Debug, Args)]
@@ -24,15 +22,11 @@ pub(crate) struct LogoutArgs {
 
 /// Logs out: forgets a stored key, and tells the agent, where it can log out.
 pub(crate) async fn log_out(args: LogoutArgs) -> Exit {
-    let done = unless_interrupted(carry_out(&args)).await;
-    match done.unwrap_or_else(Err) {
-        Ok(said) => {
-            // Whoever closed standard output has the exit code.
-            let _ = writeln!(stdout(), "{said}");
-            Exit::EndOfTurn
-        }
-        Err(outcome) => fail(&outcome),
-    }
+    print(
+        unless_interrupted(carry_out(&args))
+            .await
+            .unwrap_or_else(Err),
+    )
 }
 
 async fn carry_out(args: &LogoutArgs) -> Result<String, Outcome> {
@@ -54,7 +48,7 @@ async fn carry_out(args: &LogoutArgs) -> Result<String, Outcome> {
     if let Ok(KeyFound::Variable(variable)) = keys.find(entry) {
         said.push(format!("{variable} is still set: unset it"));
     }
-    Ok(said.join("\n"))
+    Ok(format!("{}\n", said.join("\n")))
 }
 
 /// Tells the agent, if it can log out.

@@ -6,7 +6,7 @@ mod methods;
 mod ours;
 mod terminal;
 
-use std::io::{IsTerminal, Write, stderr, stdin, stdout};
+use std::io::{IsTerminal, Write, stderr, stdin};
 use std::path::Path;
 
 use acp_harness::registry::AgentEntry;
@@ -19,7 +19,7 @@ use crate::inquiry::{Inquiry, LoginState, unless_interrupted};
 use crate::keys::Keys;
 use crate::outcome::Outcome;
 use crate::run::Agent;
-use crate::show::{fail, one_line};
+use crate::show::{one_line, print};
 pub(crate) use logout::{LogoutArgs, log_out};
 use methods::Methods;
 
@@ -61,14 +61,7 @@ such variable is set. `acp logout` forgets it.
 /// Logs in.
 pub(crate) async fn log_in(args: LoginArgs) -> Exit {
     let done = unless_interrupted(carry_out(&args)).await;
-    match done.unwrap_or_else(Err) {
-        Ok(said) => {
-            // Whoever closed standard output has the exit code.
-            let _ = writeln!(stdout(), "{said}");
-            Exit::EndOfTurn
-        }
-        Err(outcome) => fail(&outcome),
-    }
+    print(done.unwrap_or_else(Err).map(|said| format!("{said}\n")))
 }
 
 async fn carry_out(args: &LoginArgs) -> Result<String, Outcome> {
@@ -221,7 +214,7 @@ fn chosen(given: Option<&Word>, command: &str) -> Result<(Configuration, String)
             "acp agents lists agents that do",
         )),
         _ => Err(Outcome::usage(
-            format!("failed to {command}: no agent is chosen"),
+            "no agent is chosen".to_owned(),
             &format!("acp {command} NAME; acp agents lists the names"),
         )),
     }

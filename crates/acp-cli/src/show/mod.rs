@@ -401,6 +401,18 @@ impl Output {
     }
 }
 
+/// Shows what came of a command that writes one text, or how it failed.
+pub(crate) fn print(done: Result<String, Outcome>) -> Exit {
+    match done {
+        Ok(text) => {
+            // Whoever closed standard output does not want to read it.
+            let _ = io::Write::write_all(&mut io::stdout(), text.as_bytes());
+            Exit::EndOfTurn
+        }
+        Err(outcome) => fail(&outcome),
+    }
+}
+
 /// Shows how something failed that shows nothing else.
 pub(crate) fn fail(outcome: &Outcome) -> Exit {
     Output::standard(Format::Human, Colour::Auto).end(outcome);
