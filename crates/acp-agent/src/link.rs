@@ -9,10 +9,9 @@ use acp_host::{
 };
 use acp_protocol::{
     rpc::SendError,
-    v1::{CompleteElicitationNotification, SessionId, SessionNotification, SessionUpdate},
+    v1::{CompleteElicitationNotification, SessionUpdate},
 };
 use acp_transport_stdio::Unsent;
-use serde::Serialize;
 
 use crate::{
     after::After,
@@ -29,16 +28,6 @@ use crate::{
 
 /// What a [`ClientLink`](acp_host::ClientLink) of this facade carries.
 pub(crate) struct LinkPort(Arc<Core>);
-
-/// An update on the wire, with the name of its event.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Stamped<'a> {
-    session_id: &'a SessionId,
-    update: &'a SessionUpdate,
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    stamp: Option<&'a Stamp>,
-}
 
 impl LinkPort {
     pub(crate) fn new(core: Arc<Core>) -> Self {
@@ -211,12 +200,8 @@ impl Core {
     }
 
     fn encode(&self, update: &SessionUpdate, stamp: Option<&Stamp>) -> Result<Unsent, EmitError> {
-        let update = Stamped {
-            session_id: &self.id,
-            update,
-            stamp,
-        };
-        Unsent::encode::<SessionNotification>(&update).map_err(emit_error)
+        let stamp = stamp.map(Stamp::as_json);
+        Unsent::encode_update(&self.update_head, update, stamp).map_err(emit_error)
     }
 
     /// Tells the rest of an event as soon as the client takes it, unless the
@@ -302,11 +287,11 @@ impl Core {
         for held in slot.shown().release() {
             let mut stamp = self.session_stamp(held.number);
             for update in held.updates {
-                let mut told = SessionNotification::new(&self.id, update);
-                told.meta = stamp.as_ref().map(Stamp::to_meta);
                 // Their number is bounded, so they need not wait for credit.
-                if self.peer().notify_now(&told).is_err() {
-                    slot.forget(None, &Memory::of(&told.update));
+                let unsent = self.encode(&update, stamp.as_ref());
+                let told = unsent.and_then(|unsent| self.lane.send_now(unsent).map_err(emit_error));
+                if told.is_err() {
+                    slot.forget(None, &Memory::of(&update));
                 }
                 stamp.iter_mut().for_each(Stamp::next_part);
             }

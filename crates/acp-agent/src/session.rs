@@ -10,7 +10,7 @@ use std::{
 };
 
 use acp_host::{ClientFeatures, ClientLink, HostError, dynamic::DynLiveSession};
-use acp_protocol::v1::SessionId;
+use acp_protocol::{rpc::frame::UpdateHead, v1::SessionId};
 use acp_transport_stdio::{Peer, SendLane};
 use tokio::{runtime::Handle, sync::watch, time::timeout};
 
@@ -38,6 +38,8 @@ pub(crate) struct Session {
 /// host that keeps its link does not keep itself alive.
 pub(crate) struct Core {
     pub(crate) id: SessionId,
+    /// What stands in front of its updates.
+    pub(crate) update_head: UpdateHead,
     /// The updates of one session take turns with those of others.
     pub(crate) lane: SendLane,
     pub(crate) limits: Arc<AgentLimits>,
@@ -83,8 +85,10 @@ pub(crate) struct Frame<'a> {
 
 impl Session {
     pub(crate) fn new(live: Arc<dyn DynLiveSession>, frame: Frame<'_>) -> Arc<Self> {
+        let id = SessionId::from(live.id().to_shared());
         let core = Core {
-            id: SessionId::from(live.id().to_shared()),
+            update_head: UpdateHead::new(id.as_str()),
+            id,
             lane: frame.peer.open_lane(),
             limits: frame.limits,
             client: frame.client,

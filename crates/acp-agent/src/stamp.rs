@@ -1,81 +1,97 @@
 //! The name of an event on the wire.
 
 use acp_host::{CommandId, Origin};
-use acp_protocol::Meta;
-use serde::Serialize;
 
 /// The `_meta` of an update: which event it tells, and of which prompt.
 ///
 /// Clients that get the same event twice recognise it by its id, which is
 /// `{turn}:{number}`; where one event makes several updates, the second is
 /// `{turn}:{number}.1`.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
+///
+/// It is kept as JSON, of which only the number changes from one update of a turn
+/// to the next.
+#[derive(Clone, Debug)]
 pub(crate) struct Stamp {
-    event_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prompt_id: Option<Box<str>>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    is_replay: bool,
-    /// How much of the event id is the name of the turn and the colon.
-    #[serde(skip)]
-    prefix: usize,
+    json: String,
+    /// Whose event it is: the turn, or the session.
+    source: Box<str>,
+    number: u64,
+    /// How many updates of the event came before.
+    part: u32,
+    /// How much of the text stands in front of the number.
+    head: usize,
+    /// What stands behind it.
+    tail: Box<str>,
 }
 
 impl Stamp {
     /// A stamp for an event of a session as a whole.
     pub(crate) fn of_session(session: &str, number: u64) -> Self {
-        let mut stamp = Self::new(session, None);
-        stamp.set_number(number);
-        stamp
+        Self::new(session, number, "")
     }
 
     /// A stamp for an event that is told once more.
     pub(crate) fn of_replay(source: &str, number: u64) -> Self {
-        let mut stamp = Self::of_session(source, number);
-        stamp.is_replay = true;
+        Self::new(source, number, r#","isReplay":true"#)
+    }
+
+    /// A stamp for an event of a turn that works for a prompt.
+    fn of_prompt(turn: &str, number: u64, prompt: &CommandId) -> Self {
+        Self::new(
+            turn,
+            number,
+            &format!(",\"promptId\":{}", quoted(prompt.as_str())),
+        )
+    }
+
+    fn new(source: &str, number: u64, members: &str) -> Self {
+        let mut json = format!("{{\"eventId\":{}", quoted(&format!("{source}:")));
+        // The number stands in front of the last quote.
+        json.pop();
+        let mut stamp = Self {
+            head: json.len(),
+            json,
+            source: source.into(),
+            number,
+            part: 0,
+            tail: format!("\"{members}}}").into(),
+        };
+        stamp.write();
         stamp
     }
 
-    fn new(source: &str, prompt: Option<&CommandId>) -> Self {
-        let mut event_id = String::with_capacity(source.len() + 1 + 20);
-        event_id.push_str(source);
-        event_id.push(':');
-        let prefix = event_id.len();
-        let prompt_id = prompt.map(|prompt| prompt.as_str().into());
-        Self {
-            event_id,
-            prompt_id,
-            is_replay: false,
-            prefix,
-        }
-    }
-
+    /// Names another event of the same source.
     fn set_number(&mut self, number: u64) {
-        self.event_id.truncate(self.prefix);
-        self.event_id.push_str(itoa::Buffer::new().format(number));
-    }
-
-    /// The stamp of an event of no prompt, for a notification of its own.
-    pub(crate) fn to_meta(&self) -> Box<Meta> {
-        let event = ("eventId".to_owned(), self.event_id.as_str().into());
-        Box::new(Meta::from_iter([event]))
+        (self.number, self.part) = (number, 0);
+        self.write();
     }
 
     /// Names the next update of the same event.
     pub(crate) fn next_part(&mut self) {
-        let part = match self.event_id[self.prefix..].split_once('.') {
-            Some((number, part)) => {
-                let part = part.parse().unwrap_or(0u32) + 1;
-                let end = self.prefix + number.len();
-                self.event_id.truncate(end);
-                part
-            }
-            None => 1,
-        };
-        self.event_id.push('.');
-        self.event_id.push_str(itoa::Buffer::new().format(part));
+        self.part += 1;
+        self.write();
     }
+
+    fn write(&mut self) {
+        let mut digits = itoa::Buffer::new();
+        self.json.truncate(self.head);
+        self.json.push_str(digits.format(self.number));
+        if self.part > 0 {
+            self.json.push('.');
+            self.json.push_str(digits.format(self.part));
+        }
+        self.json.push_str(&self.tail);
+    }
+
+    /// What stands in the `_meta`, as JSON.
+    pub(crate) fn as_json(&self) -> &str {
+        &self.json
+    }
+}
+
+/// Text as JSON.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }
 
 /// Stamps the events of one prompt, and keeps the last stamp to use it again:
@@ -88,23 +104,18 @@ pub(crate) struct Stamper {
 impl Stamper {
     /// Names an event of a turn that works for a prompt.
     pub(crate) fn stamp(&mut self, origin: &Origin, prompt: &CommandId, number: u64) -> Stamp {
-        let mut stamp = match self.spare.take() {
-            Some(spare) if spare.is_of(origin) => spare,
-            _ => Stamp::new(origin.turn.as_str(), Some(prompt)),
-        };
-        stamp.set_number(number);
-        stamp
+        match self.spare.take() {
+            Some(mut spare) if *spare.source == *origin.turn.as_str() => {
+                spare.set_number(number);
+                spare
+            }
+            _ => Stamp::of_prompt(origin.turn.as_str(), number, prompt),
+        }
     }
 
     /// Takes a stamp back.
     pub(crate) fn take_back(&mut self, stamp: Stamp) {
         self.spare = Some(stamp);
-    }
-}
-
-impl Stamp {
-    fn is_of(&self, origin: &Origin) -> bool {
-        self.event_id[..self.prefix - 1] == *origin.turn.as_str()
     }
 }
 
@@ -117,7 +128,7 @@ mod tests {
         let (mut stamper, prompt) = (Stamper::default(), CommandId::from("c-1"));
         let mut check = |turn: &str, number, want: &str| {
             let stamp = stamper.stamp(&Origin::new("main", turn), &prompt, number);
-            assert_eq!(serde_json::to_string(&stamp).unwrap(), want);
+            assert_eq!(stamp.as_json(), want);
             stamper.take_back(stamp);
         };
         check("t-1", 7, r#"{"eventId":"t-1:7","promptId":"c-1"}"#);
@@ -134,13 +145,19 @@ mod tests {
     #[test]
     fn every_update_of_an_event_has_its_own_name() {
         let mut stamp = Stamp::of_session("s.1", 41);
-        assert_eq!(
-            serde_json::to_string(&stamp).unwrap(),
-            r#"{"eventId":"s.1:41"}"#
-        );
-        for want in ["s.1:41.1", "s.1:41.2", "s.1:41.3"] {
+        for want in ["s.1:41", "s.1:41.1", "s.1:41.2", "s.1:41.3"] {
+            assert_eq!(stamp.as_json(), format!(r#"{{"eventId":"{want}"}}"#));
             stamp.next_part();
-            assert_eq!(stamp.event_id, want);
         }
+    }
+
+    #[test]
+    fn names_are_written_as_json() {
+        let stamp = Stamp::of_replay("a\"b\n", 3);
+        let want = r#"{"eventId":"a\"b\n:3","isReplay":true}"#;
+        assert_eq!(stamp.as_json(), want);
+        let (mut stamper, prompt) = (Stamper::default(), CommandId::from("c\\"));
+        let stamp = stamper.stamp(&Origin::new("main", "t"), &prompt, 0);
+        assert_eq!(stamp.as_json(), r#"{"eventId":"t:0","promptId":"c\\"}"#);
     }
 }

@@ -4,7 +4,11 @@ use std::{future::poll_fn, sync::Arc};
 
 use acp_protocol::{
     Notification,
-    rpc::{Connection, Lane, SendError, Ticket, frame},
+    rpc::{
+        Connection, Lane, SendError, Ticket,
+        frame::{self, UpdateHead},
+    },
+    v1::SessionUpdate,
 };
 use serde::Serialize;
 
@@ -27,14 +31,21 @@ pub struct SendLane {
 pub struct Unsent(Scratch);
 
 impl Unsent {
-    /// Serialises `params` as those of `N`, which they only have to look like:
-    /// a sender need not build the generated type.
+    /// Serialises an update of a session; `meta` is what stands in its `_meta`, as
+    /// JSON.
     ///
     /// # Errors
     ///
     /// [`SendError::Encode`].
-    pub fn encode<N: Notification>(params: &impl Serialize) -> Result<Self, SendError> {
-        Self::encode_as(N::METHOD, params)
+    pub fn encode_update(
+        head: &UpdateHead,
+        update: &SessionUpdate,
+        meta: Option<&str>,
+    ) -> Result<Self, SendError> {
+        let mut line = Scratch::take();
+        frame::update(&mut line, head, update, meta)
+            .map_err(|source| SendError::Encode(Arc::new(source)))?;
+        Ok(Self(line))
     }
 
     pub(crate) fn encode_as(method: &str, params: &impl Serialize) -> Result<Self, SendError> {
@@ -81,23 +92,7 @@ impl SendLane {
     ///
     /// As [`Peer::notify`].
     pub async fn notify<N: Notification>(&self, params: &N) -> Result<(), SendError> {
-        self.send(Unsent::encode::<N>(params)?).await
-    }
-
-    /// Sends parameters that only look like those of `N`.
-    ///
-    /// # Errors
-    ///
-    /// As [`notify`](Self::notify).
-    ///
-    /// # Cancel safety
-    ///
-    /// As [`Peer::notify`].
-    pub async fn notify_as<N: Notification>(
-        &self,
-        params: &impl Serialize,
-    ) -> Result<(), SendError> {
-        self.send(Unsent::encode::<N>(params)?).await
+        self.send(Unsent::encode_as(N::METHOD, params)?).await
     }
 
     /// Sends what was serialised if there is room now; `None` if it has to wait
@@ -119,6 +114,15 @@ impl SendLane {
     /// As [`Peer::notify`].
     pub async fn send(&self, unsent: Unsent) -> Result<(), SendError> {
         unsent.send(self.peer.shared(), self.lane).await
+    }
+
+    /// Sends what was serialised at once, past those that wait for room.
+    ///
+    /// # Errors
+    ///
+    /// As [`Peer::notify_now`].
+    pub fn send_now(&self, unsent: Unsent) -> Result<(), SendError> {
+        unsent.send_now(self.peer.shared())
     }
 
     /// Cuts the lane off: who waits in it, or would have to, gets

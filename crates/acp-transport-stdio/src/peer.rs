@@ -142,7 +142,7 @@ impl Peer {
     ///
     /// [`SendError`] when it was not sent.
     pub fn notify_now<N: Notification>(&self, params: &N) -> Result<(), SendError> {
-        Unsent::encode::<N>(params)?.send_now(&self.0)
+        Unsent::encode_as(N::METHOD, params)?.send_now(&self.0)
     }
 
     /// Opens a lane: the updates of one turn, which can be cut off together.

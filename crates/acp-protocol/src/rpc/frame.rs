@@ -1,11 +1,9 @@
 //! Writes messages. Everything is serialised into the caller's buffer before
 //! the connection is touched.
 
-use std::io::Write as _;
-
 use serde::Serialize;
 
-use super::{RequestId, WireError};
+use super::{RequestId, WireError, json};
 
 const VERSION: &[u8] = br#"{"jsonrpc":"2.0""#;
 
@@ -24,6 +22,44 @@ pub fn notification(
 ) -> Result<(), serde_json::Error> {
     buffer.extend_from_slice(VERSION);
     method_and_params(buffer, method, params)
+}
+
+/// What stands in front of every update of a session, written once for all.
+#[derive(Debug)]
+pub struct UpdateHead(Box<[u8]>);
+
+impl UpdateHead {
+    /// The head of the updates of a session.
+    #[must_use]
+    pub fn new(session: &str) -> Self {
+        let mut head = Vec::with_capacity(128);
+        head.extend_from_slice(VERSION);
+        head.extend_from_slice(br#","method":"session/update","params":{"sessionId":"#);
+        json::string(&mut head, session);
+        head.extend_from_slice(br#","update":"#);
+        Self(head.into())
+    }
+}
+
+/// Writes an update of a session; `meta` is what stands in its `_meta`, as JSON.
+///
+/// # Errors
+///
+/// What `serde_json` says of the update.
+pub fn update(
+    buffer: &mut Vec<u8>,
+    head: &UpdateHead,
+    update: &impl Serialize,
+    meta: Option<&str>,
+) -> Result<(), serde_json::Error> {
+    buffer.extend_from_slice(&head.0);
+    json::write(buffer, update)?;
+    if let Some(meta) = meta {
+        buffer.extend_from_slice(br#","_meta":"#);
+        buffer.extend_from_slice(meta.as_bytes());
+    }
+    buffer.extend_from_slice(b"}}\n");
+    Ok(())
 }
 
 /// Writes what follows the id of a call; the connection writes the rest when
@@ -52,7 +88,7 @@ pub fn result(
 ) -> Result<(), serde_json::Error> {
     answer_head(buffer, id);
     buffer.extend_from_slice(br#","result":"#);
-    serde_json::to_writer(&mut *buffer, result)?;
+    json::write(buffer, result)?;
     buffer.extend_from_slice(b"}\n");
     Ok(())
 }
@@ -61,7 +97,7 @@ pub fn result(
 pub fn error(buffer: &mut Vec<u8>, id: &RequestId, error: &WireError) {
     answer_head(buffer, id);
     buffer.extend_from_slice(br#","error":"#);
-    if serde_json::to_writer(&mut *buffer, error).is_err() {
+    if json::write(buffer, error).is_err() {
         // Code, string and raw JSON always serialise into memory.
         buffer.extend_from_slice(br#"{"code":-32603,"message":"internal error"}"#);
     }
@@ -72,7 +108,7 @@ fn answer_head(buffer: &mut Vec<u8>, id: &RequestId) {
     buffer.extend_from_slice(CALL_HEAD);
     match id {
         RequestId::Number(number) => integer(buffer, *number),
-        RequestId::Text(text) => string(buffer, text),
+        RequestId::Text(text) => json::string(buffer, text),
         RequestId::Null => buffer.extend_from_slice(b"null"),
     }
 }
@@ -83,27 +119,13 @@ fn method_and_params(
     params: &impl Serialize,
 ) -> Result<(), serde_json::Error> {
     buffer.extend_from_slice(br#","method":"#);
-    string(buffer, method);
+    json::string(buffer, method);
     buffer.extend_from_slice(br#","params":"#);
-    serde_json::to_writer(&mut *buffer, params)?;
+    json::write(buffer, params)?;
     buffer.extend_from_slice(b"}\n");
     Ok(())
 }
 
 pub(super) fn integer(buffer: &mut Vec<u8>, number: i64) {
     buffer.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
-}
-
-fn string(buffer: &mut Vec<u8>, text: &str) {
-    if text
-        .bytes()
-        .any(|byte| byte < b' ' || matches!(byte, b'"' | b'\\'))
-    {
-        // Strings always serialise into memory.
-        let _ = write!(buffer, "{}", serde_json::Value::from(text));
-        return;
-    }
-    buffer.push(b'"');
-    buffer.extend_from_slice(text.as_bytes());
-    buffer.push(b'"');
 }

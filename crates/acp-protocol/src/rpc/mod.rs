@@ -45,6 +45,7 @@ mod head;
 mod id;
 mod inbound;
 mod issue;
+mod json;
 mod limits;
 mod lines;
 mod mailbox;

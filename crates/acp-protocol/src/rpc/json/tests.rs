@@ -1,0 +1,165 @@
+//! Held against `serde_json`, which says what is right.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use serde::Serialize;
+use serde_json::{Value, value::RawValue};
+
+#[track_caller]
+fn check(value: &(impl Serialize + ?Sized)) {
+    let mut written = Vec::new();
+    let ours = super::write(&mut written, value).map_err(|error| error.to_string());
+    let theirs = serde_json::to_string(value).map_err(|error| error.to_string());
+    let ours = ours.map(|()| String::from_utf8(written).expect("JSON is text"));
+    assert_eq!(ours, theirs);
+}
+
+/// Text of which much has to be escaped, so that every distance between two such
+/// bytes, and from the ends, occurs.
+fn text() -> impl Strategy<Value = String> {
+    let character = prop_oneof![
+        8 => proptest::char::range('a', 'z'),
+        2 => proptest::char::range('\0', '\u{ff}'),
+        1 => proptest::sample::select(vec!['"', '\\', '\n', '\u{1f}', ' ', '!', '\u{7f}']),
+        1 => any::<char>(),
+    ];
+    proptest::collection::vec(character, 0..80).prop_map(String::from_iter)
+}
+
+fn tree() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        text().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 32, 6, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            proptest::collection::btree_map(text(), inner, 0..6)
+                .prop_map(|members| members.into_iter().collect()),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn texts(text in text()) {
+        check(&text);
+    }
+
+    #[test]
+    fn trees(tree in tree()) {
+        check(&tree);
+    }
+
+    #[test]
+    fn raw_values(tree in tree()) {
+        let raw = serde_json::value::to_raw_value(&tree).expect("a tree has string keys");
+        check(&BTreeMap::from([("raw", &raw)]));
+    }
+}
+
+#[test]
+fn every_byte_at_every_place() {
+    for length in 0..50 {
+        for place in 0..length {
+            for byte in 0..0x80u8 {
+                let mut text = vec![b'x'; length];
+                text[place] = byte;
+                check(&String::from_utf8(text).expect("below 0x80 all is ASCII"));
+            }
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Unit;
+#[derive(Serialize)]
+struct Wrapped<T>(T);
+#[derive(Serialize)]
+struct Pair(u8, char);
+#[derive(Serialize)]
+struct Object {
+    text: &'static str,
+    none: Option<u8>,
+    some: Option<f32>,
+}
+#[derive(Serialize)]
+enum Variants {
+    Unit,
+    Wrapped(i8),
+    Pair(u16, bool),
+    Object { first: (), second: [u8; 2] },
+}
+#[derive(Serialize, PartialEq, Eq, PartialOrd, Ord)]
+enum Name {
+    Unit,
+    Wrapped(u8),
+}
+
+struct Bytes;
+
+impl Serialize for Bytes {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(b"\x00\xff")
+    }
+}
+
+#[test]
+fn every_kind_of_value() {
+    check(&(true, false, (), Unit, 'ß', '"', Bytes));
+    check(&(i8::MIN, i16::MIN, i32::MIN, i64::MIN, i128::MIN));
+    check(&(u8::MAX, u16::MAX, u32::MAX, u64::MAX, u128::MAX));
+    check(&(0.1f32, 1e300, -0.0, f64::NAN, f32::INFINITY, 5e-324));
+    check(&(Wrapped(7), Pair(1, 'x'), Wrapped(Wrapped("in"))));
+    check(&Object {
+        text: "a\nb",
+        none: None,
+        some: Some(1.5),
+    });
+    check(&[
+        Variants::Unit,
+        Variants::Wrapped(-1),
+        Variants::Pair(2, true),
+    ]);
+    check(&Variants::Object {
+        first: (),
+        second: [1, 2],
+    });
+    check(&format_args!("{} said {:?}", "she", "no\n"));
+    check(&[(); 0]);
+    check(&BTreeMap::<String, u8>::new());
+}
+
+#[test]
+fn every_kind_of_name() {
+    fn name<K: Serialize + Ord>(key: K) {
+        check(&BTreeMap::from([(key, 1)]));
+    }
+    name("a\"b");
+    name('\\');
+    name(true);
+    name(i8::MIN);
+    name(u128::MAX);
+    name(Some("some"));
+    name(Name::Unit);
+    // These have no form.
+    name(Name::Wrapped(1));
+    name(());
+    name(None::<u8>);
+    name([1, 2]);
+    name((1, "a"));
+    name(BTreeMap::from([("a", 1)]));
+}
+
+#[test]
+fn raw_text_stands_for_itself() {
+    let raw = r#"{"spaces" : [1.0e2, "\u0041"]}"#;
+    let raw: &RawValue = serde_json::from_str(raw).expect("it is JSON");
+    check(raw);
+    check(&[raw, raw]);
+}
