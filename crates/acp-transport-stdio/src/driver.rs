@@ -25,12 +25,6 @@ use crate::{
 
 /// Chunks read in a row before other tasks of the worker get their turn.
 const CHUNKS_IN_A_ROW: u32 = 4;
-/// Small writes in a row after which the driver waits for more to write.
-const SMALL_WRITES: u32 = 8;
-/// What counts as a small write.
-const SMALL: usize = 4 << 10;
-/// How often it lets others run before it writes after all.
-const WAITS_FOR_MORE: u32 = 6;
 /// Write buffer that is kept; a larger one is given back.
 const KEPT_BUFFER: usize = 4 << 20;
 
@@ -52,8 +46,6 @@ pub(crate) struct Driver<R, W> {
     timer: Option<(Instant, Pin<Box<Sleep>>)>,
     /// The connection is closed, and the timer is that of the grace.
     drains: bool,
-    small_writes: u32,
-    waits: u32,
 }
 
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
@@ -78,8 +70,6 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
             needs_flush: false,
             timer: None,
             drains: false,
-            small_writes: 0,
-            waits: 0,
         }
     }
 
@@ -106,10 +96,9 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
             if self.poll_pause(look.timeout, cx).is_ready() {
                 continue;
             }
-            let blocked = match self.poll_write_all(cx) {
+            let blocked = match self.poll_write_all(now, cx) {
                 Writing::Done => false,
                 Writing::Blocked => true,
-                Writing::WaitForMore => return Poll::Pending,
                 Writing::Failed(error) => return Poll::Ready(CloseCause::Io(Arc::new(error))),
             };
             if look.may_read && (!blocked || self.limits.rules.read_while_blocked) {
@@ -120,7 +109,6 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
                         return Poll::Ready(CloseCause::PeerEof);
                     }
                     Poll::Ready(Ok(_)) => {
-                        self.small_writes = 0;
                         self.dispatch(now);
                         chunks += 1;
                         if chunks >= CHUNKS_IN_A_ROW {
@@ -227,18 +215,14 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
     }
 
     /// Writes what is queued until nothing is left or the writer blocks.
-    fn poll_write_all(&mut self, cx: &mut Context<'_>) -> Writing {
+    fn poll_write_all(&mut self, now: Instant, cx: &mut Context<'_>) -> Writing {
         loop {
             if self.buffer.len() == self.written {
                 return self.poll_flush(cx);
             }
-            if self.should_wait_for_more() {
-                cx.waker().wake_by_ref();
-                return Writing::WaitForMore;
-            }
             match Pin::new(&mut self.writer).poll_write(cx, &self.buffer[self.written..]) {
                 Poll::Ready(Ok(0)) => return Writing::Failed(io::ErrorKind::WriteZero.into()),
-                Poll::Ready(Ok(length)) => self.wrote(length),
+                Poll::Ready(Ok(length)) => self.wrote(length, now),
                 Poll::Ready(Err(error)) => return Writing::Failed(error),
                 Poll::Pending => return Writing::Blocked,
             }
@@ -246,22 +230,16 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
     }
 
     /// Accounts for written bytes, and takes the next ones.
-    fn wrote(&mut self, length: usize) {
+    fn wrote(&mut self, length: usize, now: Instant) {
         self.written += length;
         self.needs_flush = true;
-        self.waits = 0;
-        self.small_writes = if length < SMALL {
-            self.small_writes + 1
-        } else {
-            self.small_writes / 2
-        };
         let left = self.buffer.len() - self.written;
         let more = self.empty_buffer();
         let Self { peer, buffer, .. } = self;
         peer.shared().with(|connection| {
             connection.wrote(left);
             if more {
-                connection.take_output(buffer);
+                connection.take_due(buffer, now);
             }
         });
     }
@@ -277,17 +255,6 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
             self.buffer = Vec::new();
         }
         true
-    }
-
-    /// After a row of small writes others may be about to queue more: letting
-    /// them run first saves writes.
-    fn should_wait_for_more(&mut self) -> bool {
-        let wait = self.written == 0
-            && self.small_writes >= SMALL_WRITES
-            && self.buffer.len() < SMALL
-            && self.waits < WAITS_FOR_MORE;
-        self.waits += u32::from(wait);
-        wait
     }
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Writing {
@@ -307,19 +274,20 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
 
     /// Writes what is left, for a while, and shuts the writer down.
     fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let now = now();
         let until = match &self.timer {
             Some((until, _)) => *until,
-            None => now() + self.limits.close_grace,
+            None => now + self.limits.close_grace,
         };
         if self.empty_buffer() {
             let Self { peer, buffer, .. } = self;
             peer.shared()
                 .with(|connection| connection.take_output(buffer));
         }
-        let done = match self.poll_write_all(cx) {
+        let done = match self.poll_write_all(now, cx) {
             Writing::Done => Pin::new(&mut self.writer).poll_shutdown(cx).is_ready(),
             Writing::Failed(_) => true,
-            Writing::Blocked | Writing::WaitForMore => false,
+            Writing::Blocked => false,
         };
         if done || self.poll_timer(until, cx).is_ready() {
             Poll::Ready(())
@@ -366,7 +334,6 @@ impl<R, W> Drop for Driver<R, W> {
 enum Writing {
     Done,
     Blocked,
-    WaitForMore,
     Failed(io::Error),
 }
 

@@ -20,6 +20,7 @@ use super::{
     credit::Credit,
     inbound::{Answer, Incoming},
     mailbox::{Entry, Flow, MailboxCounts, MailboxId, Mailboxes, Progress, Reading},
+    pace::Pace,
     serving::Serving,
     wake::{Wakes, register},
 };
@@ -69,6 +70,7 @@ pub struct Connection {
     /// Bytes the driver has taken and not written yet.
     in_flight: usize,
     credit: Credit,
+    pace: Pace,
     calls: Calls,
     serving: Serving,
     mailboxes: Mailboxes,
@@ -92,6 +94,9 @@ struct DriverState {
     waker: Option<Waker>,
     /// It sleeps, and new output has to wake it.
     asleep: bool,
+    /// It sleeps until its timer rings, and data that waits for that need not
+    /// wake it.
+    holds: bool,
     /// It does not read, and the end of the pause has to wake it.
     paused: bool,
 }
@@ -106,6 +111,7 @@ impl Connection {
             out: Vec::new(),
             in_flight: 0,
             credit: Credit::default(),
+            pace: Pace::default(),
             calls: Calls::default(),
             serving: Serving::default(),
             mailboxes: Mailboxes::default(),
@@ -232,8 +238,10 @@ impl Connection {
         self.driver.asleep = false;
         self.driver.paused = false;
         if let Some(buffer) = buffer {
-            self.take_output(buffer);
+            self.take_due(buffer, now);
         }
+        self.pace.pass(now);
+        self.pace.tell(&self.limits);
         Look {
             event: self.events.pop_front(),
             closed: self.closed.clone(),
@@ -251,12 +259,13 @@ impl Connection {
         let may_read = self.may_read(now);
         if self.closed.is_some()
             || !self.events.is_empty()
-            || (!blocked && !self.out.is_empty())
+            || (!blocked && self.is_due())
             || (may_read && !was_reading)
         {
             return false;
         }
         self.driver.asleep = !blocked;
+        self.driver.holds = self.pace.waits();
         self.driver.paused = !may_read;
         register(&mut self.driver.waker, waker);
         true
@@ -285,11 +294,14 @@ impl Connection {
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
     #[must_use]
     pub fn next_timeout(&self) -> Option<Instant> {
-        self.pause.flatten()
+        let pause = self.pause.flatten();
+        pause.into_iter().chain(self.pace.timeout()).min()
     }
 
-    /// Exempts consumers that have not moved since the pause began.
+    /// Exempts consumers that have not moved since the pause began, and lets
+    /// data go that waited for more of it.
     pub fn handle_timeout(&mut self, now: Instant) {
+        self.pace.pass(now);
         let (Some(Some(until)), Some(patience)) = (self.pause, self.limits.patience) else {
             return;
         };
@@ -312,6 +324,29 @@ impl Connection {
         true
     }
 
+    /// Takes the bytes that are to be written now, as
+    /// [`take_output`](Self::take_output). Data may have to wait for more of it.
+    pub fn take_due(&mut self, buffer: &mut Vec<u8>, now: Instant) -> bool {
+        self.pace.pass(now);
+        let takes = self.is_due() && self.take_output(buffer);
+        if takes {
+            self.pace.wrote(now, &self.limits);
+        }
+        takes
+    }
+
+    /// Whether there is output that is to be written now.
+    fn is_due(&self) -> bool {
+        !self.out.is_empty()
+            && (!self.pace.waits() || self.is_worth_a_write() || self.closed.is_some())
+    }
+
+    /// Whether data waits no longer for more of it.
+    fn is_worth_a_write(&self) -> bool {
+        let limits = &self.limits;
+        self.out.len() >= limits.outgoing_yield.min(limits.outgoing_credit)
+    }
+
     /// Bytes that wait to be taken.
     #[must_use]
     pub fn queued(&self) -> usize {
@@ -331,7 +366,20 @@ impl Connection {
         self.events.pop_front()
     }
 
-    /// Wakes the driver if it sleeps: there is output.
+    /// Wakes the driver if it sleeps: there is data, which may wait for more.
+    fn kick_for_data(&mut self) {
+        if !self.driver.holds || self.is_due() {
+            self.kick();
+        }
+    }
+
+    /// Wakes the driver if it sleeps: there is output that waits for nothing.
+    fn hurry(&mut self) {
+        self.pace.hurry();
+        self.kick();
+    }
+
+    /// Wakes the driver if it sleeps.
     fn kick(&mut self) {
         if std::mem::take(&mut self.driver.asleep)
             && let Some(waker) = &self.driver.waker

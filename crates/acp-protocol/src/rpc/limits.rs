@@ -38,6 +38,17 @@ pub struct Limits {
     ///
     /// 64 KiB: one write fills a pipe.
     pub outgoing_yield: usize,
+    /// Writes of data in one [window](Self::outgoing_window) that leave at once;
+    /// what comes behind them waits for its end, or until
+    /// [`outgoing_yield`](Self::outgoing_yield) is queued.
+    ///
+    /// 4: whoever says now and then something never waits, and a stream becomes
+    /// few large writes.
+    pub outgoing_writes: u32,
+    /// Length of a window, which begins with its first write.
+    ///
+    /// 1 ms: nobody sees it, and it is hundreds of updates of a stream.
+    pub outgoing_window: Duration,
     /// Queued outgoing bytes at which the connection closes as
     /// [`Flooded`](super::CloseCause::Flooded).
     ///
@@ -149,6 +160,8 @@ impl Default for Limits {
             read_chunk: 64 << 10,
             outgoing_credit: 1 << 20,
             outgoing_yield: 64 << 10,
+            outgoing_writes: 4,
+            outgoing_window: Duration::from_millis(1),
             outgoing_hard: 64 << 20,
             mailbox_soft: 1 << 20,
             mailbox_hard: 64 << 20,
@@ -191,6 +204,8 @@ setters! {
     with_read_chunk read_chunk: usize,
     with_outgoing_credit outgoing_credit: usize,
     with_outgoing_yield outgoing_yield: usize,
+    with_outgoing_writes outgoing_writes: u32,
+    with_outgoing_window outgoing_window: Duration,
     with_outgoing_hard outgoing_hard: usize,
     with_mailbox_soft mailbox_soft: usize,
     with_mailbox_hard mailbox_hard: usize,

@@ -49,6 +49,7 @@ mod json;
 mod limits;
 mod lines;
 mod mailbox;
+mod pace;
 mod serving;
 mod stats;
 mod wake;

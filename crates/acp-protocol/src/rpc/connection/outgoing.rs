@@ -27,6 +27,7 @@ impl Connection {
             return None;
         }
         self.append(frame);
+        self.kick_for_data();
         Some(Ok(()))
     }
 
@@ -64,6 +65,7 @@ impl Connection {
             self.credit.leave(ticket, true);
         }
         self.append(frame);
+        self.kick_for_data();
         if self.unwritten() < self.limits.outgoing_credit {
             self.credit.wake_next(&mut self.wakes);
         }
@@ -104,6 +106,7 @@ impl Connection {
     pub fn notify_now(&mut self, frame: &mut Vec<u8>) -> Result<(), SendError> {
         self.check_send(frame)?;
         self.append(frame);
+        self.hurry();
         self.check_flood();
         Ok(())
     }
@@ -149,7 +152,7 @@ impl Connection {
         self.out.extend_from_slice(frame::CALL_HEAD);
         frame::integer(&mut self.out, call.0);
         self.out.extend_from_slice(tail);
-        self.kick();
+        self.hurry();
         match to {
             // The answer can only come if the driver reads.
             AnswerTo::Caller => self.kick_paused(),
@@ -186,6 +189,7 @@ impl Connection {
                 let params = CancelParams { request_id: call.0 };
                 if frame::notification(&mut frame, "$/cancel_request", &params).is_ok() {
                     self.append(&mut frame);
+                    self.hurry();
                 }
             }
             _ => {}
@@ -239,6 +243,7 @@ impl Connection {
                 self.answer_error(id, ErrorCode::INTERNAL, "response too large");
             } else {
                 self.append(frame);
+                self.hurry();
             }
             self.check_flood();
         }
@@ -288,6 +293,7 @@ impl Connection {
         let mut buffer = Vec::with_capacity(128);
         frame::error(&mut buffer, id, &WireError::new(code, message));
         self.append(&mut buffer);
+        self.hurry();
         self.check_flood();
     }
 
@@ -310,7 +316,6 @@ impl Connection {
         } else {
             self.out.extend_from_slice(frame);
         }
-        self.kick();
     }
 
     /// Cuts off a peer that makes this side queue without end.
