@@ -12,7 +12,11 @@ use std::fmt;
 
 use serde::{Serialize, Serializer, ser::Error as _};
 
-use self::members::{Members, Structure};
+use self::{
+    members::{Members, Structure},
+    text_writer::TextWriter,
+};
+use crate::wire::word::WORD_TOKEN;
 
 pub(super) use self::text::string;
 
@@ -144,10 +148,13 @@ impl<'a> Serializer for Writer<'a> {
     #[inline]
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
         self,
-        _: &'static str,
+        name: &'static str,
         value: &T,
     ) -> Result<(), serde_json::Error> {
-        value.serialize(self)
+        match name {
+            WORD_TOKEN => value.serialize(TextWriter::Word(self.0)),
+            _ => value.serialize(self),
+        }
     }
 
     fn serialize_newtype_variant<T: Serialize + ?Sized>(

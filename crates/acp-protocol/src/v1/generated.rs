@@ -350,7 +350,7 @@ impl WriteMembers for AuthMethod {
     fn write_members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
             Self::Terminal(payload) => {
-                map.serialize_entry("type", "terminal")?;
+                union::write_tag(map, "type", "terminal")?;
                 payload.write_members(map)
             }
             Self::Agent(payload) => payload.write_members(map),
@@ -1482,23 +1482,23 @@ impl WriteMembers for ContentBlock {
     fn write_members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
             Self::Text(payload) => {
-                map.serialize_entry("type", "text")?;
+                union::write_tag(map, "type", "text")?;
                 payload.write_members(map)
             }
             Self::Image(payload) => {
-                map.serialize_entry("type", "image")?;
+                union::write_tag(map, "type", "image")?;
                 payload.write_members(map)
             }
             Self::Audio(payload) => {
-                map.serialize_entry("type", "audio")?;
+                union::write_tag(map, "type", "audio")?;
                 payload.write_members(map)
             }
             Self::ResourceLink(payload) => {
-                map.serialize_entry("type", "resource_link")?;
+                union::write_tag(map, "type", "resource_link")?;
                 payload.write_members(map)
             }
             Self::Resource(payload) => {
-                map.serialize_entry("type", "resource")?;
+                union::write_tag(map, "type", "resource")?;
                 payload.write_members(map)
             }
             Self::Unrecognized(other) => other.write_members(map),
@@ -2039,11 +2039,11 @@ impl WriteMembers for ElicitationAction {
     fn write_members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
             Self::Accept(payload) => {
-                map.serialize_entry("action", "accept")?;
+                union::write_tag(map, "action", "accept")?;
                 payload.write_members(map)
             }
-            Self::Decline => map.serialize_entry("action", "decline"),
-            Self::Cancel => map.serialize_entry("action", "cancel"),
+            Self::Decline => union::write_tag(map, "action", "decline"),
+            Self::Cancel => union::write_tag(map, "action", "cancel"),
             Self::Unrecognized(other) => other.write_members(map),
         }
     }
@@ -2314,11 +2314,11 @@ impl WriteMembers for ElicitationMode {
     fn write_members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
             Self::Form(payload) => {
-                map.serialize_entry("mode", "form")?;
+                union::write_tag(map, "mode", "form")?;
                 payload.write_members(map)
             }
             Self::Url(payload) => {
-                map.serialize_entry("mode", "url")?;
+                union::write_tag(map, "mode", "url")?;
                 payload.write_members(map)
             }
             Self::Unrecognized(other) => other.write_members(map),
@@ -2418,23 +2418,23 @@ impl WriteMembers for ElicitationPropertySchema {
     fn write_members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
             Self::String(payload) => {
-                map.serialize_entry("type", "string")?;
+                union::write_tag(map, "type", "string")?;
                 payload.write_members(map)
             }
             Self::Number(payload) => {
-                map.serialize_entry("type", "number")?;
+                union::write_tag(map, "type", "number")?;
                 payload.write_members(map)
             }
             Self::Integer(payload) => {
-                map.serialize_entry("type", "integer")?;
+                union::write_tag(map, "type", "integer")?;
                 payload.write_members(map)
             }
             Self::Boolean(payload) => {
-                map.serialize_entry("type", "boolean")?;
+                union::write_tag(map, "type", "boolean")?;
                 payload.write_members(map)
             }
             Self::Array(payload) => {
-                map.serialize_entry("type", "array")?;
+                union::write_tag(map, "type", "array")?;
                 payload.write_members(map)
             }
             Self::Unrecognized(other) => other.write_members(map),
@@ -3826,11 +3826,11 @@ impl WriteMembers for McpServer {
     fn write_members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
             Self::Http(payload) => {
-                map.serialize_entry("type", "http")?;
+                union::write_tag(map, "type", "http")?;
                 payload.write_members(map)
             }
             Self::Sse(payload) => {
-                map.serialize_entry("type", "sse")?;
+                union::write_tag(map, "type", "sse")?;
                 payload.write_members(map)
             }
             Self::Stdio(payload) => payload.write_members(map),
@@ -4044,7 +4044,7 @@ impl WriteMembers for MultiSelectItems {
     fn write_members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
             Self::String(payload) => {
-                map.serialize_entry("type", "string")?;
+                union::write_tag(map, "type", "string")?;
                 payload.write_members(map)
             }
             Self::Titled(payload) => payload.write_members(map),
@@ -5075,9 +5075,9 @@ impl WriteMembers for RequestPermissionOutcome {
     #[inline]
     fn write_members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
-            Self::Cancelled => map.serialize_entry("outcome", "cancelled"),
+            Self::Cancelled => union::write_tag(map, "outcome", "cancelled"),
             Self::Selected(payload) => {
-                map.serialize_entry("outcome", "selected")?;
+                union::write_tag(map, "outcome", "selected")?;
                 payload.write_members(map)
             }
             Self::Unrecognized(other) => other.write_members(map),
@@ -5784,11 +5784,11 @@ impl WriteMembers for SessionConfigOptionKind {
     fn write_members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
             Self::Select(payload) => {
-                map.serialize_entry("type", "select")?;
+                union::write_tag(map, "type", "select")?;
                 payload.write_members(map)
             }
             Self::Boolean(payload) => {
-                map.serialize_entry("type", "boolean")?;
+                union::write_tag(map, "type", "boolean")?;
                 payload.write_members(map)
             }
             Self::Unrecognized(other) => other.write_members(map),
@@ -5851,7 +5851,7 @@ impl WriteMembers for SessionConfigOptionValue {
     fn write_members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
             Self::Boolean(value) => {
-                map.serialize_entry("type", "boolean")?;
+                union::write_tag(map, "type", "boolean")?;
                 map.serialize_entry("value", value)
             }
             Self::ValueId(value) => map.serialize_entry("value", value),
@@ -6664,59 +6664,59 @@ impl WriteMembers for SessionUpdate {
     fn write_members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
             Self::UserMessageChunk(payload) => {
-                map.serialize_entry("sessionUpdate", "user_message_chunk")?;
+                union::write_tag(map, "sessionUpdate", "user_message_chunk")?;
                 payload.write_members(map)
             }
             Self::AgentMessageChunk(payload) => {
-                map.serialize_entry("sessionUpdate", "agent_message_chunk")?;
+                union::write_tag(map, "sessionUpdate", "agent_message_chunk")?;
                 payload.write_members(map)
             }
             Self::AgentThoughtChunk(payload) => {
-                map.serialize_entry("sessionUpdate", "agent_thought_chunk")?;
+                union::write_tag(map, "sessionUpdate", "agent_thought_chunk")?;
                 payload.write_members(map)
             }
             Self::ToolCall(payload) => {
-                map.serialize_entry("sessionUpdate", "tool_call")?;
+                union::write_tag(map, "sessionUpdate", "tool_call")?;
                 payload.write_members(map)
             }
             Self::ToolCallUpdate(payload) => {
-                map.serialize_entry("sessionUpdate", "tool_call_update")?;
+                union::write_tag(map, "sessionUpdate", "tool_call_update")?;
                 payload.write_members(map)
             }
             Self::Plan(payload) => {
-                map.serialize_entry("sessionUpdate", "plan")?;
+                union::write_tag(map, "sessionUpdate", "plan")?;
                 payload.write_members(map)
             }
             Self::AvailableCommandsUpdate(payload) => {
-                map.serialize_entry("sessionUpdate", "available_commands_update")?;
+                union::write_tag(map, "sessionUpdate", "available_commands_update")?;
                 payload.write_members(map)
             }
             Self::CurrentModeUpdate(payload) => {
-                map.serialize_entry("sessionUpdate", "current_mode_update")?;
+                union::write_tag(map, "sessionUpdate", "current_mode_update")?;
                 payload.write_members(map)
             }
             Self::ConfigOptionUpdate(payload) => {
-                map.serialize_entry("sessionUpdate", "config_option_update")?;
+                union::write_tag(map, "sessionUpdate", "config_option_update")?;
                 payload.write_members(map)
             }
             Self::SessionInfoUpdate(payload) => {
-                map.serialize_entry("sessionUpdate", "session_info_update")?;
+                union::write_tag(map, "sessionUpdate", "session_info_update")?;
                 payload.write_members(map)
             }
             Self::UsageUpdate(payload) => {
-                map.serialize_entry("sessionUpdate", "usage_update")?;
+                union::write_tag(map, "sessionUpdate", "usage_update")?;
                 payload.write_members(map)
             }
             Self::Notice(payload) => {
-                map.serialize_entry("sessionUpdate", "notice")?;
+                union::write_tag(map, "sessionUpdate", "notice")?;
                 payload.write_members(map)
             }
             Self::CompactionUpdate(payload) => {
-                map.serialize_entry("sessionUpdate", "compaction_update")?;
+                union::write_tag(map, "sessionUpdate", "compaction_update")?;
                 payload.write_members(map)
             }
             Self::CompactionSummaryChunk(payload) => {
-                map.serialize_entry("sessionUpdate", "compaction_summary_chunk")?;
+                union::write_tag(map, "sessionUpdate", "compaction_summary_chunk")?;
                 payload.write_members(map)
             }
             Self::Unrecognized(other) => other.write_members(map),
@@ -7591,15 +7591,15 @@ impl WriteMembers for ToolCallContent {
     fn write_members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
             Self::Content(payload) => {
-                map.serialize_entry("type", "content")?;
+                union::write_tag(map, "type", "content")?;
                 payload.write_members(map)
             }
             Self::Diff(payload) => {
-                map.serialize_entry("type", "diff")?;
+                union::write_tag(map, "type", "diff")?;
                 payload.write_members(map)
             }
             Self::Terminal(payload) => {
-                map.serialize_entry("type", "terminal")?;
+                union::write_tag(map, "type", "terminal")?;
                 payload.write_members(map)
             }
             Self::Unrecognized(other) => other.write_members(map),

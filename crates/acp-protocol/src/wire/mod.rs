@@ -8,6 +8,7 @@
 //! * [`object`] joins members into objects;
 //! * [`union`] tells the variants of a union apart;
 //! * [`name`] holds ids and string enums, [`raw`] what is any JSON;
+//! * [`word`] holds what the protocol itself writes;
 //! * [`secret`] hides values from `Debug`.
 //!
 //! A member that occurs twice counts once: the last one wins, as in every
@@ -24,6 +25,7 @@ pub(crate) mod rule;
 pub(crate) mod secret;
 pub(crate) mod slice;
 pub(crate) mod union;
+pub(crate) mod word;
 
 pub use raw::RawJson;
 pub use union::Unrecognized;

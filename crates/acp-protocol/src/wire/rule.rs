@@ -12,6 +12,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserializer, Serialize};
 
 use super::forgive::{Elements, Forgive, ForgiveSeed};
+use super::word::Word;
 use crate::lenient::{self, Forgiven};
 use crate::patch::Patch;
 
@@ -67,7 +68,7 @@ impl<T: Serialize, R: Missing<T>> Presence<T> for Must<R> {
 
     #[inline]
     fn write<M: SerializeMap>(map: &mut M, key: &'static str, value: &T) -> Result<(), M::Error> {
-        map.serialize_entry(key, value)
+        map.serialize_entry(&Word(key), value)
     }
 }
 
@@ -111,7 +112,7 @@ impl<T: Serialize, R> Presence<Option<T>> for May<R> {
     ) -> Result<(), M::Error> {
         value
             .as_ref()
-            .map_or(Ok(()), |value| map.serialize_entry(key, value))
+            .map_or(Ok(()), |value| map.serialize_entry(&Word(key), value))
     }
 }
 
@@ -123,7 +124,7 @@ impl<T: Serialize + Default, R> Presence<T> for Plain<R> {
 
     #[inline]
     fn write<M: SerializeMap>(map: &mut M, key: &'static str, value: &T) -> Result<(), M::Error> {
-        map.serialize_entry(key, value)
+        map.serialize_entry(&Word(key), value)
     }
 }
 
@@ -138,7 +139,7 @@ impl<T: Serialize + Default + Collection, R> Presence<T> for Sparse<R> {
         if value.has_none() {
             Ok(())
         } else {
-            map.serialize_entry(key, value)
+            map.serialize_entry(&Word(key), value)
         }
     }
 }
@@ -157,8 +158,8 @@ impl<T: Serialize, R> Presence<Patch<T>> for Change<R> {
     ) -> Result<(), M::Error> {
         match value {
             Patch::Keep => Ok(()),
-            Patch::Clear => map.serialize_entry(key, &()),
-            Patch::Set(value) => map.serialize_entry(key, value),
+            Patch::Clear => map.serialize_entry(&Word(key), &()),
+            Patch::Set(value) => map.serialize_entry(&Word(key), value),
         }
     }
 }

@@ -16,6 +16,7 @@ use super::members::{Kept, Members};
 use super::object::WriteMembers;
 use super::raw::RawJson;
 use super::slice::{Slice, Text};
+use super::word::Word;
 
 /// A variant that this version of the protocol does not name, kept whole.
 ///
@@ -119,6 +120,16 @@ impl WriteMembers for RawJson {
             .deserialize_map(Into(map))
             .map_err(M::Error::custom)
     }
+}
+
+/// Writes the member that tells a variant.
+#[inline]
+pub(crate) fn write_tag<M: SerializeMap>(
+    map: &mut M,
+    key: &'static str,
+    tag: &'static str,
+) -> Result<(), M::Error> {
+    map.serialize_entry(&Word(key), &Word(tag))
 }
 
 /// Writes all members down, `tag` behind those that were kept.

@@ -155,9 +155,9 @@ fn write(variant: &Variant, absent: Option<&Variant>, tag: &str) -> TokenStream 
     let wire = &variant.wire;
     let name = ident(&names::variant(wire));
     let is_absent = absent.is_some_and(|absent| std::ptr::eq(absent, variant));
-    let entry = (!is_absent).then(|| quote!(map.serialize_entry(#tag, #wire)?;));
+    let entry = (!is_absent).then(|| quote!(union::write_tag(map, #tag, #wire)?;));
     match &variant.payload {
-        Payload::None => quote!(Self::#name => map.serialize_entry(#tag, #wire),),
+        Payload::None => quote!(Self::#name => union::write_tag(map, #tag, #wire),),
         Payload::Members(_) => quote! {
             Self::#name(payload) => {
                 #entry

@@ -6,6 +6,8 @@ use proptest::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 
+use crate::wire::word::Word;
+
 #[track_caller]
 fn check(value: &(impl Serialize + ?Sized)) {
     let mut written = Vec::new();
@@ -154,6 +156,31 @@ fn every_kind_of_name() {
     name([1, 2]);
     name((1, "a"));
     name(BTreeMap::from([("a", 1)]));
+}
+
+#[test]
+fn words_of_the_protocol() {
+    struct Words;
+    impl Serialize for Words {
+        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.collect_map([(Word("type"), Word("text"))])
+        }
+    }
+    check(&Words);
+}
+
+/// They are written without a look: nothing in them may need one.
+#[test]
+fn no_word_is_to_be_escaped() {
+    let generated = include_str!("../../v1/generated.rs");
+    let literals = generated.lines().flat_map(|line| {
+        let code = line.split("//").next().unwrap_or_default();
+        code.split('"').skip(1).step_by(2)
+    });
+    for word in literals {
+        assert!(!word.contains(['\\', '"']), "{word}");
+        assert!(!word.contains(char::is_control), "{word}");
+    }
 }
 
 #[test]

@@ -5,6 +5,8 @@ use serde::{
     ser::{Error as _, Impossible},
 };
 
+use crate::wire::word::WORD_TOKEN;
+
 type Result<T = ()> = std::result::Result<T, serde_json::Error>;
 type Never = Impossible<(), serde_json::Error>;
 
@@ -13,6 +15,8 @@ type Never = Impossible<(), serde_json::Error>;
 pub(super) enum TextWriter<'a> {
     /// The name of a member, in quotes.
     Name(&'a mut Vec<u8>),
+    /// What holds nothing that is to be escaped, in quotes.
+    Word(&'a mut Vec<u8>),
     /// Text that is JSON already, as it is.
     Verbatim(&'a mut Vec<u8>),
 }
@@ -73,6 +77,11 @@ impl Serializer for TextWriter<'_> {
     fn serialize_str(self, text: &str) -> Result {
         match self {
             Self::Name(out) => super::string(out, text),
+            Self::Word(out) => {
+                out.push(b'"');
+                out.extend_from_slice(text.as_bytes());
+                out.push(b'"');
+            }
             Self::Verbatim(out) => out.extend_from_slice(text.as_bytes()),
         }
         Ok(())
@@ -118,8 +127,16 @@ impl Serializer for TextWriter<'_> {
         self.quoted(variant)
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result {
-        value.serialize(self)
+    #[inline]
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        name: &'static str,
+        value: &T,
+    ) -> Result {
+        match self {
+            Self::Name(out) if name == WORD_TOKEN => value.serialize(Self::Word(out)),
+            _ => value.serialize(self),
+        }
     }
 
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
