@@ -38,6 +38,10 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
         4 => (session.clone(), text.clone()).prop_map(|(session, text)| format!(
             r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"{session}","update":{{"text":"{text}"}}}}}}"#
         )),
+        // Begins like an update, and is none.
+        1 => (session.clone(), text.clone()).prop_map(|(session, text)| format!(
+            r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"{session}","update":{{"text":"{text}"}}}},"id":7}}"#
+        )),
         1 => (session, text.clone()).prop_map(|(session, text)| format!(
             r#"{{"params": {{"update": {{"text": "{text}"}}, "sessionId": "{session}"}}, "method": "session/update", "jsonrpc": "2.0"}}"#
         )),

@@ -1,5 +1,6 @@
 //! The message that flows most: chunks of an answer.
 
+use acp_protocol::rpc::UpdateDecoder;
 use acp_protocol::v1::{ContentBlock, SessionNotification, SessionUpdate};
 
 const TAG_FIRST: &str = r#"{"sessionId":"s-1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Hello"}}}"#;
@@ -58,4 +59,33 @@ fn updates_stay_small() {
         "{}",
         size_of::<SessionUpdate>()
     );
+}
+
+/// A decoder remembers how lines begin, and is told from one that does not by
+/// nothing.
+#[test]
+fn what_came_before_decides_nothing() {
+    let line =
+        |params: &str| format!(r#"{{"jsonrpc":"2.0","method":"session/update","params":{params}"#);
+    let first = line(&format!("{TAG_FIRST}}}"));
+    let last = line(&format!("{TAG_LAST}}}"));
+    let spaced =
+        format!(r#"{{ "method" : "session/update", "params" : {TAG_FIRST}, "jsonrpc" : "2.0" }}"#);
+    let hides = line(&format!(r#"{TAG_FIRST},"params":{TAG_LAST}}}"#));
+    let other = line(r#"{"sessionId":7}}"#);
+    let long = format!(r#"{{"jsonrpc":"2.0","_":"{}"}}"#, "x".repeat(500));
+    let lines = [
+        &first, &first, &spaced, &first, &hides, &first, &other, &last, &long, &first,
+    ];
+    let mut decoder = UpdateDecoder::default();
+    for line in lines {
+        let told = |mut decoder: UpdateDecoder| {
+            let decoded = decoder.decode::<SessionNotification>(line.as_bytes());
+            (decoded.map_err(|error| error.to_string()), decoder)
+        };
+        let (alone, _) = told(UpdateDecoder::default());
+        let (after, kept) = told(std::mem::take(&mut decoder));
+        assert_eq!(alone, after, "{line}");
+        decoder = kept;
+    }
 }

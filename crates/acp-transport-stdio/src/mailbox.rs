@@ -6,7 +6,7 @@ use acp_protocol::{
     Request,
     rpc::{
         Answer, CallError, CallFacts, CallId, Entry, Flow, MailboxCounts, MailboxId, OnDrop,
-        Progress, Reading, ReceiveSeq, decode_update,
+        Progress, Reading, ReceiveSeq, UpdateDecoder,
     },
     v1::{Meta, SessionId, SessionUpdate},
 };
@@ -107,6 +107,7 @@ pub struct Mailbox {
     /// What is left of the run being read.
     rest: Bytes,
     next_seq: ReceiveSeq,
+    decoder: UpdateDecoder,
 }
 
 /// What may be done to a mailbox from elsewhere.
@@ -132,6 +133,7 @@ impl Mailbox {
             batch: VecDeque::new(),
             rest: Bytes::new(),
             next_seq: ReceiveSeq::default(),
+            decoder: UpdateDecoder::default(),
         })
     }
 
@@ -276,7 +278,7 @@ impl Mailbox {
             self.progress.advance();
             let receive_seq = self.next_seq;
             self.next_seq = receive_seq.plus(1);
-            let decoded = decode_update::<UpdateParams>(&line);
+            let decoded = self.decoder.decode::<UpdateParams>(&line);
             let line = RawLine(line);
             return Some(match decoded {
                 Ok(UpdateParams { update, meta }) => Item::Update(Update {

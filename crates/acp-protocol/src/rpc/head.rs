@@ -1,7 +1,7 @@
 //! Reads the envelope of a line: what it is, its id, its method and where its
 //! body stands.
 //!
-//! [`scan`] knows the two hot shapes by a forward scan of the members before
+//! [`scan`] knows the hot shapes by a forward scan of the members before
 //! the body; every other line goes through [`parse`], one pass of `serde_json`
 //! over the top-level object. Both give offsets, never copies.
 
@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use super::{Issue, Issues, Limits, RequestId};
 pub(super) use parse::parse;
-pub(super) use scan::{guess, scan};
+pub(super) use scan::{closes_update, guess, scan};
 
 /// What a line says about itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,28 +118,43 @@ pub enum Attempt {
     Unknown,
 }
 
-/// Finds out what a line is.
+/// Finds out what a line is, which was [checked](check).
 ///
 /// # Errors
 ///
 /// [`Refused`] when the line is no JSON-RPC message; its issues say why.
-pub(super) fn read(line: &[u8], limits: &Limits) -> Result<Head, Refused> {
+pub(super) fn read(line: &[u8]) -> Result<Head, Refused> {
+    match scan(line) {
+        Some(head) => Ok(head),
+        None => parse(line),
+    }
+}
+
+/// Checks what holds for every line: it is text, and not nested too deeply.
+///
+/// # Errors
+///
+/// [`Refused`] otherwise.
+pub(super) fn check(line: &[u8], limits: &Limits) -> Result<(), Refused> {
     if std::str::from_utf8(line).is_err() {
         return Err(Refused::new(Issue::MalformedJson));
     }
     // A message cannot be deeper than it has opening brackets: counting is
     // cheap, and only a suspicious line is walked through.
-    let opening = line
-        .iter()
-        .filter(|byte| matches!(byte, b'{' | b'['))
-        .count();
-    if opening > limits.max_depth && depth(line) > limits.max_depth {
+    if opening_brackets(line) > limits.max_depth && depth(line) > limits.max_depth {
         return Err(too_deep(line));
     }
-    match scan(line) {
-        Some(head) => Ok(head),
-        None => parse(line),
-    }
+    Ok(())
+}
+
+/// Counts brackets, in pieces short enough for a counter of one byte: so many
+/// bytes are looked at together.
+fn opening_brackets(line: &[u8]) -> usize {
+    // They differ in one bit.
+    let is_opening = |byte: &u8| u8::from(byte | 0x20 == b'{');
+    line.chunks(usize::from(u8::MAX))
+        .map(|piece| usize::from(piece.iter().map(is_opening).sum::<u8>()))
+        .sum()
 }
 
 /// Refuses a line that is nested too deeply; its id still gets an answer.

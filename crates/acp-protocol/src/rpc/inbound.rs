@@ -13,6 +13,7 @@ use crate::lenient;
 
 use super::{
     Fault, Issue, Limits, RequestId, Role,
+    decoder::decode_member,
     head::{self, Body, Head, Method, Refused, Shape},
     lines::{Block, Found, LineDecoder, LineFault},
     mailbox::Entry,
@@ -110,6 +111,19 @@ struct Gathering {
     start: usize,
     end: usize,
     lines: u32,
+    /// How much of the first line tells that it is an update, and of which session:
+    /// a line that begins alike is one too. `None` where more has to be read.
+    beginning: Option<usize>,
+}
+
+impl Gathering {
+    /// Whether a line is plainly another update of the same session.
+    fn goes_on_in(&self, line: &[u8], block: &Block) -> bool {
+        self.beginning.is_some_and(|length| {
+            line.starts_with(block.bytes(self.start, self.start + length))
+                && head::closes_update(line)
+        })
+    }
 }
 
 impl Intake {
@@ -176,7 +190,16 @@ impl Intake {
                 Err(fault) => return Some(self.interrupt(block, Inbound::Lost(fault))),
             };
             let bytes = block.bytes(line.start, line.end);
-            let head = match head::read(bytes, &self.limits) {
+            let checked = head::check(bytes, &self.limits);
+            if checked.is_ok()
+                && let Some(run) = &mut self.run
+                && run.goes_on_in(bytes, &block)
+            {
+                run.end = line.next;
+                run.lines += 1;
+                continue;
+            }
+            let head = match checked.and_then(|()| head::read(bytes)) {
                 Ok(head) => head,
                 Err(refused) => {
                     let refused = refused.of_line(bytes);
@@ -190,7 +213,7 @@ impl Intake {
                 let line = block.share(line.start, line.end);
                 return Some(self.interrupt(block, Inbound::Message(Incoming { line, head })));
             }
-            let Some(session) = session_of(bytes, &head.body) else {
+            let Some((session, beginning)) = session_of(bytes, &head.body) else {
                 let refused = Refused::new(Issue::UndecodableUpdate).of_line(bytes);
                 return Some(self.interrupt(block, Inbound::Refused(refused)));
             };
@@ -204,6 +227,7 @@ impl Intake {
                         start: line.start,
                         end: line.next,
                         lines: 1,
+                        beginning,
                     });
                     let done =
                         before.map(|run| Inbound::Updates(seal(&block, &run, &self.session)));
@@ -402,42 +426,6 @@ impl Answer {
     }
 }
 
-/// Decodes the parameters of one raw `session/update` line.
-///
-/// # Errors
-///
-/// What `serde_json` says of the parameters, or of the line.
-pub fn decode_update<T: DeserializeOwned>(line: &[u8]) -> Result<T, serde_json::Error> {
-    if let Some(Head {
-        body: Body::From(start),
-        ..
-    }) = head::scan(line)
-        && let Ok(value) = decode_member(line, start)
-    {
-        return Ok(value);
-    }
-    #[derive(Deserialize)]
-    struct Line<'a> {
-        #[serde(borrow)]
-        params: &'a RawValue,
-    }
-    let line: Line<'_> = serde_json::from_slice(line)?;
-    lenient::decode(line.params.get().as_bytes())
-}
-
-/// Decodes the value at `start`, which has to be the last member of the line's
-/// object.
-fn decode_member<T: DeserializeOwned>(line: &[u8], start: usize) -> Result<T, serde_json::Error> {
-    let mut values = serde_json::Deserializer::from_slice(&line[start..]).into_iter();
-    let value = values.next().unwrap_or_else(|| serde_json::from_str(""))?;
-    let rest = line[start + values.byte_offset()..].trim_ascii();
-    if rest == b"}" {
-        Ok(value)
-    } else {
-        Err(serde::de::Error::custom("members behind the body"))
-    }
-}
-
 fn is_update(head: &Head, line: &[u8]) -> bool {
     match &head.method {
         Some(Method::Span(span)) => &line[span.clone()] == SESSION_UPDATE.as_bytes(),
@@ -446,8 +434,9 @@ fn is_update(head: &Head, line: &[u8]) -> bool {
     }
 }
 
-/// The session of an update, without decoding the rest of it.
-fn session_of<'a>(line: &'a [u8], body: &Body) -> Option<Cow<'a, str>> {
+/// The session of an update, without decoding the rest of it, and how much of the
+/// line told so, if that was all from its beginning.
+fn session_of<'a>(line: &'a [u8], body: &Body) -> Option<(Cow<'a, str>, Option<usize>)> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Session<'a> {
@@ -464,11 +453,13 @@ fn session_of<'a>(line: &'a [u8], body: &Body) -> Option<Cow<'a, str>> {
     if let Some(rest) = params.strip_prefix(FIRST) {
         let id = &rest[..memchr::memchr2(b'"', b'\\', rest)?];
         if rest.get(id.len()) == Some(&b'"') {
-            return Some(Cow::Borrowed(text(id)));
+            let told = start + FIRST.len() + id.len() + 1;
+            let beginning = matches!(body, Body::From(_)).then_some(told);
+            return Some((Cow::Borrowed(text(id)), beginning));
         }
     }
     let mut values = serde_json::Deserializer::from_slice(params).into_iter::<Session<'a>>();
-    Some(values.next()?.ok()?.session_id)
+    Some((values.next()?.ok()?.session_id, None))
 }
 
 /// Cuts a run out of its block: a large one shares the block's memory, a small

@@ -8,7 +8,7 @@ use std::{
 
 use acp_protocol::rpc::{
     AnswerTo, CallError, CallId, CloseCause, Connection, Entry, Event, IdSpace, Inbound, Intake,
-    Lane, Limits, MailboxId, OnDrop, Reading, RequestId, Role, SendError, Ticket, decode_update,
+    Lane, Limits, MailboxId, OnDrop, Reading, RequestId, Role, SendError, Ticket, UpdateDecoder,
     frame,
 };
 use serde::Deserialize;
@@ -268,7 +268,10 @@ impl Pair {
                         .split(|byte| *byte == b'\n')
                         .filter(|line| !line.is_empty())
                     {
-                        let number = decode_update::<UpdateParams>(line).unwrap().update;
+                        let number = UpdateDecoder::default()
+                            .decode::<UpdateParams>(line)
+                            .unwrap()
+                            .update;
                         assert_eq!(
                             number, self.reader.next,
                             "an update is missing or out of order"

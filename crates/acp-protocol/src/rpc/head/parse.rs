@@ -143,6 +143,10 @@ impl Members<'_> {
 }
 
 fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
+    // What is no text is no error worth the making.
+    if !raw.get().starts_with('"') {
+        return None;
+    }
     serde_json::from_str::<Key<'_>>(raw.get())
         .ok()
         .map(|key| key.0)

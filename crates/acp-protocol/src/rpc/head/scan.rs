@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use serde::de::IgnoredAny;
+
 use super::{Attempt, Body, Head, Method, RequestId, Shape, integer};
 
-/// Reads the two shapes that come in floods: a `session/update` whose members
-/// stand in the usual order, and a result.
+/// Reads what comes in floods, where its members stand in the usual order: a
+/// `session/update`, a result, a request.
 pub(in crate::rpc) fn scan(line: &[u8]) -> Option<Head> {
     let mut scanner = Scanner { line, at: 0 };
     let (mut id, mut method, mut version) = (None, None, false);
@@ -27,9 +29,7 @@ pub(in crate::rpc) fn scan(line: &[u8]) -> Option<Head> {
                 if &line[method.clone()] != b"session/update" {
                     return None;
                 }
-                // The last member of the last object ends in three braces;
-                // anything else may hide a member behind the parameters.
-                if !line.trim_ascii_end().ends_with(b"}}}") {
+                if !closes_update(line) {
                     return None;
                 }
                 return Some(Head {
@@ -37,6 +37,14 @@ pub(in crate::rpc) fn scan(line: &[u8]) -> Option<Head> {
                     id: None,
                     method: Some(Method::Span(method)),
                     body: Body::From(scanner.blank()),
+                });
+            }
+            b"params" if version => {
+                return Some(Head {
+                    shape: Shape::Request,
+                    id: Some(id?),
+                    method: Some(Method::Span(method.filter(|method| !method.is_empty())?)),
+                    body: Body::Exact(scanner.last_value()?),
                 });
             }
             b"result" if version && method.is_none() && id.is_some() => {
@@ -51,6 +59,12 @@ pub(in crate::rpc) fn scan(line: &[u8]) -> Option<Head> {
         }
         scanner.expect(b',')?;
     }
+}
+
+/// Whether nothing can stand behind the parameters of an update: the last member
+/// of the last object ends in three braces, and anything else may hide one.
+pub(in crate::rpc) fn closes_update(line: &[u8]) -> bool {
+    line.trim_ascii_end().ends_with(b"}}}")
 }
 
 /// Guesses what a line is from its first bytes. `None` when they do not tell.
@@ -105,12 +119,22 @@ impl Scanner<'_> {
         loop {
             match *self.line.get(self.at)? {
                 b'"' => break,
-                b'\\' => return None,
+                b'\\' | 0..b' ' => return None,
                 _ => self.at += 1,
             }
         }
         self.at += 1;
         Some(start..self.at - 1)
+    }
+
+    /// A value behind which the object ends.
+    fn last_value(&mut self) -> Option<Range<usize>> {
+        let start = self.blank();
+        let rest = &self.line[start..];
+        let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<IgnoredAny>();
+        values.next()?.ok()?;
+        let end = start + values.byte_offset();
+        (self.line[end..].trim_ascii() == b"}").then_some(start..end)
     }
 
     fn id(&mut self) -> Option<RequestId> {

@@ -1,5 +1,9 @@
 use super::*;
 
+fn read(line: &[u8], limits: &Limits) -> Result<Head, Refused> {
+    super::check(line, limits).and_then(|()| super::read(line))
+}
+
 #[track_caller]
 fn check(line: &str, expected: &str) {
     let told = |head: Result<Head, Refused>| match head {
@@ -167,4 +171,43 @@ fn invalid_utf8_is_malformed() {
     )
     .unwrap_err();
     assert_eq!(format!("{:?}", refused.issues), "{MalformedJson}");
+}
+
+proptest::proptest! {
+    /// Whatever stands in a request, and in whatever order: the scan says what the
+    /// parse says, or nothing.
+    #[test]
+    fn the_scan_of_a_request_is_its_parse(
+        members in proptest::collection::vec(
+            proptest::sample::select(vec![
+                r#""jsonrpc":"2.0""#,
+                r#""jsonrpc" : "2.0" "#,
+                r#""jsonrpc":"1.0""#,
+                r#""id":1"#,
+                r#""id":"a""#,
+                r#""id":-0"#,
+                r#""id":null"#,
+                r#""method":"m""#,
+                r#""method":"""#,
+                r#""method":"m\n""#,
+                "\"method\":\"m\n\"",
+                r#""method":7"#,
+                r#""params":{"a":[1,"}"]}"#,
+                r#""params": null "#,
+                r#""params":7"#,
+                r#""params":{"a":}"#,
+                r#""result":{}"#,
+                r#""later":{}"#,
+            ]),
+            2..6,
+        ),
+        end in proptest::sample::select(vec!["}", " } ", "}}", ",}", ""]),
+    ) {
+        let line = format!("{{{}{end}", members.join(","));
+        if let Some(scanned) = scan(line.as_bytes())
+            && scanned.shape == Shape::Request
+        {
+            assert_eq!(parse(line.as_bytes()), Ok(scanned), "{line}");
+        }
+    }
 }

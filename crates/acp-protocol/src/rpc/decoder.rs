@@ -1,0 +1,72 @@
+//! Bodies of messages, decoded where they stand in their line.
+
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
+
+use super::head::{self, Body};
+use crate::lenient;
+
+/// Decodes the parameters of raw `session/update` lines, which mostly begin alike.
+#[derive(Debug, Default)]
+pub struct UpdateDecoder {
+    /// What stood in front of the parameters of the last line.
+    head: Vec<u8>,
+}
+
+/// Longest head that is kept. Whoever writes a longer one is read all the same.
+const MAX_HEAD: usize = 256;
+
+impl UpdateDecoder {
+    /// Decodes the parameters of a line.
+    ///
+    /// # Errors
+    ///
+    /// What `serde_json` says of the parameters, or of the line.
+    pub fn decode<T: DeserializeOwned>(&mut self, line: &[u8]) -> Result<T, serde_json::Error> {
+        if let Some(start) = self.params(line)
+            && let Ok(value) = decode_member(line, start)
+        {
+            return Ok(value);
+        }
+        #[derive(Deserialize)]
+        struct Line<'a> {
+            #[serde(borrow)]
+            params: &'a RawValue,
+        }
+        let line: Line<'_> = serde_json::from_slice(line)?;
+        lenient::decode(line.params.get().as_bytes())
+    }
+
+    /// Where the parameters begin, if that is easily told.
+    fn params(&mut self, line: &[u8]) -> Option<usize> {
+        if !self.head.is_empty() && line.starts_with(&self.head) {
+            return Some(self.head.len());
+        }
+        let Body::From(start) = head::scan(line)?.body else {
+            return None;
+        };
+        self.head.clear();
+        if start <= MAX_HEAD {
+            self.head.extend_from_slice(&line[..start]);
+        }
+        Some(start)
+    }
+}
+
+/// Decodes the value at `start`, which has to be the last member of the line's
+/// object.
+pub(super) fn decode_member<T: DeserializeOwned>(
+    line: &[u8],
+    start: usize,
+) -> Result<T, serde_json::Error> {
+    // Once for the line, and not for every text in it.
+    let body = std::str::from_utf8(&line[start..]).map_err(serde::de::Error::custom)?;
+    let mut values = serde_json::Deserializer::from_str(body).into_iter();
+    let value = values.next().unwrap_or_else(|| serde_json::from_str(""))?;
+    let rest = body.as_bytes()[values.byte_offset()..].trim_ascii();
+    if rest == b"}" {
+        Ok(value)
+    } else {
+        Err(serde::de::Error::custom("members behind the body"))
+    }
+}
