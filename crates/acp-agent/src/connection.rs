@@ -18,7 +18,6 @@ use acp_protocol::{
 };
 use acp_transport_stdio::{BoxFuture, Context, Handler, IncomingNotification, IncomingRequest};
 use tracing::{Instrument as _, Span, field};
-use uuid::Uuid;
 
 use crate::{
     content, fault, handshake,
@@ -26,6 +25,7 @@ use crate::{
     prompt::{Accepted, Task},
     registry::Registry,
     session::Session,
+    unique::unique_name,
 };
 
 /// One connection of an agent.
@@ -193,7 +193,7 @@ impl Connection {
         }
         let accepted = request.decode::<PromptRequest>().and_then(|params| {
             let session = self.0.live(PromptRequest::METHOD, &params.session_id)?;
-            let command = CommandId::from(Uuid::now_v7().to_string());
+            let command = CommandId::from(unique_name());
             Ok((Accepted::begin(session, command)?, params.prompt))
         });
         let (accepted, prompt) = match accepted {

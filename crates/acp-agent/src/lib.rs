@@ -120,6 +120,7 @@ mod stamp;
 mod terminal;
 mod time;
 mod translate;
+mod unique;
 mod wire;
 
 pub use acp_host as host;

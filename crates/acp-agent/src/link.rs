@@ -304,6 +304,9 @@ impl Core {
     /// Tells updates that belong to no turn, now or as soon as the client takes
     /// them; never in front of those that wait.
     fn tell_anywhere(self: &Arc<Self>, slot: &mut PromptSlot, number: u64, told: Told) -> Offer {
+        if let Told::Nothing = told {
+            return Offer::Done(Ok(()));
+        }
         let told = match slot.shown().keep_back(number, told) {
             Ok(Some(told)) => told,
             Ok(None) => return Offer::Done(Ok(())),

@@ -45,7 +45,9 @@ impl MessageNumbering {
         match &self.current {
             Some((current, id)) if *current == kind => Arc::clone(id),
             _ => {
-                let id: Arc<str> = format!("msg:{}:{}", self.turn, self.number).into();
+                let mut digits = itoa::Buffer::new();
+                let id = ["msg:", self.turn.as_str(), ":", digits.format(self.number)];
+                let id: Arc<str> = id.concat().into();
                 self.number += 1;
                 self.current = Some((kind, Arc::clone(&id)));
                 id

@@ -1,5 +1,7 @@
 //! The name of an event on the wire.
 
+use std::borrow::Cow;
+
 use acp_host::{CommandId, Origin};
 
 /// The `_meta` of an update: which event it tells, and of which prompt.
@@ -27,34 +29,32 @@ pub(crate) struct Stamp {
 impl Stamp {
     /// A stamp for an event of a session as a whole.
     pub(crate) fn of_session(session: &str, number: u64) -> Self {
-        Self::new(session, number, "")
+        Self::new(session, number, "\"}")
     }
 
     /// A stamp for an event that is told once more.
     pub(crate) fn of_replay(source: &str, number: u64) -> Self {
-        Self::new(source, number, r#","isReplay":true"#)
+        Self::new(source, number, r#"","isReplay":true}"#)
     }
 
     /// A stamp for an event of a turn that works for a prompt.
     fn of_prompt(turn: &str, number: u64, prompt: &CommandId) -> Self {
-        Self::new(
-            turn,
-            number,
-            &format!(",\"promptId\":{}", quoted(prompt.as_str())),
-        )
+        let tail = [r#"","promptId":""#, &escaped(prompt.as_str()), "\"}"];
+        Self::new(turn, number, &tail.concat())
     }
 
-    fn new(source: &str, number: u64, members: &str) -> Self {
-        let mut json = format!("{{\"eventId\":{}", quoted(&format!("{source}:")));
-        // The number stands in front of the last quote.
-        json.pop();
+    fn new(source: &str, number: u64, tail: &str) -> Self {
+        const DIGITS: usize = 20;
+        let head = [r#"{"eventId":""#, &escaped(source), ":"].concat();
+        let mut json = String::with_capacity(head.len() + DIGITS + tail.len());
+        json.push_str(&head);
         let mut stamp = Self {
             head: json.len(),
             json,
             source: source.into(),
             number,
             part: 0,
-            tail: format!("\"{members}}}").into(),
+            tail: tail.into(),
         };
         stamp.write();
         stamp
@@ -89,9 +89,16 @@ impl Stamp {
     }
 }
 
-/// Text as JSON.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+/// Text as it stands between the quotes of JSON.
+fn escaped(text: &str) -> Cow<'_, str> {
+    let is_plain = |byte| byte >= b' ' && byte != b'"' && byte != b'\\';
+    if text.bytes().all(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    // A text always has a form, with quotes around it.
+    let quoted = serde_json::to_string(text).unwrap_or_default();
+    let inside = quoted.get(1..quoted.len().saturating_sub(1));
+    Cow::Owned(inside.unwrap_or_default().to_owned())
 }
 
 /// Stamps the events of one prompt, and keeps the last stamp to use it again:

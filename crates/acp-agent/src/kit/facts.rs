@@ -161,21 +161,57 @@ impl SessionFacts {
 /// The sessions of a kit that are live, by their ids. Bounded by the agent's
 /// sessions: those that have ended are swept out as new ones begin.
 #[derive(Debug, Default)]
-pub(super) struct LiveSessions(Mutex<HashMap<SessionId, Weak<SessionFacts>>>);
+pub(super) struct LiveSessions(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    sessions: HashMap<SessionId, Weak<SessionFacts>>,
+    /// So many are swept: twice as many as were left by the last time, so that
+    /// each session pays for one look.
+    sweep_at: usize,
+}
 
 impl LiveSessions {
     pub(super) fn insert(&self, facts: &Arc<SessionFacts>) {
-        let mut live = lock(&self.0);
-        live.retain(|_, facts| facts.strong_count() > 0);
-        live.insert(facts.id.clone(), Arc::downgrade(facts));
+        let mut known = lock(&self.0);
+        if known.sessions.len() >= known.sweep_at {
+            known.sessions.retain(|_, facts| facts.strong_count() > 0);
+            known.sweep_at = 2 * known.sessions.len() + 1;
+        }
+        known
+            .sessions
+            .insert(facts.id.clone(), Arc::downgrade(facts));
     }
 
     pub(super) fn get(&self, id: &SessionId) -> Option<Arc<SessionFacts>> {
-        lock(&self.0).get(id)?.upgrade()
+        lock(&self.0).sessions.get(id)?.upgrade()
     }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // Nothing that can panic runs under these.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_that_ended_are_swept_out() {
+        let live = LiveSessions::default();
+        let begin = |name: String| {
+            let id = SessionId::new(name).expect("it names a session");
+            let setup = Setup::new("/");
+            let facts = Arc::new(SessionFacts::new(id, setup, None, Vec::new(), Vec::new()));
+            live.insert(&facts);
+            facts
+        };
+        let stays = begin("stays".to_owned());
+        for number in 0..1000 {
+            drop(begin(number.to_string()));
+        }
+        assert!(live.get(&stays.id).is_some());
+        assert!(lock(&live.0).sessions.len() < 10, "one of them lives");
+    }
 }

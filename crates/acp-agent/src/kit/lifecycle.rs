@@ -7,7 +7,6 @@ use acp_host::{
     HostError, Loaded, SessionCatalog, SessionDeleter, SessionHost, SessionId, SessionLoader,
     SessionResumer, Setup,
 };
-use uuid::Uuid;
 
 use super::{
     Kit, KitSession, TurnHandler,
@@ -15,12 +14,13 @@ use super::{
     history::{Kept, StoredSession, unknown},
     journal::{Journal, Records},
 };
+use crate::unique::unique_name;
 
 impl<H: TurnHandler> SessionHost for Kit<H> {
     type Session = KitSession<H>;
 
     async fn new_session(&self, setup: Setup) -> Result<KitSession<H>, HostError> {
-        let id = SessionId::new(Uuid::now_v7().to_string()).map_err(HostError::internal)?;
+        let id = SessionId::new(unique_name()).map_err(HostError::internal)?;
         let facts = self.facts(id, setup);
         facts.create().await?;
         Ok(self.begin(facts))
