@@ -201,6 +201,10 @@ fn a_session_that_is_asked_for_by_its_id_is_that_or_none() {
         project.json(&["sessions", "show", "--json"])["sessionId"],
         id
     );
+    let below = project.dir.path().join("project/src");
+    let unknown = project.acp(&["run", "-s", "one", "--resume", "nobody", "echo"]);
+    let unknown = unknown.in_folder(&below).end();
+    assert_eq!(unknown.code, Some(10), "{}", unknown.err);
     let none = project
         .acp(&["run", "-s", "two", "--resume", "nobody", "echo"])
         .end();

@@ -28,6 +28,20 @@ pub(crate) enum Way {
     In(SessionId),
 }
 
+impl Way {
+    /// Returns the folder the agent works in, where the record settles it: a session stays
+    /// where it was begun, as long as that is there.
+    pub(crate) fn settled_cwd<'a>(&self, record: &'a Record) -> Option<&'a Path> {
+        let is_settled = match self {
+            Self::Continue => record.session_id.is_some(),
+            Self::Anew => false,
+            Self::In(id) => record.session_ids().any(|known| known == id),
+        };
+        let cwd = Path::new(&record.cwd);
+        (is_settled && cwd.is_dir()).then_some(cwd)
+    }
+}
+
 /// A session that is ours for a turn.
 #[derive(Debug)]
 pub(crate) struct Kept {
@@ -87,13 +101,13 @@ impl Kept {
             ));
         }
         let mut draft = hold.record().unwrap_or_else(|| Record::new(place, cwd));
+        if way.settled_cwd(&draft).is_none() {
+            draft.cwd = cwd.to_owned();
+        }
         match way {
             Way::Continue => {}
             Way::Anew => draft.begin_anew(),
             Way::In(session) => draft.take_up(session),
-        }
-        if draft.session_id.is_none() {
-            draft.cwd = cwd.to_owned();
         }
         let live = Arc::new(Live::new(place, Arc::downgrade(&hold)));
         let control = Control::listen(&store.socket(place), Arc::clone(&live));

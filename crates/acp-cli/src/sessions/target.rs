@@ -102,13 +102,7 @@ impl Target {
     /// Returns the folder the agent works in, where that is settled: a session stays where
     /// it was begun.
     pub(crate) fn cwd(&self) -> Option<&Path> {
-        let found = self.found.as_ref().filter(|found| match &self.way {
-            Way::Continue => found.session_id.is_some(),
-            Way::Anew => false,
-            Way::In(id) => found.session_ids().any(|known| known == id),
-        })?;
-        let cwd = Path::new(&found.cwd);
-        cwd.is_dir().then_some(cwd)
+        self.way.settled_cwd(self.found.as_ref()?)
     }
 
     /// Returns the model it was set to.
