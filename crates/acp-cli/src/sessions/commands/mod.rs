@@ -10,13 +10,10 @@ mod set;
 mod show;
 mod words;
 
-use std::io::{Write, stdout};
-
 use clap::Subcommand;
 
 use crate::exit::Exit;
-use crate::outcome::Outcome;
-use crate::show::fail;
+use crate::show::print;
 pub(crate) use cancel::CancelArgs;
 pub(crate) use set::SetArgs;
 
@@ -49,7 +46,7 @@ pub(crate) enum SessionsCommand {
 /// Does what `acp sessions` was told; if it was told nothing, it lists.
 pub(crate) async fn sessions(command: Option<SessionsCommand>) -> Exit {
     let list = || SessionsCommand::List(list::ListArgs::default());
-    written(match command.unwrap_or_else(list) {
+    print(match command.unwrap_or_else(list) {
         SessionsCommand::List(args) => list::list(&args).await,
         SessionsCommand::Show(args) => show::show(&args).await,
         SessionsCommand::History(args) => history::history(&args),
@@ -61,21 +58,10 @@ pub(crate) async fn sessions(command: Option<SessionsCommand>) -> Exit {
 
 /// Does what `acp set` was told.
 pub(crate) async fn set(args: SetArgs) -> Exit {
-    written(set::set(&args).await)
+    print(set::set(&args).await)
 }
 
 /// Does what `acp cancel` was told.
 pub(crate) async fn cancel(args: CancelArgs) -> Exit {
-    written(cancel::cancel(&args).await)
-}
-
-fn written(text: Result<String, Outcome>) -> Exit {
-    match text {
-        Ok(text) => {
-            // Whoever closed standard output does not want to read it.
-            let _ = stdout().write_all(text.as_bytes());
-            Exit::EndOfTurn
-        }
-        Err(outcome) => fail(&outcome),
-    }
+    print(cancel::cancel(&args).await)
 }
