@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Mutant, Outcome, Play, Rule, Rules, Scenario, Side};
+use crate::{Breach, Mutant, Outcome, Play, Rule, Rules, Scenario, Side};
 
 /// What came of a scenario that was played against itself.
 #[derive(Clone, Debug)]
@@ -98,7 +98,7 @@ impl Rehearsal {
                 self.tested.other(),
                 self.judge
             ));
-            if !self.judged.passed() {
+            if !self.judged.passed() || !self.judged.breaches().is_empty() {
                 text.push_str(&format!("\nthe {}:\n{}", self.tested, self.judged));
             }
             Err(text)
@@ -109,7 +109,8 @@ impl Rehearsal {
         if !self.judge.passed() || !self.judge.breaches().is_empty() {
             return Some("without a fault it has to pass, and without a warning".to_owned());
         }
-        if !self.judged.passed() || !self.judged.breaches().is_empty() {
+        let sure = |breach: &&Breach| !breach.is_doubtful();
+        if !self.judged.passed() || self.judged.breaches().iter().any(|all| sure(&all)) {
             return Some(format!(
                 "the {} finds fault with who judges it",
                 self.tested

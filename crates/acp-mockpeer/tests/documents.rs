@@ -18,3 +18,20 @@ fn scenarios_in_documents_are_scenarios() {
     }
     assert!(count >= 4, "only {count} scenarios were found");
 }
+
+/// The tables of rules and scenarios are those of the suite.
+#[test]
+fn the_page_of_the_suite_is_up_to_date() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/conformance.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let (_, rest) = page
+        .split_once("<!-- begin: cargo xtask conformance -->\n")
+        .unwrap();
+    let (tables, _) = rest
+        .split_once("<!-- end: cargo xtask conformance -->\n")
+        .unwrap();
+    assert!(
+        tables == acp_mockpeer::suite::markdown(),
+        "run `cargo xtask conformance`"
+    );
+}

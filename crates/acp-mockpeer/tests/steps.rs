@@ -337,3 +337,13 @@ fn a_play_ends_when_its_time_is_over() {
         (5, "the play took longer than 10s")
     );
 }
+
+/// An end that comes while silence is awaited is still an end.
+#[test]
+fn an_end_in_a_silence() {
+    let text = "-> initialize\n<- result\n-> nothing for 300ms\n-> close\n";
+    let scenario = scenario("silence.acpt", text);
+    let (agent, client) = run(meet(Play::agent(&scenario), Play::client(&scenario)));
+    agent.assert_passed();
+    client.assert_passed();
+}

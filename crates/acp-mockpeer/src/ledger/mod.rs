@@ -6,6 +6,7 @@
 mod advertised;
 mod envelope;
 mod finding;
+mod heard;
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,6 +17,7 @@ use crate::schema::{self, Use};
 use crate::{Check, Side};
 pub(crate) use advertised::advertises;
 pub use finding::Finding;
+use heard::Heard;
 
 /// How many sessions, and how many open requests of a side, are remembered;
 /// enough for every real conversation. What is beyond that is not judged.
@@ -39,16 +41,16 @@ pub(crate) struct Ledger {
     /// More was asked than is remembered.
     overflowed: bool,
     monitors: Monitors,
+    heard_of_client: Heard,
+    heard_of_agent: Heard,
 }
 
 /// A request that waits for its answer.
 #[derive(Clone, Debug)]
 struct Asked {
     method: String,
-    /// The session it opens, or is about.
-    session: Value,
-    /// The visit to an address that it begins.
-    visit: Value,
+    /// What was asked; of long texts only whose session it is about.
+    params: Value,
 }
 
 /// A line as it was understood.
@@ -86,6 +88,24 @@ impl Ledger {
     /// one of ours that was entered already.
     pub(crate) fn observe_at(&mut self, from: Side, line: &[u8], entry: usize) -> Observed {
         self.entry = entry;
+        let observed = self.understand(from, line);
+        self.heard_of(from).note(line, &observed);
+        observed
+    }
+
+    /// Notes that the next line of a side has another form than most.
+    pub(crate) fn note_odd(&mut self, from: Side) {
+        self.heard_of(from).note_odd();
+    }
+
+    fn heard_of(&mut self, side: Side) -> &mut Heard {
+        match side {
+            Side::Client => &mut self.heard_of_client,
+            Side::Agent => &mut self.heard_of_agent,
+        }
+    }
+
+    fn understand(&mut self, from: Side, line: &[u8]) -> Observed {
         let mut findings = Vec::new();
         let Some(message) = envelope::object(from, line, &mut findings) else {
             return Observed {
@@ -166,8 +186,12 @@ impl Ledger {
         }
         let asked = Asked {
             method: method.to_owned(),
-            session: params["sessionId"].clone(),
-            visit: params["elicitationId"].clone(),
+            params: match method {
+                "session/prompt" | "fs/write_text_file" => {
+                    serde_json::json!({"sessionId": params["sessionId"]})
+                }
+                _ => params.clone(),
+            },
         };
         if let Some(older) = self.asked_by(from).insert(id.clone(), asked) {
             findings.push(Finding::new(
@@ -196,7 +220,10 @@ impl Ledger {
             own: speaker.0,
             other: speaker.1,
         };
-        findings.extend(self.monitors.asked(speaker, method, &message["params"]));
+        findings.extend(
+            self.monitors
+                .asked(speaker, method, &message["id"], &message["params"]),
+        );
         if !schema::knows(method) {
             if !method.starts_with('_') {
                 findings.push(Finding::new(
@@ -309,8 +336,9 @@ impl Ledger {
         }
         let asked = self.asked_by(from.other()).remove(&id.to_string());
         let Some(asked) = asked else {
-            // What could not be read cannot be answered by its id.
-            if !(self.overflowed || id.is_null() && error.is_some()) {
+            if id.is_null() && error.is_some() {
+                findings.extend(self.heard_of(from.other()).nameless_error());
+            } else if !self.overflowed {
                 findings.push(self.unknown_answer(from, id));
             }
             return None;
@@ -323,8 +351,8 @@ impl Ledger {
         }
         let question = Question {
             method: &asked.method,
-            session: &asked.session,
-            visit: &asked.visit,
+            id,
+            params: &asked.params,
         };
         findings.extend(
             self.monitors
@@ -349,7 +377,7 @@ impl Ledger {
                 self.agent_capabilities = result["agentCapabilities"].clone();
             }
             "session/new" => self.enter_session(&result["sessionId"]),
-            "session/load" | "session/resume" => self.enter_session(&asked.session),
+            "session/load" | "session/resume" => self.enter_session(&asked.params["sessionId"]),
             _ => {}
         }
     }

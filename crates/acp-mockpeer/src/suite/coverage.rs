@@ -92,8 +92,8 @@ impl Coverage {
         let said = REASONS.get(key.as_str()).copied();
         said.or(match self.rule.decided_by() {
             DecidedBy::Wire | DecidedBy::Files => None,
-            DecidedBy::Environment => Some("what it is about lies outside of the conversation"),
-            DecidedBy::Interface => Some("what it is about is seen by a person"),
+            DecidedBy::Environment => Some("What it is about lies outside of the conversation."),
+            DecidedBy::Interface => Some("What it is about is seen by a person."),
         })
     }
 }
@@ -152,7 +152,7 @@ pub fn markdown() -> String {
             all.rule.level(),
             all.side,
             cell(all.rule.text()),
-            all.reason().unwrap_or("not yet"),
+            all.reason().unwrap_or("Not yet."),
         );
     }
     text

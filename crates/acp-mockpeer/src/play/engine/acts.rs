@@ -188,7 +188,11 @@ where
             let line = std::mem::take(&mut self.own_line);
             let us = self.setting.us;
             let entry = self.inlet.tape.push(us, What::Line(line.clone()));
-            let seen = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line);
+            let marked = line.strip_prefix(b"\xef\xbb\xbf");
+            if marked.is_some() {
+                self.ledger.note_odd(us);
+            }
+            let seen = marked.unwrap_or(&line);
             observed.push(self.ledger.observe_at(us, seen, entry));
         }
         self.own_line.extend_from_slice(rest);

@@ -245,8 +245,15 @@ where
         Ok(())
     }
 
+    /// Tells whether the end that is awaited was seen already, while silence
+    /// was awaited.
+    pub(super) fn awaits_what_was(&self) -> bool {
+        let is_close = |hope: &Hope| matches!(hope.step.act, Act::Close { .. });
+        self.inlet.is_exhausted() && self.hopes(None).iter().any(is_close)
+    }
+
     /// The other side closed.
-    fn eof(&mut self) -> Result<(), Stop> {
+    pub(super) fn eof(&mut self) -> Result<(), Stop> {
         let now = Instant::now();
         if self.main.is_none() && self.setting.us == Side::Agent {
             return Err(Stop::Over);

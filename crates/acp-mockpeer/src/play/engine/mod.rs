@@ -162,6 +162,12 @@ where
             if let Err(stop) = self.settle().await {
                 return self.forgiven(stop);
             }
+            if self.main.is_some() && self.awaits_what_was() {
+                if let Err(stop) = self.eof() {
+                    return self.forgiven(stop);
+                }
+                continue;
+            }
             if self.main.is_none() && self.setting.us == Side::Client {
                 return self.farewell().await;
             }

@@ -5,12 +5,16 @@
 //! not. Both sides are watched, as far as rules bind them.
 
 mod calls;
+mod cancelled;
+mod filled;
 mod members;
 mod messages;
+mod offers;
 mod options;
 mod own;
 mod places;
 mod secrets;
+mod terminals;
 mod visits;
 mod whole;
 
@@ -20,7 +24,11 @@ use crate::ledger::{Finding, advertises};
 use crate::schema::Use;
 use crate::{Check, Side};
 use calls::{Calls, Fault};
+use cancelled::Questions;
+use members::Wrong;
 use messages::Messages;
+use offers::Offers;
+use terminals::Terminals;
 use visits::Visits;
 use whole::Whole;
 
@@ -33,6 +41,9 @@ const MOST: usize = 65_536;
 pub(crate) struct Monitors {
     calls: Calls,
     messages: Messages,
+    offers: Offers,
+    questions: Questions,
+    terminals: Terminals,
     visits: Visits,
     whole: Whole,
 }
@@ -49,9 +60,8 @@ pub(crate) struct Speaker<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Question<'a> {
     pub(crate) method: &'a str,
-    /// The session of the request, and the visit that it begins.
-    pub(crate) session: &'a Value,
-    pub(crate) visit: &'a Value,
+    pub(crate) id: &'a Value,
+    pub(crate) params: &'a Value,
 }
 
 impl Monitors {
@@ -60,6 +70,7 @@ impl Monitors {
         &mut self,
         speaker: Speaker<'_>,
         method: &str,
+        id: &Value,
         params: &Value,
     ) -> Vec<Finding> {
         let mut all = every(method, Use::Params, params);
@@ -71,6 +82,9 @@ impl Monitors {
             all.push(finding(&["R183"], text));
         }
         let session = params["sessionId"].as_str().unwrap_or_default();
+        if speaker.from == Side::Client {
+            all.extend(self.offers.asked(method, params).map(of_wrong));
+        }
         match (speaker.from, method) {
             (Side::Client, "session/load") => {
                 self.calls.begin_again(session);
@@ -78,10 +92,12 @@ impl Monitors {
                 self.whole.begin_turn(session);
             }
             (Side::Client, "session/prompt") => self.whole.begin_turn(session),
+            (Side::Client, "session/cancel") => self.questions.cancel(session),
             (Side::Agent, "session/update") => self.told(session, &params["update"], &mut all),
             (Side::Agent, "session/request_permission") => {
                 let fault = self.calls.asked(session, &params["toolCall"]);
                 all.extend(fault.map(of_fault));
+                self.questions.asked(session, id);
             }
             (Side::Agent, "terminal/release") => {
                 self.calls.released(session, &params["terminalId"]);
@@ -105,15 +121,19 @@ impl Monitors {
         question: Question<'_>,
         result: Option<&Value>,
     ) -> Vec<Finding> {
-        let session = question.session.as_str().unwrap_or_default();
-        if question.method == "elicitation/create" {
-            self.visits.answered(question.visit, result);
+        let Question { method, params, .. } = question;
+        let session = params["sessionId"].as_str().unwrap_or_default();
+        let mut all = Vec::new();
+        if method == "elicitation/create" {
+            self.visits.answered(&params["elicitationId"], result);
+        }
+        if from == Side::Client {
+            all.extend(self.of_client(question, result).map(of_wrong));
         }
         let Some(result) = result else {
-            return Vec::new();
+            return all;
         };
-        let method = question.method;
-        let mut all = every(method, Use::Result, result);
+        all.extend(every(method, Use::Result, result));
         all.extend(places::in_result(method, result).into_iter().map(of_wrong));
         if from == Side::Client {
             if method == "terminal/create" {
@@ -126,11 +146,27 @@ impl Monitors {
             "session/new" => result["sessionId"].as_str().unwrap_or_default(),
             _ => session,
         };
+        self.offers.answered(method, session, result);
         let left_out = self.whole.options(session, result);
         if let Some(option) = left_out.filter(|_| method == "session/set_config_option") {
             all.push(leaves_out("R172", "option", &option));
         }
         all
+    }
+
+    /// Holds what a client answers against what it was asked, and answered before.
+    fn of_client(&mut self, question: Question<'_>, result: Option<&Value>) -> Option<Wrong> {
+        let Question { method, id, params } = question;
+        match method {
+            "session/request_permission" => {
+                let session = params["sessionId"].as_str().unwrap_or_default();
+                let late = self.questions.answered(session, id, result);
+                late.or_else(|| offers::choice(params, result?))
+            }
+            "elicitation/create" => filled::wrong(params, result?),
+            _ if method.starts_with("terminal/") => self.terminals.answered(method, params, result),
+            _ => None,
+        }
     }
 
     /// Looks at news of a session.
@@ -145,6 +181,7 @@ impl Monitors {
             }
             Some("config_option_update") => {
                 all.extend(options::wrong(update).into_iter().map(of_wrong));
+                self.offers.options(session, update);
                 let left_out = self.whole.options(session, update);
                 all.extend(left_out.map(|option| leaves_out("R173", "option", &option)));
             }
@@ -211,7 +248,7 @@ fn finding(rules: &[&'static str], text: String) -> Finding {
     Finding::new(Check::Rules, rules, text)
 }
 
-fn of_wrong((rules, text): members::Wrong) -> Finding {
+fn of_wrong((rules, text): Wrong) -> Finding {
     finding(rules, text)
 }
 

@@ -40,7 +40,7 @@ pub(super) fn wrong(holder: &Value) -> Vec<Wrong> {
 }
 
 /// The values of an option, in groups or not.
-fn offered(option: &Value) -> impl Iterator<Item = &Value> {
+pub(super) fn offered(option: &Value) -> impl Iterator<Item = &Value> {
     let entries = option["options"].as_array().into_iter().flatten();
     entries.flat_map(|entry| match entry["options"].as_array() {
         Some(group) => group.iter().map(|one| &one["value"]).collect(),

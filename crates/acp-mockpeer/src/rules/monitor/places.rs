@@ -10,29 +10,29 @@ pub(super) fn in_params(method: &str, params: &Value) -> Vec<Wrong> {
     let mut all = Vec::new();
     match method {
         "session/new" | "session/load" | "session/resume" => {
-            path(&params["cwd"], "params.cwd", &["R076"], &mut all);
+            path(&params["cwd"], "params.cwd", &["R076", "R011"], &mut all);
             each(
                 &params["additionalDirectories"],
                 "params.additionalDirectories",
                 |value, at| {
-                    path(value, at, &["R072"], &mut all);
+                    path(value, at, &["R072", "R011"], &mut all);
                 },
             );
             each(&params["mcpServers"], "params.mcpServers", |server, at| {
                 path(
                     &server["command"],
                     &format!("{at}.command"),
-                    &["R083"],
+                    &["R083", "R011"],
                     &mut all,
                 );
             });
         }
-        "session/list" => path(&params["cwd"], "params.cwd", &["R092"], &mut all),
+        "session/list" => path(&params["cwd"], "params.cwd", &["R092", "R011"], &mut all),
         "fs/read_text_file" | "fs/write_text_file" => {
-            path(&params["path"], "params.path", &["R143"], &mut all);
+            path(&params["path"], "params.path", &["R143", "R011"], &mut all);
             line(&params["line"], "params.line", &mut all);
         }
-        "terminal/create" => path(&params["cwd"], "params.cwd", &["R151"], &mut all),
+        "terminal/create" => path(&params["cwd"], "params.cwd", &["R151", "R011"], &mut all),
         "session/update" => in_call(&params["update"], "params.update", &mut all),
         "session/request_permission" => in_call(&params["toolCall"], "params.toolCall", &mut all),
         _ => {}
@@ -61,7 +61,12 @@ fn in_call(call: &Value, place: &str, all: &mut Vec<Wrong>) {
         &call["locations"],
         &format!("{place}.locations"),
         |location, at| {
-            path(&location["path"], &format!("{at}.path"), &["R133"], all);
+            path(
+                &location["path"],
+                &format!("{at}.path"),
+                &["R133", "R011"],
+                all,
+            );
             line(&location["line"], &format!("{at}.line"), all);
         },
     );
@@ -70,7 +75,12 @@ fn in_call(call: &Value, place: &str, all: &mut Vec<Wrong>) {
         &format!("{place}.content"),
         |content, at| {
             if content["type"] == "diff" {
-                path(&content["path"], &format!("{at}.path"), &["R133"], all);
+                path(
+                    &content["path"],
+                    &format!("{at}.path"),
+                    &["R133", "R011"],
+                    all,
+                );
             }
         },
     );
@@ -126,11 +136,8 @@ mod tests {
     #[expect(clippy::needless_pass_by_value, reason = "reads better at the calls")]
     fn check(method: &str, params: Value, expected: &[&str]) {
         let found = in_params(method, &params);
-        let found: Vec<&str> = found
-            .iter()
-            .flat_map(|(rules, _)| *rules)
-            .copied()
-            .collect();
+        // That a path is no path at all breaks R011 besides.
+        let found: Vec<&str> = found.iter().map(|(rules, _)| rules[0]).collect();
         assert_eq!(found, expected, "{method}");
     }
 
