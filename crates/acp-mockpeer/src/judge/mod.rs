@@ -361,8 +361,7 @@ fn default_jobs() -> usize {
         .min(MOST_JOBS)
 }
 
-/// Returns the name of a scenario: its file without the ending, and without the
-/// folders that are not below a folder of the suite.
+/// Returns the name of a scenario: its file without the ending.
 pub(crate) fn plain_name(file: &str) -> &str {
     file.strip_suffix(".acpt").unwrap_or(file)
 }

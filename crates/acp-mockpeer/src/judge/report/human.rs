@@ -25,9 +25,8 @@ pub(super) fn write(report: &Report, look: Look) -> String {
         colours: look.colours,
     };
     page.head(report);
-    let mut shown = report.judged.iter();
     let looked_at = |one: &&Judged| one.is_a_problem() && one.state() != State::NotRun;
-    for judged in shown.by_ref().filter(looked_at) {
+    for judged in report.judged.iter().filter(looked_at) {
         page.scenario(report, judged);
     }
     for judged in &report.judged {

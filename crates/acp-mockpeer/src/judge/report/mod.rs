@@ -180,9 +180,8 @@ impl Report {
     /// the failed.
     #[must_use]
     pub fn count(&self, state: State) -> usize {
-        let mut all = self.judged.iter().filter(|one| one.state() == state);
-        let unexpected = |one: &&Judged| !one.is_expected_failure();
-        all.by_ref().filter(unexpected).count()
+        let counts = |one: &&Judged| one.state() == state && !one.is_expected_failure();
+        self.judged.iter().filter(counts).count()
     }
 
     /// Counts the failures that are expected.
