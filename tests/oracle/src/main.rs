@@ -157,6 +157,11 @@ fn reason(case: &str, difference: &Difference) -> Option<&'static str> {
             without.as_object_mut()?.remove("status");
             (without == *theirs).then_some("it leaves out the status `pending`, the default")
         }
+        Difference::Writes { theirs, ours } if ours["mcpServers"] == Value::Array(Vec::new()) => {
+            let mut without = ours.clone();
+            without.as_object_mut()?.remove("mcpServers");
+            (without == *theirs).then_some("it leaves out an empty list of tool servers")
+        }
         _ => None,
     }
 }

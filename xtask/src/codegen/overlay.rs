@@ -30,6 +30,8 @@ struct Entries {
     secret: BTreeSet<String>,
     /// Members whose `null` differs from their absence, by `Definition.member`.
     patch: BTreeSet<String>,
+    /// Lists that are written also when they are empty, by `Definition.member`.
+    written: BTreeSet<String>,
     /// Definitions that are boxed where they are an optional member, and variants
     /// (`Union.Variant`) whose payload is boxed.
     boxed: BTreeSet<String>,
@@ -98,6 +100,12 @@ impl Overlay {
         self.hit("patch", &key, self.entries.patch.contains(&key))
     }
 
+    /// Tells whether a list is written also when it is empty.
+    pub(crate) fn is_written(&self, definition: &str, member: &str) -> bool {
+        let key = format!("{definition}.{member}");
+        self.hit("written", &key, self.entries.written.contains(&key))
+    }
+
     /// Tells whether a definition, or the payload of a variant, is boxed.
     pub(crate) fn is_boxed(&self, key: &str) -> bool {
         self.hit("boxed", key, self.entries.boxed.contains(key))
@@ -122,13 +130,14 @@ impl Overlay {
     /// Checks that every entry was used.
     pub(crate) fn check_used(&self) -> Result<()> {
         let entries = &self.entries;
-        let sections: [(&str, Vec<&String>); 9] = [
+        let sections: [(&str, Vec<&String>); 10] = [
             ("envelopes", entries.envelopes.iter().collect()),
             ("extensions", entries.extensions.iter().collect()),
             ("handwritten", entries.handwritten.keys().collect()),
             ("fields", entries.fields.keys().collect()),
             ("secret", entries.secret.iter().collect()),
             ("patch", entries.patch.iter().collect()),
+            ("written", entries.written.iter().collect()),
             ("boxed", entries.boxed.iter().collect()),
             ("flat", entries.flat.keys().collect()),
             (

@@ -5326,7 +5326,7 @@ object!(ResumeSessionRequest {
     session_id: Must<Strict> = "sessionId",
     cwd: Must<Strict> = "cwd",
     additional_directories: Sparse<OnNull> = "additionalDirectories",
-    mcp_servers: Sparse<OnNull> = "mcpServers",
+    mcp_servers: Plain<OnNull> = "mcpServers",
     meta: May<OnError> = "_meta",
 });
 

@@ -88,7 +88,12 @@ impl Lowering<'_> {
             (false, true, None) => Presence::May,
             (false, true, Some(_)) => bail!("is nullable and has a default"),
             (false, false, Some(_)) => Presence::Plain,
-            (false, false, None) if r#type.is_collection() => Presence::Sparse,
+            (false, false, None) if r#type.is_collection() => {
+                match self.overlay.is_written(definition, key) {
+                    true => Presence::Plain,
+                    false => Presence::Sparse,
+                }
+            }
             (false, false, None) => Presence::May,
         };
         let reading = match (
