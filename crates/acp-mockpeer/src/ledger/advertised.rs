@@ -47,6 +47,12 @@ const METHODS: [(&str, &str, &[&str]); 14] = [
     ("elicitation/complete", "elicitation.url", &["R190"]),
 ];
 
+/// Tells whether the side with these capabilities may be asked this at all.
+pub(crate) fn may_ask(method: &str, capabilities: &Value) -> bool {
+    let mut needed = METHODS.into_iter().filter(|(name, ..)| *name == method);
+    needed.all(|(_, path, _)| advertises(capabilities, path))
+}
+
 /// What these params need and the other side did not advertise.
 pub(super) fn missing_for(method: &str, params: &Value, capabilities: &Value) -> Option<Finding> {
     let lacks = |path: &str| !advertises(capabilities, path);

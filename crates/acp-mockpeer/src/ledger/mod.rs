@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::rules::monitor::{Monitors, Question, Speaker};
 use crate::schema::{self, Use};
 use crate::{Check, Side};
-pub(crate) use advertised::advertises;
+pub(crate) use advertised::{advertises, may_ask};
 pub use finding::Finding;
 use heard::Heard;
 

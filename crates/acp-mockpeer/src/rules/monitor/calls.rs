@@ -10,6 +10,8 @@ use super::MOST;
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     shown: HashMap<String, HashSet<String>>,
+    /// The sessions in whose turn a call was shown.
+    at_work: HashSet<String>,
     terminals: HashMap<(String, String), Terminal>,
 }
 
@@ -28,12 +30,25 @@ pub(super) enum Fault {
     Unseen(String),
     /// A terminal is shown for the first time when it is gone (R135).
     Gone(String),
+    /// The client is asked to do something that no call of the turn shows (R127).
+    Hidden,
 }
 
 impl Calls {
     /// A session is told again from its beginning.
     pub(super) fn begin_again(&mut self, session: &str) {
         self.shown.remove(session);
+    }
+
+    /// A turn begins.
+    pub(super) fn begin_turn(&mut self, session: &str) {
+        self.at_work.remove(session);
+    }
+
+    /// The agent has the client do something for a turn.
+    pub(super) fn used(&self, session: &str) -> Option<Fault> {
+        let is_known = self.at_work.contains(session) || self.at_work.len() >= MOST;
+        (!is_known).then_some(Fault::Hidden)
     }
 
     /// The agent tells something of a session.
@@ -79,6 +94,9 @@ impl Calls {
     /// Notes a call; `false` if it is known.
     fn show(&mut self, session: &str, id: &Value) -> bool {
         let Some(id) = id.as_str() else { return true };
+        if self.at_work.len() < MOST {
+            self.at_work.insert(session.to_owned());
+        }
         if self.shown.len() >= MOST && !self.shown.contains_key(session) {
             return true;
         }
@@ -144,6 +162,17 @@ mod tests {
         calls.told("s", &call("a"));
         assert_eq!(calls.asked("s", &json!({"toolCallId": "a"})), None);
         assert_eq!(calls.asked("r", &json!({"toolCallId": "a"})), unseen);
+    }
+
+    #[test]
+    fn what_the_client_does_is_shown_in_its_turn() {
+        let mut calls = Calls::default();
+        assert_eq!(calls.used("s"), Some(Fault::Hidden));
+        calls.told("s", &call("a"));
+        assert_eq!(calls.used("s"), None);
+        assert_eq!(calls.used("r"), Some(Fault::Hidden));
+        calls.begin_turn("s");
+        assert_eq!(calls.used("s"), Some(Fault::Hidden));
     }
 
     #[test]

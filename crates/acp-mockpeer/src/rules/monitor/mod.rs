@@ -20,7 +20,7 @@ mod whole;
 
 use serde_json::Value;
 
-use crate::ledger::{Finding, advertises};
+use crate::ledger::{Finding, advertises, may_ask};
 use crate::schema::Use;
 use crate::{Check, Side};
 use calls::{Calls, Fault};
@@ -91,8 +91,17 @@ impl Monitors {
                 self.messages.begin_again(session);
                 self.whole.begin_turn(session);
             }
-            (Side::Client, "session/prompt") => self.whole.begin_turn(session),
+            (Side::Client, "session/prompt") => {
+                self.calls.begin_turn(session);
+                self.whole.begin_turn(session);
+            }
             (Side::Client, "session/cancel") => self.questions.cancel(session),
+            (Side::Agent, "fs/read_text_file" | "fs/write_text_file" | "terminal/create")
+                // What the client cannot do at all is another fault.
+                if may_ask(method, speaker.other) =>
+            {
+                all.extend(self.calls.used(session).map(of_fault));
+            }
             (Side::Agent, "session/update") => self.told(session, &params["update"], &mut all),
             (Side::Agent, "session/request_permission") => {
                 let fault = self.calls.asked(session, &params["toolCall"]);
@@ -259,6 +268,10 @@ fn of_fault(fault: Fault) -> Finding {
         Fault::Unseen(id) => {
             let text = format!("the tool call {id:?} was not shown before it is asked about");
             finding(&["R112"], text).doubtful()
+        }
+        Fault::Hidden => {
+            let text = "no tool call of this turn shows what this is for".to_owned();
+            finding(&["R127"], text).doubtful()
         }
         Fault::Gone(id) => {
             let text = format!("the terminal {id:?} is shown only when it is released");
