@@ -82,6 +82,7 @@ class Turn {
     ];
     const asked = await this.ask(methods.client.session.requestPermission, { toolCall: { toolCallId, title }, options });
     const allowed = asked.outcome.outcome === "selected" && asked.outcome.optionId === "yes";
+    if (allowed) await this.tell({ sessionUpdate: "tool_call_update", toolCallId, status: "in_progress" });
     const said = allowed ? await work() : "no";
     await this.tell({ sessionUpdate: "tool_call_update", toolCallId, status: allowed ? "completed" : "failed" });
     if (!this.signal.aborted) await this.say(`The tool said: ${said}`);
@@ -99,6 +100,8 @@ class Turn {
       }
     } else if (has("USE_TOOL")) {
       await this.tool("Run a command", "execute", () => this.command());
+    } else if ((has("USE_READ") && !can.fs?.readTextFile) || (has("USE_WRITE") && !can.fs?.writeTextFile)) {
+      await this.say("Your files are not mine.");
     } else if (has("USE_READ")) {
       const { content } = await this.ask(methods.client.fs.readTextFile, { path: `${this.cwd}/mock_read.txt` });
       await this.say(`The tool said: ${content}`);
@@ -132,7 +135,8 @@ class Turn {
     const oneOf = ["Red", "Blue"].map((title) => ({ const: title, title }));
     const requestedSchema = { type: "object", properties: { colour: { type: "string", oneOf } }, required: ["colour"] };
     const answer = await this.ask(methods.client.elicitation.create, { mode: "form", message: "Which colour?", requestedSchema });
-    return this.say(answer.action === "accept" ? `The tool said: ${answer.content.colour}` : "No colour.");
+    const colour = answer.action === "accept" && answer.content?.colour;
+    return this.say(colour ? `The tool said: ${colour}` : "No colour.");
   }
 }
 
@@ -144,6 +148,8 @@ const app = agent({ name: "interop" })
       agentInfo: { name: "interop-typescript", version: "0.0.0" },
       agentCapabilities: {
         loadSession: true,
+        mcpCapabilities: {},
+        promptCapabilities: {},
         sessionCapabilities: { close: {}, delete: {}, list: {}, resume: {} },
       },
     };
@@ -163,6 +169,8 @@ const app = agent({ name: "interop" })
   })
   .onRequest(methods.agent.session.resume, ({ params }) => settings(begin(params.sessionId, params.cwd)))
   .onRequest(methods.agent.session.list, ({ params }) => {
+    // All fit on one page, so there is no cursor to go on from.
+    if (params.cursor) throw RequestError.invalidParams(undefined, "no such cursor");
     const all = [...sessions].map(([sessionId, { cwd }]) => ({ sessionId, cwd }));
     return { sessions: all.filter(({ cwd }) => !params.cwd || params.cwd === cwd) };
   })

@@ -9,27 +9,21 @@ import json
 import os
 import sys
 import time
-from asyncio.subprocess import DEVNULL, PIPE, STDOUT
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from acp import RequestError, spawn_agent_process, text_block
+from acp import RequestError, spawn_agent_process
 from acp.schema import (
     AcceptElicitationResponse,
-    AllowedOutcome,
-    CancelElicitationResponse,
     ClientCapabilities,
-    CreateTerminalResponse,
     DeclineElicitationResponse,
     DeniedOutcome,
     ElicitationCapabilities,
     ElicitationFormCapabilities,
     FileSystemCapabilities,
-    ReadTextFileResponse,
     RequestPermissionResponse,
-    TerminalOutputResponse,
-    WaitForTerminalExitResponse,
 )
+from peer import Peer
 
 PATIENCE = 30
 COMMAND = sys.argv[1:]
@@ -73,86 +67,14 @@ async def refused(work, what):
     raise AssertionError(f"{what} was accepted")
 
 
-class Heard:
-    """The client side: what the agent told, and what it is answered."""
+class Child(Peer):
+    """A peer that runs the agent of the command line."""
 
     def __init__(self):
-        self.updates = []
-        self.news = asyncio.Condition()
-        self.answer = None
-        self.elicit = None
-        self.asked = 0
-        self.terminals = []
-        self.released = 0
-
-    async def session_update(self, session_id, update, **_):
-        async with self.news:
-            self.updates.append((session_id, update))
-            self.news.notify_all()
-
-    async def request_permission(self, session_id, tool_call, options, **_):
-        self.asked += 1
-        return await self.answer(options)
-
-    async def create_elicitation(self, message, mode, **_):
-        if self.elicit is None:
-            return CancelElicitationResponse(action="cancel")
-        return await self.elicit(message, mode)
-
-    async def read_text_file(self, session_id, path, **_):
-        return ReadTextFileResponse(content=Path(path).read_text())
-
-    async def write_text_file(self, session_id, path, content, **_):
-        Path(path).write_text(content)
-
-    async def create_terminal(self, session_id, command, args=None, cwd=None, **_):
-        child = await asyncio.create_subprocess_exec(
-            command, *(args or []), cwd=cwd, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT
-        )
-        self.terminals.append((child, asyncio.create_task(child.stdout.read())))
-        return CreateTerminalResponse(terminal_id=str(len(self.terminals) - 1))
-
-    async def wait_for_terminal_exit(self, session_id, terminal_id, **_):
-        child, _ = self.terminals[int(terminal_id)]
-        return WaitForTerminalExitResponse(exit_code=await child.wait())
-
-    async def terminal_output(self, session_id, terminal_id, **_):
-        _, output = self.terminals[int(terminal_id)]
-        return TerminalOutputResponse(output=(await output).decode(), truncated=False)
-
-    async def release_terminal(self, session_id, terminal_id, **_):
-        self.released += 1
-
-    def choose(self, kind):
-        """Chooses the option of a kind from now on."""
-        self.asked = 0
-
-        async def answer(options):
-            option = next(option for option in options if option.kind == kind)
-            chosen = AllowedOutcome(outcome="selected", option_id=option.option_id)
-            return RequestPermissionResponse(outcome=chosen)
-
-        self.answer = answer
-
-    def of(self, session_id, kind):
-        """What a session was told, of one kind."""
-        mine = (update for other, update in self.updates if other == session_id)
-        return [update for update in mine if update.session_update == kind]
-
-    def text(self, session_id, kind="agent_message_chunk"):
-        return "".join(update.content.text for update in self.of(session_id, kind))
-
-    async def waits_for(self, session_id, kind):
-        async with self.news:
-            await self.news.wait_for(lambda: self.of(session_id, kind))
-
-
-class Peer:
-    """One running agent."""
+        super().__init__(CWD)
+        self.stack = AsyncExitStack()
 
     async def start(self):
-        self.stack = AsyncExitStack()
-        self.heard = Heard()
         # What it does not use of a client, it need not have.
         spawned = spawn_agent_process(
             lambda _: self.heard,
@@ -167,24 +89,7 @@ class Peer:
             fs=FileSystemCapabilities(read_text_file=True, write_text_file=True),
             terminal=True,
         )
-        return await self.agent.initialize(protocol_version=1, client_capabilities=can)
-
-    async def open(self):
-        return (await self.agent.new_session(cwd=CWD)).session_id
-
-    async def prompt(self, session_id, text):
-        return (await self.agent.prompt(session_id=session_id, prompt=[text_block(text)])).stop_reason
-
-    async def listed(self, session_id):
-        cursor = None
-        while True:
-            page = await self.agent.list_sessions(cwd=CWD, cursor=cursor)
-            for session in page.sessions:
-                if session.session_id == session_id:
-                    return session
-            cursor = page.next_cursor
-            if cursor is None:
-                return None
+        return await self.initialize(can)
 
     async def end(self):
         """Hangs up, and returns how the agent ended."""
@@ -195,7 +100,7 @@ class Peer:
 
 
 async def main():
-    peer = Peer()
+    peer = Child()
     agent = session = None
 
     async def initialize():
@@ -444,7 +349,7 @@ async def main():
         offered(can.load_session, "session/load")
         told = heard.text(session)
         prompts = "helloplan" if sessions.resume else "hello"
-        peer = Peer()
+        peer = Child()
         await peer.start()
         if sessions.list:
             expect(await peer.listed(session), "the session is not in the list")

@@ -122,6 +122,9 @@ impl Turn {
             _ => false,
         };
         if allowed {
+            self.tell(SessionUpdate::ToolCallUpdate(update(
+                ToolCallStatus::InProgress,
+            )))?;
             let file = self.session.cwd.join("mock_shell.txt");
             std::fs::write(file, "mock\n").map_err(|_| Error::internal_error())?;
         }

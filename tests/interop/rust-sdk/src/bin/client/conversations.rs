@@ -17,7 +17,7 @@ pub(crate) async fn converse(peer: &Peer) -> Result<(SessionId, AgentCapabilitie
     let heard = &peer.heard;
     let mut can = AgentCapabilities::new();
     check("initialize", async {
-        let agent = peer.initialize().await?;
+        let agent = peer.initialize(true).await?;
         let version = agent.protocol_version;
         expect(version == ProtocolVersion::V1, format!("version {version}"))?;
         let name = agent.agent_info.map(|info| info.name);

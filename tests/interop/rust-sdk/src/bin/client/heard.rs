@@ -26,11 +26,15 @@ pub(crate) struct State {
     /// What was asked in forms, and what is answered; `None` declines.
     pub(crate) forms: Vec<CreateElicitationRequest>,
     pub(crate) content: Option<BTreeMap<String, ElicitationContentValue>>,
+    /// Forms without an answer are cancelled, not declined.
+    pub(crate) gives_up: bool,
     /// What commands wrote and how they ended, and how many were released.
     pub(crate) terminals: Vec<Output>,
     pub(crate) released: usize,
-    /// The kind of option to choose; `None` cancels the turn.
+    /// The kind of option to choose; `None` cancels the question, and the turn too unless
+    /// `stays` says otherwise.
     pub(crate) choice: Option<PermissionOptionKind>,
+    pub(crate) stays: bool,
 }
 
 impl Heard {
@@ -79,6 +83,7 @@ impl Heard {
             Some(content) => {
                 ElicitationAction::Accept(ElicitationAcceptAction::new().content(content))
             }
+            None if state.gives_up => ElicitationAction::Cancel,
             None => ElicitationAction::Decline,
         }
     }

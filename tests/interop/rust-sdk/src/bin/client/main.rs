@@ -1,12 +1,16 @@
 //! A client on the official Rust SDK: `client AGENT [ARGUMENT…]`.
 //!
 //! Holds every conversation of `xtask/src/interop/check.rs` with the demo agent and tells
-//! how each went, one JSON object a line.
+//! how each went, one JSON object a line. Without an agent it is the adapter by which
+//! `acp check --role client` judges a client on this SDK.
 
 mod conversations;
 mod heard;
 mod outcome;
 mod peer;
+mod tasks;
+
+use std::process::ExitCode;
 
 use serde_json::json;
 use tokio::sync::watch;
@@ -17,7 +21,10 @@ use crate::outcome::{Trouble, check, expect, offered};
 use crate::peer::with_agent;
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
+    if std::env::args_os().len() == 1 {
+        return tasks::run().await;
+    }
     let heard = Heard::default();
     let (tell, mut told) = watch::channel(None);
     let status = with_agent(heard.clone(), async |peer| {
@@ -41,7 +48,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let prompts = if resumed { "helloplan" } else { "hello" };
         let mut outcome = Ok(());
         with_agent(Heard::default(), async |peer| {
-            peer.initialize().await?;
+            peer.initialize(true).await?;
             outcome = peer.replay(&session, prompts, &told).await;
             if outcome.is_ok() && can.session_capabilities.list.is_some() {
                 let listed = peer.listed(&session).await?.is_some();
@@ -55,5 +62,5 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     })
     .await;
     println!("{}", json!({"end": true}));
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }

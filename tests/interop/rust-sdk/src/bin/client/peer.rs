@@ -10,18 +10,18 @@ use agent_client_protocol::v1::schema::{
     CancelNotification, ClientCapabilities, CloseSessionRequest, ContentBlock,
     CreateElicitationRequest, CreateElicitationResponse, CreateTerminalRequest,
     CreateTerminalResponse, ElicitationCapabilities, ElicitationFormCapabilities,
-    FileSystemCapabilities, InitializeRequest, InitializeResponse, ListSessionsRequest,
-    LoadSessionRequest, NewSessionRequest, PromptRequest, ReadTextFileRequest,
-    ReadTextFileResponse, ReleaseTerminalRequest, ReleaseTerminalResponse,
+    FileSystemCapabilities, Implementation, InitializeRequest, InitializeResponse,
+    ListSessionsRequest, LoadSessionRequest, NewSessionRequest, NewSessionResponse, PromptRequest,
+    ReadTextFileRequest, ReadTextFileResponse, ReleaseTerminalRequest, ReleaseTerminalResponse,
     RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, SessionId,
     SessionInfo, SessionNotification, StopReason, TerminalOutputRequest, TerminalOutputResponse,
     TextContent, WaitForTerminalExitRequest, WaitForTerminalExitResponse, WriteTextFileRequest,
     WriteTextFileResponse,
 };
-use agent_client_protocol::{Agent, ByteStreams, Client, Error};
-use tokio::process::{Child, Command};
+use agent_client_protocol::{Agent, ByteStreams, Client, ConnectTo, Error};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
-use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
+use tokio_util::compat::{Compat, TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
 use crate::heard::Heard;
 use crate::outcome::{Outcome, expect};
@@ -38,7 +38,8 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    pub(crate) async fn initialize(&self) -> Result<InitializeResponse, Error> {
+    /// Begins the conversation, with all that this client can do, or without terminals.
+    pub(crate) async fn initialize(&self, terminal: bool) -> Result<InitializeResponse, Error> {
         let form = ElicitationCapabilities::new().form(ElicitationFormCapabilities::new());
         let files = FileSystemCapabilities::new()
             .read_text_file(true)
@@ -46,19 +47,21 @@ impl Peer {
         let capabilities = ClientCapabilities::new()
             .elicitation(form)
             .fs(files)
-            .terminal(true);
-        let request = InitializeRequest::new(ProtocolVersion::V1).client_capabilities(capabilities);
+            .terminal(terminal);
+        let request = InitializeRequest::new(ProtocolVersion::V1)
+            .client_capabilities(capabilities)
+            .client_info(Implementation::new("interop-rust", "0.0.0"));
         self.agent.send_request(request).block_task().await
     }
 
     pub(crate) async fn open(&self) -> Result<SessionId, Error> {
+        Ok(self.opened().await?.session_id)
+    }
+
+    /// Opens a session, and returns all that is told of it.
+    pub(crate) async fn opened(&self) -> Result<NewSessionResponse, Error> {
         let request = NewSessionRequest::new(&self.cwd);
-        Ok(self
-            .agent
-            .send_request(request)
-            .block_task()
-            .await?
-            .session_id)
+        self.agent.send_request(request).block_task().await
     }
 
     pub(crate) async fn prompt(
@@ -132,7 +135,8 @@ impl Peer {
     }
 }
 
-/// Starts the agent, does the work with it, hangs up, and returns how it ended.
+/// Starts the agent of the command line, does the work with it, hangs up, and returns how it
+/// ended.
 pub(crate) async fn with_agent<F>(
     heard: Heard,
     work: impl FnOnce(Peer) -> F + Send,
@@ -142,15 +146,36 @@ where
 {
     let mut command = std::env::args_os().skip(1);
     let program = command.next().ok_or("no agent was named")?;
-    let mut child: Child = Command::new(program)
-        .args(command)
+    let mut agent = Command::new(program);
+    let (mut child, transport) = start(agent.args(command))?;
+    talk(transport, heard, std::env::current_dir()?, work).await?;
+    Ok(timeout(END, child.wait()).await??)
+}
+
+type Pipes = ByteStreams<Compat<ChildStdin>, Compat<ChildStdout>>;
+
+/// Starts an agent.
+pub(crate) fn start(command: &mut Command) -> Result<(Child, Pipes), Box<dyn std::error::Error>> {
+    let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .kill_on_drop(true)
         .spawn()?;
     let stdin = child.stdin.take().ok_or("no stdin")?.compat_write();
     let stdout = child.stdout.take().ok_or("no stdout")?.compat();
-    let cwd = std::env::current_dir()?;
+    Ok((child, ByteStreams::new(stdin, stdout)))
+}
+
+/// Does the work with the agent at the other end, and hangs up.
+pub(crate) async fn talk<F>(
+    transport: impl ConnectTo<Client> + 'static,
+    heard: Heard,
+    cwd: PathBuf,
+    work: impl FnOnce(Peer) -> F + Send,
+) -> Result<(), Error>
+where
+    F: Future<Output = Result<(), Error>> + Send,
+{
     let [updates, permissions, forms] = [(); 3].map(|()| heard.clone());
     let [started, exits, outputs, released] = [(); 4].map(|()| heard.clone());
     Client
@@ -168,7 +193,8 @@ where
                         responder,
                         agent: ConnectionTo<Agent>| {
                 let outcome = permissions.outcome(&request);
-                if matches!(outcome, RequestPermissionOutcome::Cancelled) {
+                let leaves = !permissions.state().stays;
+                if leaves && matches!(outcome, RequestPermissionOutcome::Cancelled) {
                     agent.send_notification(CancelNotification::new(request.session_id))?;
                 }
                 responder.respond(RequestPermissionResponse::new(outcome))
@@ -182,9 +208,7 @@ where
             agent_client_protocol::on_receive_request!(),
         )
         .on_receive_request(
-            async move |request: ReadTextFileRequest, responder, _| match std::fs::read_to_string(
-                request.path,
-            ) {
+            async move |request: ReadTextFileRequest, responder, _| match read(&request) {
                 Ok(content) => responder.respond(ReadTextFileResponse::new(content)),
                 Err(_) => responder.respond_with_error(Error::internal_error()),
             },
@@ -238,9 +262,15 @@ where
             },
             agent_client_protocol::on_receive_request!(),
         )
-        .connect_with(ByteStreams::new(stdin, stdout), |agent| {
-            work(Peer { agent, heard, cwd })
-        })
-        .await?;
-    Ok(timeout(END, child.wait()).await??)
+        .connect_with(transport, |agent| work(Peer { agent, heard, cwd }))
+        .await
+}
+
+/// Returns the part of a file that was asked for; lines count from 1.
+fn read(request: &ReadTextFileRequest) -> std::io::Result<String> {
+    let text = std::fs::read_to_string(&request.path)?;
+    let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+    let first = request.line.map_or(0, |line| count(line).saturating_sub(1));
+    let limit = request.limit.map_or(usize::MAX, count);
+    Ok(text.split_inclusive('\n').skip(first).take(limit).collect())
 }
