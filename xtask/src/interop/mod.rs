@@ -10,6 +10,7 @@ mod check;
 mod clients;
 mod conversation;
 mod install;
+mod judge;
 mod model;
 mod outcome;
 mod page;
@@ -20,21 +21,27 @@ mod stage;
 mod table;
 mod tree;
 mod turns;
+mod verdicts;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
 use crate::steps::Steps;
 use crate::workspace::{cargo, root, target};
 use install::Installed;
+use judge::{Judged, Results, Suspect};
 use model::Model;
 use outcome::Outcome;
-use recipe::Recipe;
-use stage::{Stage, column};
+use recipe::{Judging, Recipe};
+use stage::{Stage, column, set_environment};
 use table::{Sum, Table};
 use tree::Tree;
+
+/// What was found of the programs that are judged.
+const RESULTS: &str = "tests/interop/results/conformance.json";
 
 /// What `cargo xtask interop` can be told.
 #[derive(clap::Args)]
@@ -45,8 +52,11 @@ pub(crate) struct Args {
     /// Try this peer alone; may be repeated.
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
-    /// Write the tables into docs/interop.md.
-    #[arg(long, conflicts_with = "only")]
+    /// Only judge the peers by `acp check`, and hold no other conversation.
+    #[arg(long)]
+    judge: bool,
+    /// Write the tables into docs/interop.md, and what was judged into docs/conformance.md.
+    #[arg(long)]
     write: bool,
     /// Where peers are installed once for every run [default: target/interop].
     #[arg(long, value_name = "DIR", env = "ACP_INTEROP_CACHE")]
@@ -56,6 +66,7 @@ pub(crate) struct Args {
 /// One sort of peers.
 struct Kind {
     heading: &'static str,
+    role: &'static str,
     recipes: Vec<Recipe>,
     table: Table,
     drive: fn(&Stage, &Recipe, PathBuf) -> Result<Vec<Outcome>>,
@@ -78,40 +89,150 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let cache = std::path::absolute(cache).context("failed to find the cache folder")?;
     fs::create_dir_all(&cache).context("failed to make the cache folder")?;
 
-    build_programs()?;
+    ensure!(
+        !args.write || args.judge || args.only.is_empty(),
+        "the tables of docs/interop.md are written for all peers"
+    );
+    build_programs(args)?;
     let stage = Stage {
         model: build_model(&kit)?,
         acp: target().join("debug/acp"),
+        mockpeer: target().join("debug/acp-mockpeer"),
         driver: target().join("debug/interop-driver"),
         turn: target().join("debug/interop-turn"),
         tree: Tree::watch()?,
         scratch: target().join("interop-run"),
     };
     let recipes: Vec<_> = kinds.iter().flat_map(|kind| &kind.recipes).collect();
+    let mut judged = Vec::new();
     let mut installed = install::install_all(&recipes, &cache)?.into_iter();
     for kind in &mut kinds {
         for recipe in &kind.recipes {
             let outcomes = match installed.next() {
-                Some(Installed::Ready(install)) => (kind.drive)(&stage, recipe, install)?,
+                Some(Installed::Ready(install)) => {
+                    if args.all || args.judge || recipe.judge.always {
+                        judged.extend(judge_peer(&stage, kind.role, recipe, &install)?);
+                    }
+                    match args.judge {
+                        true => continue,
+                        false => (kind.drive)(&stage, recipe, install)?,
+                    }
+                }
                 Some(Installed::Refused(reason)) => skip(recipe, &reason, &kind.table),
                 None => Vec::new(),
             };
             kind.table.columns.push(column(recipe, outcomes));
         }
     }
+    if args.all || args.judge {
+        judged.extend(judge_ours(args, &stage)?);
+    }
+    verdict(args, judged)?;
     finish(args, kinds)
+}
+
+/// Judges a peer, if there is a way to.
+fn judge_peer(
+    stage: &Stage,
+    role: &'static str,
+    recipe: &Recipe,
+    install: &Path,
+) -> Result<Option<Judged>> {
+    let places = stage.settle(recipe, install.to_path_buf())?;
+    let command = match role {
+        "client" => recipe.adapter(&places),
+        _ => Some(recipe.command(&places)),
+    };
+    let Some(command) = command else {
+        return Ok(None);
+    };
+    let folder = stage.folder(recipe, "judged")?;
+    let mut check = Command::new(&stage.mockpeer);
+    set_environment(&mut check, recipe, &places);
+    check.current_dir(&folder);
+    let suspect = Suspect {
+        title: &recipe.title,
+        role,
+        command,
+        judging: &recipe.judge,
+    };
+    let profile = root().join("tests/interop/judge.toml");
+    let report = folder.with_extension("json");
+    let judged = judge::judge(&suspect, check, &profile, &report);
+    // What it left, and what it asked the model, is for others to look at.
+    stage.left();
+    stage.model.take_asked();
+    judged.map(Some)
+}
+
+/// Judges our demo agent and our client, as anybody would.
+fn judge_ours(args: &Args, stage: &Stage) -> Result<Vec<Judged>> {
+    if !args.only.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (demo, client) = (
+        stage.acp.clone(),
+        target().join("debug/examples/check_adapter"),
+    );
+    let mut build = cargo(["build", "--quiet", "--package", "acp-client"]);
+    Steps::new().run("adapter", build.args(["--example", "check_adapter"]))?;
+    let version = page::version()?;
+    let ours = [
+        ("acp demo-agent", "agent", demo, Some("demo-agent")),
+        ("acp-client", "client", client, None),
+    ];
+    let judging = Judging::default();
+    let mut judged = Vec::new();
+    for (name, role, program, argument) in ours {
+        let program = program.to_string_lossy().into_owned();
+        let words = [Some(program.as_str()), argument].into_iter().flatten();
+        let suspect = Suspect {
+            title: &format!("{name} {version}"),
+            role,
+            command: words.map(str::to_owned).collect(),
+            judging: &judging,
+        };
+        fs::create_dir_all(&stage.scratch).context("failed to make a folder")?;
+        let profile = stage.scratch.join("ours.toml");
+        fs::write(&profile, "patience = \"30s\"\n").context("failed to write a profile")?;
+        let report = stage.scratch.join(format!("{role}.json"));
+        let check = Command::new(&stage.mockpeer);
+        judged.push(judge::judge(&suspect, check, &profile, &report)?);
+    }
+    Ok(judged)
+}
+
+/// Keeps what was judged, or compares it with what is known.
+fn verdict(args: &Args, judged: Vec<Judged>) -> Result<()> {
+    let path = root().join(RESULTS);
+    let mut known = Results::load(&path)?;
+    if args.write {
+        known.acp = page::version()?;
+        known.put(judged);
+        known.save(&path)?;
+        return verdicts::write(&root().join("docs/conformance.md"), &known);
+    }
+    let news = known.news(&judged);
+    ensure!(
+        news.is_empty(),
+        "otherwise than docs/conformance.md says: {}",
+        news.join(", ")
+    );
+    Ok(())
 }
 
 fn kinds(kit: &Path) -> Result<[Kind; 2]> {
     Ok([
         Kind {
             heading: "Our client and agents of other hands",
+            role: "agent",
             recipes: recipe::load_all(&kit.join("agents"))?,
             table: Table::new(agents::of_agents()),
             drive: agents::drive,
         },
         Kind {
             heading: "Our demo agent and clients of other hands",
+            role: "client",
             recipes: recipe::load_all(&kit.join("clients"))?,
             table: Table::new(check::OF_CLIENTS.to_vec()),
             drive: clients::drive,
@@ -157,7 +278,7 @@ fn finish(args: &Args, kinds: [Kind; 2]) -> Result<()> {
     for (heading, table) in parts.iter().filter(|(_, table)| !table.columns.is_empty()) {
         println!("\n{heading}:\n\n{table}");
     }
-    if args.write {
+    if args.write && !args.judge {
         let parts: Vec<_> = parts
             .iter()
             .map(|(heading, table)| (*heading, table))
@@ -187,8 +308,12 @@ fn build_model(kit: &Path) -> Result<Model> {
     Model::start(&built.join("debug/interop-model"))
 }
 
-/// Builds the `acp` program, and those that drive an agent.
-fn build_programs() -> Result<()> {
-    let mut build = cargo(["build", "--quiet", "--package", "acp-cli"]);
+/// Builds the `acp` program, the judge, and the programs that drive an agent.
+fn build_programs(args: &Args) -> Result<()> {
+    let mut build = cargo(["build", "--quiet", "--package", "acp-mockpeer"]);
+    if args.judge && !args.only.is_empty() {
+        return Steps::new().run("judge", &mut build);
+    }
+    build.args(["--package", "acp-cli"]);
     Steps::new().run("programs", build.args(["--package", "interop-driver"]))
 }

@@ -29,7 +29,7 @@ pub(super) fn write(page: &Path, parts: &[Part<'_>]) -> Result<()> {
 }
 
 /// Returns the day, as UTC has it.
-fn today() -> Result<String> {
+pub(super) fn today() -> Result<String> {
     let output = Command::new("date").args(["-u", "+%Y-%m-%d"]).output();
     let output = output.context("failed to ask for the day")?;
     let day = String::from_utf8_lossy(&output.stdout).trim().to_owned();
@@ -38,7 +38,7 @@ fn today() -> Result<String> {
 }
 
 /// Returns the version that the crates share; this program has none.
-fn version() -> Result<String> {
+pub(super) fn version() -> Result<String> {
     let manifest = fs::read_to_string(crate::workspace::root().join("Cargo.toml"));
     let manifest: toml::Table = manifest.context("failed to read the manifest")?.parse()?;
     let package = manifest

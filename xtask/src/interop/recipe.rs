@@ -46,12 +46,29 @@ pub(super) struct Recipe {
     /// What is known of it.
     #[serde(default)]
     pub(super) known: Known,
+    /// How it is judged.
+    #[serde(default)]
+    pub(super) judge: Judging,
     /// The program and its arguments.
     command: Vec<String>,
     #[serde(default)]
     env: BTreeMap<String, String>,
     #[serde(skip)]
     folder: PathBuf,
+}
+
+/// How `acp check` judges a peer.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Judging {
+    /// It is judged on every run, not only with `--all`: that takes seconds.
+    #[serde(default)]
+    pub(super) always: bool,
+    /// The adapter of a client and its arguments; a client without one is not judged.
+    adapter: Option<Vec<String>>,
+    /// The rules that it seems to break, and why a person would not say so.
+    #[serde(default)]
+    pub(super) doubtful: BTreeMap<String, String>,
 }
 
 /// What the words in braces of a recipe stand for.
@@ -120,6 +137,12 @@ impl Recipe {
             .iter()
             .map(|word| self.fill(word, places))
             .collect()
+    }
+
+    /// Returns the adapter by which a client is judged.
+    pub(super) fn adapter(&self, places: &Places) -> Option<Vec<String>> {
+        let words = self.judge.adapter.as_ref()?;
+        Some(words.iter().map(|word| self.fill(word, places)).collect())
     }
 
     /// Returns the variables it wants, besides those that every agent gets.

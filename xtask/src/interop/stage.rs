@@ -21,6 +21,8 @@ use super::tree::{Process, Tree};
 pub(super) struct Stage {
     /// The `acp` program.
     pub(super) acp: PathBuf,
+    /// The program that judges.
+    pub(super) mockpeer: PathBuf,
     /// The driver of our client.
     pub(super) driver: PathBuf,
     /// The program that runs one turn through the harness.

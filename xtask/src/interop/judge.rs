@@ -1,0 +1,370 @@
+//! What `acp check` says of the peers: which rules of the protocol each of them keeps.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::program;
+use super::recipe::Judging;
+
+/// How long all scenarios with one peer may take.
+const LIMIT: Duration = Duration::from_secs(40 * 60);
+
+/// Scenarios, each with its rule, in which an agent does something only when its model wants it to. The scripted
+/// model does not, so that nothing is said against the agent.
+const OF_THE_MODEL: [(&str, &str); 2] = [
+    ("agent/plan_is_reported", "R136"),
+    ("agent/tool_use_is_reported", "R127"),
+];
+
+/// Lines of a conversation that are shown around the one that is wrong, and their length.
+const AROUND: usize = 2;
+const LINE: usize = 220;
+
+/// What one program was found to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Judged {
+    pub(super) program: String,
+    pub(super) role: String,
+    pub(super) date: String,
+    /// What came of each rule that binds this side.
+    pub(super) rules: BTreeMap<String, String>,
+    pub(super) disagreements: Vec<Disagreement>,
+}
+
+/// Where a program does otherwise than a rule says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Disagreement {
+    pub(super) scenario: String,
+    /// Failed, warned or doubtful.
+    pub(super) state: String,
+    pub(super) rules: Vec<Rule>,
+    pub(super) seen: String,
+    /// What a person says to it.
+    pub(super) note: Option<String>,
+    pub(super) transcript: Vec<String>,
+}
+
+/// A rule, as the report tells it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Rule {
+    pub(super) id: String,
+    pub(super) level: String,
+    pub(super) text: String,
+    pub(super) source: String,
+}
+
+impl Judged {
+    /// Counts the rules with one of some states.
+    pub(super) fn count(&self, states: &[&str]) -> usize {
+        let all = self.rules.values();
+        all.filter(|state| states.contains(&state.as_str())).count()
+    }
+
+    fn failed(&self) -> BTreeSet<&str> {
+        let all = self.rules.iter().filter(|(_, state)| *state == "failed");
+        all.map(|(id, _)| id.as_str()).collect()
+    }
+}
+
+/// What is judged.
+pub(super) struct Suspect<'a> {
+    /// Its name and version.
+    pub(super) title: &'a str,
+    pub(super) role: &'static str,
+    pub(super) command: Vec<String>,
+    pub(super) judging: &'a Judging,
+}
+
+/// Plays all scenarios against a program.
+///
+/// # Errors
+///
+/// Fails when the judge cannot be run, or finds that a scenario itself is wrong.
+pub(super) fn judge(
+    suspect: &Suspect<'_>,
+    mut check: Command,
+    profile: &Path,
+    report: &Path,
+) -> Result<Judged> {
+    check
+        .args(["check", "--role", suspect.role, "--format", "json"])
+        .arg("--profile")
+        .arg(profile)
+        .arg("--output")
+        .arg(report)
+        .arg("--")
+        .args(&suspect.command);
+    let ended = program::run(check, LIMIT, None)?;
+    let code = ended.status.and_then(|status| status.code());
+    ensure!(
+        matches!(code, Some(0 | 1)),
+        "the judge of {} ended with {:?}: {}",
+        suspect.title,
+        ended.status,
+        ended.stderr
+    );
+    let text = fs::read_to_string(report).context("failed to read the report of the judge")?;
+    let report: Value = serde_json::from_str(&text).context("failed to parse the report")?;
+    let judged = read(suspect, &report)?;
+    eprintln!(
+        "judged  {}: {} rules kept, {} broken ({:.0} s)",
+        suspect.title,
+        judged.count(&["passed"]),
+        judged.count(&["failed"]),
+        ended.time.as_secs_f64()
+    );
+    Ok(judged)
+}
+
+fn read(suspect: &Suspect<'_>, report: &Value) -> Result<Judged> {
+    let began = text(&report["began"]);
+    let known: Vec<Rule> = serde_json::from_value(report["rules"].clone())
+        .context("failed to read the rules of the report")?;
+    let states = report["rules"].as_array().into_iter().flatten();
+    let mut rules: BTreeMap<String, String> = states
+        .map(|rule| (text(&rule["id"]), text(&rule["state"])))
+        .collect();
+    let mut disagreements = Vec::new();
+    for scenario in report["scenarios"].as_array().into_iter().flatten() {
+        let name = text(&scenario["name"]);
+        for fault in scenario["faults"].as_array().into_iter().flatten() {
+            let ids = fault["rules"].as_array().into_iter().flatten().map(text);
+            let ids: Vec<String> = ids.collect();
+            let of_the_model = |id: &String| OF_THE_MODEL.contains(&(&name, id));
+            if !ids.is_empty() && ids.iter().all(of_the_model) {
+                for id in ids {
+                    rules.insert(id, "not exercised".to_owned());
+                }
+                continue;
+            }
+            let notes = ids.iter().map(|id| suspect.judging.doubtful.get(id));
+            let note = notes.collect::<Option<Vec<_>>>();
+            let note = note.and_then(|notes| notes.first().map(|note| (*note).clone()));
+            if note.is_some() {
+                for id in &ids {
+                    rules.insert(id.clone(), "doubtful".to_owned());
+                }
+            }
+            let state = match (&note, &fault["doubtful"], &fault["fails"]) {
+                (Some(_), _, _) | (_, Value::Bool(true), _) => "doubtful",
+                (_, _, Value::Bool(true)) => "failed",
+                _ => "warned",
+            };
+            disagreements.push(Disagreement {
+                state: state.to_owned(),
+                rules: known
+                    .iter()
+                    .filter(|rule| ids.contains(&rule.id))
+                    .cloned()
+                    .collect(),
+                seen: neutral(&text(&fault["summary"])),
+                note,
+                transcript: excerpt(&scenario["transcript"], &fault["entry"]),
+                scenario: name.clone(),
+            });
+        }
+    }
+    Ok(Judged {
+        program: suspect.title.to_owned(),
+        role: suspect.role.to_owned(),
+        date: began.chars().take(10).collect(),
+        rules,
+        disagreements,
+    })
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// Returns the lines of a conversation around one, which is marked.
+fn excerpt(transcript: &Value, entry: &Value) -> Vec<String> {
+    let Some(all) = transcript.as_array().filter(|all| !all.is_empty()) else {
+        return Vec::new();
+    };
+    let wrong = entry.as_u64().and_then(|entry| usize::try_from(entry).ok());
+    let middle = wrong.unwrap_or(all.len() - 1).min(all.len() - 1);
+    let shown = all.iter().enumerate().skip(middle.saturating_sub(AROUND));
+    let line = |(number, entry): (usize, &Value)| {
+        let arrow = match entry["dir"].as_str() {
+            Some("client->agent") => "->",
+            Some("agent->client") => "<-",
+            _ => return None,
+        };
+        let mark = if Some(number) == wrong { ">" } else { " " };
+        let line = neutral(entry["line"].as_str()?);
+        let more = if line.chars().count() > LINE {
+            "…"
+        } else {
+            ""
+        };
+        let line: String = line.chars().take(LINE).collect();
+        Some(format!("{mark} {arrow} {line}{more}"))
+    };
+    shown.take(2 * AROUND + 1).filter_map(line).collect()
+}
+
+/// Takes out what is another on every run: the name of the folder of the scenario.
+fn neutral(line: &str) -> String {
+    let mut parts = line.split("/tmp/acp-check-");
+    let mut whole = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let name = part.chars().take_while(char::is_ascii_alphanumeric).count();
+        whole.push_str("/tmp/acp-check-…");
+        whole.push_str(&part[name..]);
+    }
+    whole
+}
+
+/// What was found of all programs, as it is kept.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Results {
+    pub(super) acp: String,
+    pub(super) programs: Vec<Judged>,
+}
+
+impl Results {
+    /// Reads what was found before; nothing where there is no file.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be read.
+    pub(super) fn load(path: &Path) -> Result<Self> {
+        if !path.exists() {
+            return Ok(Self::default());
+        }
+        let text = fs::read_to_string(path);
+        let text = text.with_context(|| format!("failed to read {}", path.display()))?;
+        serde_json::from_str(&text).with_context(|| format!("failed to parse {}", path.display()))
+    }
+
+    /// Puts in what was found now, in place of what is known of the same programs.
+    pub(super) fn put(&mut self, found: Vec<Judged>) {
+        for judged in found {
+            let same =
+                |other: &Judged| other.program == judged.program && other.role == judged.role;
+            match self.programs.iter().position(same) {
+                Some(at) => self.programs[at] = judged,
+                None => self.programs.push(judged),
+            }
+        }
+    }
+
+    /// Tells where programs break other rules now than is known of them.
+    pub(super) fn news(&self, found: &[Judged]) -> Vec<String> {
+        let mut news = Vec::new();
+        for judged in found {
+            let known = self
+                .programs
+                .iter()
+                .find(|known| known.program == judged.program);
+            let known = known.map(Judged::failed).unwrap_or_default();
+            for id in judged.failed().difference(&known) {
+                news.push(format!("{} breaks {id}", judged.program));
+            }
+            let kept = |id: &&&str| {
+                judged
+                    .rules
+                    .get(**id)
+                    .is_some_and(|state| state == "passed")
+            };
+            for id in known.iter().filter(kept) {
+                news.push(format!("{} keeps {id} now", judged.program));
+            }
+        }
+        news
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be written.
+    pub(super) fn save(&self, path: &PathBuf) -> Result<()> {
+        fs::create_dir_all(path.parent().context("the file is in a folder")?)?;
+        let text = serde_json::to_string_pretty(self)? + "\n";
+        fs::write(path, text).with_context(|| format!("failed to write {}", path.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn judged(doubtful: &str) -> Judged {
+        let recipe = format!("[doubtful]\n{doubtful}");
+        let rule = |id: &str, state: &str| json!({"id": id, "level": "MUST", "text": "Do it", "source": "doc:1", "state": state});
+        let fault = |id: &str| json!({"rules": [id], "fails": true, "doubtful": false, "summary": "in /tmp/acp-check-a1/project", "entry": 1});
+        let transcript = json!([
+            {"t": 0, "dir": "client->agent", "line": "{}"},
+            {"t": 1, "dir": "agent->client", "line": "wrong"},
+        ]);
+        let report = json!({
+            "began": "2026-11-30T11:00:00Z",
+            "rules": [rule("R001", "passed"), rule("R120", "failed"), rule("R136", "failed")],
+            "scenarios": [
+                {"name": "agent/cancel", "faults": [fault("R120")], "transcript": transcript},
+                {"name": "agent/plan_is_reported", "faults": [fault("R136")], "transcript": []},
+            ],
+        });
+        let judging = toml::from_str(&recipe).expect("the recipe can be read");
+        let suspect = Suspect {
+            title: "one 1.0",
+            role: "agent",
+            command: Vec::new(),
+            judging: &judging,
+        };
+        read(&suspect, &report).expect("the report can be read")
+    }
+
+    #[test]
+    fn a_report_becomes_what_is_kept() {
+        let judged = judged("");
+        assert_eq!(judged.date, "2026-11-30");
+        assert_eq!(judged.rules["R120"], "failed");
+        assert_eq!(judged.rules["R136"], "not exercised");
+        let [one] = judged.disagreements.as_slice() else {
+            panic!("{:?}", judged.disagreements);
+        };
+        assert_eq!(
+            (one.state.as_str(), one.rules[0].id.as_str()),
+            ("failed", "R120")
+        );
+        assert_eq!(one.seen, "in /tmp/acp-check-…/project");
+        assert_eq!(one.transcript, ["  -> {}", "> <- wrong"]);
+    }
+
+    #[test]
+    fn what_a_person_doubts_is_doubtful() {
+        let judged = judged("R120 = \"it was done before\"");
+        assert_eq!(judged.rules["R120"], "doubtful");
+        assert_eq!(judged.disagreements[0].state, "doubtful");
+        assert_eq!(
+            judged.disagreements[0].note.as_deref(),
+            Some("it was done before")
+        );
+    }
+
+    #[test]
+    fn what_is_otherwise_than_known_is_told() {
+        let mut known = Results::default();
+        let now = [judged("")];
+        assert_eq!(known.news(&now), ["one 1.0 breaks R120"]);
+        known.put(now.to_vec());
+        assert!(known.news(&now).is_empty());
+        let mut better = judged("");
+        better.rules.insert("R120".to_owned(), "passed".to_owned());
+        assert_eq!(known.news(&[better.clone()]), ["one 1.0 keeps R120 now"]);
+        known.put(vec![better]);
+        assert_eq!(known.programs.len(), 1);
+    }
+}
