@@ -119,7 +119,7 @@ impl Play {
             let answer = json!({"sessionId": name});
             self.agent.answer(&request, answer).await;
         };
-        let (session, ()) = tokio::join!(self.client.new_session("/work"), serve);
+        let (session, ()) = tokio::join!(self.client.new_session("/code"), serve);
         Place {
             session: session.unwrap(),
             turn: None,

@@ -56,7 +56,7 @@ async fn the_agent_is_told_who_we_are_and_what_we_can_do() {
     };
     assert!(matches!(client.agent(), Err(ClientError::NotDialed)));
     assert!(matches!(
-        client.new_session("/work").await,
+        client.new_session("/code").await,
         Err(ClientError::NotDialed)
     ));
     let (answer, ()) = tokio::join!(client.dial(), serve);

@@ -519,7 +519,7 @@ async fn questions_of_a_request_end_with_it() {
             .await;
         assert_eq!(agent.refusal(3).await, -32602);
     };
-    let (session, ()) = tokio::join!(client.new_session("/work"), serve);
+    let (session, ()) = tokio::join!(client.new_session("/code"), serve);
     let mut session = session.unwrap();
     // One that belongs to a prompt stands in the stream of its turn.
     let mut turn = session.prompt("one").await.unwrap();

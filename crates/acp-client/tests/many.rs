@@ -104,7 +104,7 @@ async fn all_at_once(client: Client) {
     client.dial().await.unwrap();
     let mut tasks = Vec::new();
     for seed in 0..SESSIONS {
-        let session = client.new_session("/work").await.unwrap();
+        let session = client.new_session("/code").await.unwrap();
         tasks.push(tokio::spawn(work(session, seed)));
     }
     for task in tasks {
@@ -127,7 +127,7 @@ async fn crowd(client: &Client, size: usize) -> Vec<Session> {
     let mut opening = tokio::task::JoinSet::new();
     for _ in 0..size {
         let client = client.clone();
-        opening.spawn(async move { client.new_session("/work").await.unwrap() });
+        opening.spawn(async move { client.new_session("/code").await.unwrap() });
     }
     opening.join_all().await
 }

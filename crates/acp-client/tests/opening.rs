@@ -28,12 +28,12 @@ async fn remembered() -> (Client, Agent) {
 #[tokio::test(start_paused = true)]
 async fn a_history_is_streamed_and_then_there_is_a_session() {
     let (client, mut agent) = remembered().await;
-    let mut loading = client.load_session(SESSION, "/work").await.unwrap();
+    let mut loading = client.load_session(SESSION, "/code").await.unwrap();
     assert_eq!(loading.session_id(), SESSION);
     let load = agent.request("session/load").await;
     assert_eq!(
         load["params"],
-        json!({"sessionId": SESSION, "cwd": "/work", "mcpServers": []})
+        json!({"sessionId": SESSION, "cwd": "/code", "mcpServers": []})
     );
     agent.text("old").await;
     // Streamed: it is there before the answer is.
@@ -84,9 +84,9 @@ async fn a_history_can_be_had_in_one_piece_or_not_at_all() {
         agent.answer(&load, json!(null)).await;
     };
     let load = async {
-        let loading = client.load_session(SESSION, "/work").await.unwrap();
+        let loading = client.load_session(SESSION, "/code").await.unwrap();
         let loaded = loading.collect().await.unwrap();
-        let loading = client.load_session("s-2", "/work").await.unwrap();
+        let loading = client.load_session("s-2", "/code").await.unwrap();
         (loaded, loading.end().await.unwrap())
     };
     let ((loaded, session), ()) = tokio::join!(load, serve);
@@ -106,7 +106,7 @@ async fn a_history_can_be_had_in_one_piece_or_not_at_all() {
 async fn the_session_can_be_used_by_the_agent_while_it_is_loaded() {
     let options = ClientOptions::new().with_permissions_in_stream();
     let (client, mut agent) = dialed(options, remembering()).await;
-    let mut loading = client.load_session(SESSION, "/work").await.unwrap();
+    let mut loading = client.load_session(SESSION, "/code").await.unwrap();
     let load = agent.request("session/load").await;
     agent.text("before").await;
     agent.ask_permission(0, json!({"toolCallId": "t"})).await;
@@ -123,12 +123,12 @@ async fn the_session_can_be_used_by_the_agent_while_it_is_loaded() {
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_loaded_is_told_before_anything_is_sent() {
     let (client, mut agent) = dialed(ClientOptions::new(), json!({})).await;
-    let error = client.load_session("s-9", "/work").await.unwrap_err();
+    let error = client.load_session("s-9", "/code").await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "use `loadSession`, which the agent does not offer"
     );
-    let error = client.resume_session("s-9", "/work").await.unwrap_err();
+    let error = client.resume_session("s-9", "/code").await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "use `sessionCapabilities.resume`, which the agent does not offer"
@@ -139,21 +139,21 @@ async fn what_cannot_be_loaded_is_told_before_anything_is_sent() {
     let _open = open(&client, &mut agent, json!({})).await;
     let http = McpServer::from(McpServerHttp::new("x", "http://127.0.0.1:1", Vec::new()));
     let cases = [
-        ("", SessionSetup::new("/work"), "whose id is empty"),
+        ("", SessionSetup::new("/code"), "whose id is empty"),
         ("s-9", SessionSetup::new("work"), "must be absolute"),
         (
             SESSION,
-            SessionSetup::new("/work"),
+            SessionSetup::new("/code"),
             "a session that is open already",
         ),
         (
             "s-9",
-            SessionSetup::new("/work").with_additional_directories(["/more"]),
+            SessionSetup::new("/code").with_additional_directories(["/more"]),
             "`sessionCapabilities.additionalDirectories`",
         ),
         (
             "s-9",
-            SessionSetup::new("/work").with_mcp_servers([http]),
+            SessionSetup::new("/code").with_mcp_servers([http]),
             "`mcpCapabilities.http`",
         ),
     ];
@@ -170,7 +170,7 @@ async fn what_cannot_be_loaded_is_told_before_anything_is_sent() {
 async fn a_session_that_was_not_loaded_can_be_tried_again() {
     let (client, mut agent) = remembered().await;
     let load = async |agent: &mut Agent, answer: Value| {
-        let loading = client.load_session(SESSION, "/work").await.unwrap();
+        let loading = client.load_session(SESSION, "/code").await.unwrap();
         let request = agent.request("session/load").await;
         agent.text("of this attempt").await;
         match answer {
@@ -207,7 +207,7 @@ async fn a_session_that_was_not_loaded_can_be_tried_again() {
 async fn loading_takes_a_while_but_not_for_ever() {
     let (client, mut agent) = remembered().await;
     let start = Instant::now();
-    let mut loading = client.load_session(SESSION, "/work").await.unwrap();
+    let mut loading = client.load_session(SESSION, "/code").await.unwrap();
     let request = agent.request("session/load").await;
     agent.text("one").await;
     assert_eq!(brief(&loading.next().await.unwrap()), "one");
@@ -228,7 +228,7 @@ async fn loading_takes_a_while_but_not_for_ever() {
     let close = agent.request("session/close").await;
     assert_eq!(close["params"]["sessionId"], SESSION);
     // Here it is forgotten; the next attempt is one of its own.
-    let loading = client.load_session(SESSION, "/work").await.unwrap();
+    let loading = client.load_session(SESSION, "/code").await.unwrap();
     let request = agent.request("session/load").await;
     agent.answer(&request, json!({})).await;
     loading.end().await.unwrap();
@@ -239,7 +239,7 @@ async fn a_loading_that_is_given_up_leaves_nothing_behind() {
     // Before the answer, and when it is there and unread.
     for answered in [false, true] {
         let (client, mut agent) = remembered().await;
-        let loading = client.load_session(SESSION, "/work").await.unwrap();
+        let loading = client.load_session(SESSION, "/code").await.unwrap();
         let request = agent.request("session/load").await;
         if answered {
             agent.text("unread").await;
@@ -265,10 +265,10 @@ async fn a_loading_that_is_given_up_leaves_nothing_behind() {
 #[tokio::test(start_paused = true)]
 async fn a_late_answer_does_not_close_what_was_opened_since() {
     let (client, mut agent) = remembered().await;
-    drop(client.load_session(SESSION, "/work").await.unwrap());
+    drop(client.load_session(SESSION, "/code").await.unwrap());
     let first = agent.request("session/load").await;
     agent.notification("$/cancel_request").await;
-    let second = client.load_session(SESSION, "/work").await.unwrap();
+    let second = client.load_session(SESSION, "/code").await.unwrap();
     let request = agent.request("session/load").await;
     agent.answer(&first, json!({})).await;
     agent.answer(&request, json!({})).await;
@@ -279,7 +279,7 @@ async fn a_late_answer_does_not_close_what_was_opened_since() {
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_dies_while_it_loads_is_told_after_its_last_words() {
     let (client, mut agent) = remembered().await;
-    let mut loading = client.load_session(SESSION, "/work").await.unwrap();
+    let mut loading = client.load_session(SESSION, "/code").await.unwrap();
     agent.request("session/load").await;
     agent.text("last words").await;
     agent.hang_up();
@@ -297,7 +297,7 @@ async fn a_session_is_resumed_without_its_history() {
         let resume = agent.request("session/resume").await;
         assert_eq!(
             resume["params"],
-            json!({"sessionId": SESSION, "cwd": "/work"})
+            json!({"sessionId": SESSION, "cwd": "/code"})
         );
         // Some replay all the same: more than is kept between turns.
         for n in 0..600 {
@@ -305,7 +305,7 @@ async fn a_session_is_resumed_without_its_history() {
         }
         agent.answer(&resume, json!({"modes": modes()})).await;
     };
-    let (session, ()) = tokio::join!(client.resume_session(SESSION, "/work"), serve);
+    let (session, ()) = tokio::join!(client.resume_session(SESSION, "/code"), serve);
     let mut session = session.unwrap();
     assert_eq!(session.modes().unwrap().current_mode_id, *"ask");
     let mut turn = session.prompt("go on").await.unwrap();
@@ -326,7 +326,7 @@ async fn a_session_that_was_not_resumed_can_be_tried_again() {
                 None => agent.answer(&request, json!({})).await,
             }
         };
-        let (session, ()) = tokio::join!(client.resume_session(SESSION, "/work"), serve);
+        let (session, ()) = tokio::join!(client.resume_session(SESSION, "/code"), serve);
         session
     };
     let error = resume(&mut agent, Some(-32002)).await.unwrap_err();
@@ -335,7 +335,7 @@ async fn a_session_that_was_not_resumed_can_be_tried_again() {
         "resume a session: the agent answered no (-32002)"
     );
     // Given up by its caller: it is closed when it succeeds after all.
-    let given_up = timeout(SECOND, client.resume_session(SESSION, "/work")).await;
+    let given_up = timeout(SECOND, client.resume_session(SESSION, "/code")).await;
     assert!(given_up.is_err());
     let request = agent.request("session/resume").await;
     agent.notification("$/cancel_request").await;
@@ -350,7 +350,7 @@ async fn a_session_that_is_opened_when_nobody_waits_any_more_is_closed() {
     let (client, mut agent) = remembered().await;
     // Given up before the answer, and with the answer unread.
     for answered in [false, true] {
-        let mut opening = Box::pin(client.new_session("/work"));
+        let mut opening = Box::pin(client.new_session("/code"));
         assert!(futures_poll(&mut opening).is_none());
         let request = agent.request("session/new").await;
         if answered {
@@ -372,7 +372,7 @@ async fn a_session_that_is_opened_when_nobody_waits_any_more_is_closed() {
 async fn what_was_said_to_an_earlier_session_of_the_name_is_not_for_the_next() {
     let (client, session, mut agent) = opened(ClientOptions::new()).await;
     // Another session is being opened all the while, so early updates are kept.
-    let mut other = Box::pin(client.new_session("/work"));
+    let mut other = Box::pin(client.new_session("/code"));
     assert!(futures_poll(&mut other).is_none());
     let first = agent.request("session/new").await;
     drop(session);
@@ -384,7 +384,7 @@ async fn what_was_said_to_an_earlier_session_of_the_name_is_not_for_the_next() {
         agent.text("for the second").await;
         agent.answer(&request, json!({"sessionId": SESSION})).await;
     };
-    let (second, ()) = tokio::join!(client.new_session("/work"), serve);
+    let (second, ()) = tokio::join!(client.new_session("/code"), serve);
     let mut second = second.unwrap();
     assert_eq!(
         brief(&second.updates().next().await.unwrap()),

@@ -50,7 +50,7 @@ async fn run(options: ClientOptions, answer: impl Fn(PendingQuestion)) -> (Vec<S
     let (reader, writer) = split(ours);
     let client = Client::over(reader, writer, options);
     client.dial().await.unwrap();
-    let mut session = client.new_session("/work").await.unwrap();
+    let mut session = client.new_session("/code").await.unwrap();
     let mut turn = session.prompt("deploy").await.unwrap();
     let mut seen = Vec::new();
     while let Some(event) = turn.next().await {

@@ -29,7 +29,7 @@ async fn without_anybody_to_ask_everything_is_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn a_policy_answers_by_kind_and_never_for_ever() {
-    let options = ClientOptions::new().with_permissions(Policy::new(Allow::Reads, "/work"));
+    let options = ClientOptions::new().with_permissions(Policy::new(Allow::Reads, "/code"));
     let (_client, _session, mut agent) = opened(options).await;
     agent.ask_permission(1, tool("t", "read")).await;
     assert_eq!(agent.result(1).await, selected("yes"));
@@ -39,7 +39,7 @@ async fn a_policy_answers_by_kind_and_never_for_ever() {
 
 #[tokio::test(start_paused = true)]
 async fn a_handler_is_told_the_kind_that_was_announced() {
-    let options = ClientOptions::new().with_permissions(Policy::new(Allow::Reads, "/work"));
+    let options = ClientOptions::new().with_permissions(Policy::new(Allow::Reads, "/code"));
     let (_client, mut session, mut agent) = opened(options).await;
     let mut turn = session.prompt("one").await.unwrap();
     let prompt = agent.request("session/prompt").await;
@@ -61,7 +61,7 @@ async fn a_handler_is_told_the_kind_that_was_announced() {
 
 #[tokio::test(start_paused = true)]
 async fn a_reader_that_stands_still_does_not_hold_up_the_answer_for_long() {
-    let options = ClientOptions::new().with_permissions(Policy::new(Allow::Reads, "/work"));
+    let options = ClientOptions::new().with_permissions(Policy::new(Allow::Reads, "/code"));
     let (_client, mut session, mut agent) = opened(options).await;
     let _turn = session.prompt("one").await.unwrap();
     agent.request("session/prompt").await;

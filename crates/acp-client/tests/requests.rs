@@ -19,7 +19,7 @@ async fn with_sessions(capabilities: Value) -> (Client, Agent) {
 
 fn sessions(ids: &[&str]) -> Value {
     ids.iter()
-        .map(|id| json!({"sessionId": id, "cwd": "/work"}))
+        .map(|id| json!({"sessionId": id, "cwd": "/code"}))
         .collect()
 }
 
@@ -45,7 +45,7 @@ async fn a_list_is_read_over_its_pages() {
         json!({"sessions": sessions(&["c"]), "nextCursor": null}),
     ];
     let read = async {
-        let mut list = client.list_sessions().with_cwd("/work");
+        let mut list = client.list_sessions().with_cwd("/code");
         let mut ids = Vec::new();
         while let Some(session) = list.next().await.unwrap() {
             ids.push(session.session_id.to_string());
@@ -58,9 +58,9 @@ async fn a_list_is_read_over_its_pages() {
     assert_eq!(
         asked,
         [
-            json!({"cwd": "/work"}),
-            json!({"cwd": "/work", "cursor": odd}),
-            json!({"cwd": "/work", "cursor": "third"}),
+            json!({"cwd": "/code"}),
+            json!({"cwd": "/code", "cursor": odd}),
+            json!({"cwd": "/code", "cursor": "third"}),
         ]
     );
 }

@@ -19,7 +19,7 @@ async fn updates_that_come_before_the_session_has_a_name_are_kept() {
     let (client, mut agent) = dialed(ClientOptions::new(), json!({})).await;
     let serve = async {
         let request = agent.request("session/new").await;
-        assert_eq!(request["params"], json!({"cwd": "/work", "mcpServers": []}));
+        assert_eq!(request["params"], json!({"cwd": "/code", "mcpServers": []}));
         for text in ["a", "b", "c"] {
             agent.text(text).await;
         }
@@ -27,7 +27,7 @@ async fn updates_that_come_before_the_session_has_a_name_are_kept() {
         agent.answer(&request, json!({"sessionId": SESSION})).await;
         agent.text("d").await;
     };
-    let (session, ()) = tokio::join!(client.new_session("/work"), serve);
+    let (session, ()) = tokio::join!(client.new_session("/code"), serve);
     let mut session = session.unwrap();
     assert_eq!(session.id(), SESSION);
     let mut updates = session.updates();
@@ -54,7 +54,7 @@ async fn an_agent_may_ask_before_we_have_read_the_name_of_the_session() {
             assert_eq!(answer["result"], selected("no"), "{answer}");
         }
     };
-    let (session, ()) = tokio::join!(client.new_session("/work"), serve);
+    let (session, ()) = tokio::join!(client.new_session("/code"), serve);
     drop(session.unwrap());
     // An agent that will not say the name before it is answered is not waited for.
     let serve = async {
@@ -63,7 +63,7 @@ async fn an_agent_may_ask_before_we_have_read_the_name_of_the_session() {
         assert_eq!(agent.refusal(3).await, -32002);
         agent.answer(&request, json!({"sessionId": SESSION})).await;
     };
-    let (session, ()) = tokio::join!(client.new_session("/work"), serve);
+    let (session, ()) = tokio::join!(client.new_session("/code"), serve);
     drop(session.unwrap());
     agent.ask_permission(4, tool).await;
     assert_eq!(agent.refusal(4).await, -32002, "nobody is left to name one");
@@ -86,7 +86,7 @@ async fn an_agent_that_wants_a_login_says_so_and_how() {
     };
     let opening = async {
         client.dial().await.unwrap();
-        client.new_session("/work").await.unwrap_err()
+        client.new_session("/code").await.unwrap_err()
     };
     let (error, ()) = tokio::join!(opening, serve);
     let ClientError::AuthRequired {
@@ -113,7 +113,7 @@ async fn a_session_that_is_open_already_stays_as_it_is() {
         agent.answer(&request, json!({"sessionId": SESSION})).await;
         agent.text("for the first").await;
     };
-    let (second, ()) = tokio::join!(client.new_session("/work"), serve);
+    let (second, ()) = tokio::join!(client.new_session("/code"), serve);
     assert!(
         matches!(second, Err(ClientError::DuplicateSession { session }) if session == *SESSION)
     );
@@ -151,7 +151,7 @@ async fn opening_a_session_takes_a_while_but_not_for_ever() {
     };
     let start = tokio::time::Instant::now();
     let opening = async {
-        let error = client.new_session("/work").await.unwrap_err();
+        let error = client.new_session("/code").await.unwrap_err();
         (error, start.elapsed())
     };
     let ((error, took), request) = tokio::join!(opening, serve);
@@ -183,11 +183,11 @@ async fn what_the_agent_does_not_offer_is_not_asked_for() {
     let refused = async |new: SessionSetup| client.new_session(new).await.unwrap_err().to_string();
     let http = McpServer::from(McpServerHttp::new("x", "http://127.0.0.1:1", Vec::new()));
     assert_eq!(
-        refused(SessionSetup::new("/work").with_mcp_servers([http])).await,
+        refused(SessionSetup::new("/code").with_mcp_servers([http])).await,
         "use `mcpCapabilities.http`, which the agent does not offer"
     );
     assert_eq!(
-        refused(SessionSetup::new("/work").with_additional_directories(["/more"])).await,
+        refused(SessionSetup::new("/code").with_additional_directories(["/more"])).await,
         "use `sessionCapabilities.additionalDirectories`, which the agent does not offer"
     );
     assert_eq!(

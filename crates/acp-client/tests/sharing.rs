@@ -30,9 +30,9 @@ fn every_future_may_move_between_threads() {
     shared::<SessionList>();
     fn client(client: &'static Client) {
         send(client.dial());
-        send(client.new_session("/work"));
-        send(client.load_session("s", "/work"));
-        send(client.resume_session("s", "/work"));
+        send(client.new_session("/code"));
+        send(client.load_session("s", "/code"));
+        send(client.resume_session("s", "/code"));
         send(client.close_session("s"));
         send(client.delete_session("s"));
         send(client.authenticate("key"));
@@ -113,7 +113,7 @@ async fn a_handler_may_ask_the_agent() {
     let asked = agent.request("session/set_config_option").await;
     agent.answer(&asked, json!({"configOptions": []})).await;
     let asked = agent.request("session/list").await;
-    let sessions = json!([{"sessionId": "s-1", "cwd": "/work"}]);
+    let sessions = json!([{"sessionId": "s-1", "cwd": "/code"}]);
     agent.answer(&asked, json!({"sessions": sessions})).await;
     assert_eq!(agent.result(0).await, selected("no"));
     agent.answer(&prompt, end_turn()).await;

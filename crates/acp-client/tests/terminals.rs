@@ -119,7 +119,7 @@ fn terminals_are_advertised_when_they_are_configured() {
 async fn terminals_are_served_after_a_look_at_the_request() {
     let (options, notes) = options();
     let (_client, _session, mut agent) = opened(options).await;
-    assert_eq!(notes.take(), ["open [\"/work\"]"]);
+    assert_eq!(notes.take(), ["open [\"/code\"]"]);
     assert_eq!(
         create(&mut agent, SESSION).await,
         json!({"terminalId": "t"})
@@ -200,7 +200,7 @@ async fn a_terminal_belongs_to_its_session() {
     };
     let (second, ()) = tokio::join!(client.new_session("/other"), serve);
     let _second = second.unwrap();
-    assert_eq!(notes.take(), ["open [\"/work\"]", "open [\"/other\"]"]);
+    assert_eq!(notes.take(), ["open [\"/code\"]", "open [\"/other\"]"]);
     create(&mut agent, "s-2").await;
     agent.ask(1, "terminal/output", about("t")).await;
     assert_eq!(agent.refusal(1).await, -32002);
@@ -215,16 +215,16 @@ async fn all_folders_of_a_session_are_told() {
     let (options, notes) = options();
     let offered = json!({"sessionCapabilities": {"additionalDirectories": {}}});
     let (client, mut agent) = dialed(options, offered).await;
-    let new = SessionSetup::new("/work").with_additional_directories(["/lib", "/docs"]);
+    let new = SessionSetup::new("/code").with_additional_directories(["/lib", "/docs"]);
     let serve = async {
         let request = agent.request("session/new").await;
-        let told = ["open [\"/work\", \"/lib\", \"/docs\"]"];
+        let told = ["open [\"/code\", \"/lib\", \"/docs\"]"];
         assert_eq!(notes.take(), told, "before the agent hears of it");
         agent.answer(&request, json!({"sessionId": SESSION})).await;
     };
     let (session, ()) = tokio::join!(client.new_session(new), serve);
     session.unwrap();
-    assert_eq!(notes.take(), ["drop /work"]);
+    assert_eq!(notes.take(), ["drop /code"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -239,7 +239,7 @@ async fn the_end_of_a_session_ends_what_it_waits_for() {
     // The agent cannot close sessions: it is closed here all the same.
     session.close().await.unwrap_err();
     assert_eq!(agent.refusal(1).await, -32800);
-    assert_eq!(notes.take(), ["drop /work"], "although a control is held");
+    assert_eq!(notes.take(), ["drop /code"], "although a control is held");
     agent.ask(2, "terminal/output", about("t")).await;
     assert_eq!(agent.refusal(2).await, -32002);
     drop(control);
@@ -255,7 +255,7 @@ async fn a_session_that_nobody_holds_ends_what_it_waits_for() {
     agent.hears_nothing_for(SECOND).await;
     drop(session);
     assert_eq!(agent.refusal(1).await, -32800);
-    assert_eq!(notes.take(), ["drop /work"]);
+    assert_eq!(notes.take(), ["drop /code"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -272,7 +272,7 @@ async fn the_end_of_the_connection_ends_the_terminals() {
     while Arc::strong_count(&notes.0) > 2 {
         tokio::task::yield_now().await;
     }
-    assert_eq!(notes.take(), ["drop /work"], "although the session is held");
+    assert_eq!(notes.take(), ["drop /code"], "although the session is held");
     drop(session);
 }
 

@@ -122,7 +122,7 @@ async fn strict(options: ClientOptions) -> Client {
 #[tokio::test(start_paused = true)]
 async fn a_turn_can_be_given_up_at_every_moment() {
     let client = strict(ClientOptions::new()).await;
-    let mut session = client.new_session("/work").await.unwrap();
+    let mut session = client.new_session("/code").await.unwrap();
     let mut ended = 0;
     for moment in 0..MOMENTS {
         let turn = async { session.prompt_when_idle("x").await?.end().await };
@@ -145,7 +145,7 @@ async fn a_turn_can_be_given_up_at_every_moment() {
 #[tokio::test(start_paused = true)]
 async fn a_turn_can_be_cancelled_at_every_moment() {
     let client = strict(ClientOptions::new().with_permissions_in_stream()).await;
-    let mut session = client.new_session("/work").await.unwrap();
+    let mut session = client.new_session("/code").await.unwrap();
     let mut reasons = HashSet::new();
     for moment in 0..MOMENTS {
         let mut turn = session.prompt_when_idle("x").await.unwrap();
@@ -179,11 +179,11 @@ async fn a_turn_can_be_cancelled_at_every_moment() {
 async fn opening_and_closing_can_be_given_up_at_every_moment() {
     let client = strict(ClientOptions::new()).await;
     for moment in 0..MOMENTS {
-        up_to(moment, client.new_session("/work")).await;
+        up_to(moment, client.new_session("/code")).await;
         let name = format!("old-{moment}");
         let load = async {
             client
-                .load_session(name.clone(), "/work")
+                .load_session(name.clone(), "/code")
                 .await?
                 .end()
                 .await
@@ -191,15 +191,15 @@ async fn opening_and_closing_can_be_given_up_at_every_moment() {
         drop(up_to(moment, load).await);
         let load = async {
             client
-                .load_session(name.clone(), "/work")
+                .load_session(name.clone(), "/code")
                 .await?
                 .end()
                 .await
         };
         let session = timeout(60 * SECOND, load).await.expect("it hangs").unwrap();
         up_to(moment, session.close()).await;
-        drop(up_to(moment, client.resume_session(name.clone(), "/work")).await);
-        let resume = client.resume_session(name, "/work");
+        drop(up_to(moment, client.resume_session(name.clone(), "/code")).await);
+        let resume = client.resume_session(name, "/code");
         let mut session = timeout(60 * SECOND, resume)
             .await
             .expect("it hangs")
@@ -328,12 +328,12 @@ async fn the_death_of_the_agent_ends_every_call_within_a_second() {
         tokio::join!(
             async { turn.end().await.err() },
             async { control.set_config_option("a", "b").await.err() },
-            async { client.new_session("/work").await.err() },
+            async { client.new_session("/code").await.err() },
             async {
-                let loading = client.load_session("old", "/work").await.unwrap();
+                let loading = client.load_session("old", "/code").await.unwrap();
                 loading.end().await.err()
             },
-            async { client.resume_session("older", "/work").await.err() },
+            async { client.resume_session("older", "/code").await.err() },
             async { client.close_session("other").await.err() },
             async { client.delete_session("other").await.err() },
             async { list.next().await.err() },

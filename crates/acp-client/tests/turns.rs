@@ -238,7 +238,7 @@ async fn sessions_do_not_see_each_other() {
         let request = agent.request("session/new").await;
         agent.answer(&request, json!({"sessionId": "s-2"})).await;
     };
-    let (second, ()) = tokio::join!(client.new_session("/work"), serve);
+    let (second, ()) = tokio::join!(client.new_session("/code"), serve);
     let mut second = second.unwrap();
     let mut one = first.prompt("one").await.unwrap();
     let mut two = second.prompt("two").await.unwrap();
@@ -309,7 +309,7 @@ async fn an_agent_that_hangs_up_ends_the_turn_after_its_last_words() {
         Err(ClientError::Died(_))
     ));
     assert!(matches!(
-        client.new_session("/work").await,
+        client.new_session("/code").await,
         Err(ClientError::Died(_))
     ));
     assert!(matches!(client.dial().await, Err(ClientError::Died(_))));

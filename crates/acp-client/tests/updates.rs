@@ -107,7 +107,7 @@ async fn what_is_loaded_is_never_a_repetition() {
         event(&mut agent, "live", json!({"eventId": "1"})).await;
     };
     let load = async {
-        let loading = client.load_session(SESSION, "/work").await.unwrap();
+        let loading = client.load_session(SESSION, "/code").await.unwrap();
         loading.collect().await.unwrap()
     };
     let (mut loaded, ()) = tokio::join!(load, serve);
@@ -145,9 +145,9 @@ async fn the_newest_can_be_all_that_is_wanted() {
     for (options, setup) in [
         (
             ClientOptions::new(),
-            SessionSetup::new("/work").with_flow(flow),
+            SessionSetup::new("/code").with_flow(flow),
         ),
-        (for_all, SessionSetup::new("/work")),
+        (for_all, SessionSetup::new("/code")),
     ] {
         let (client, mut agent) = dialed(options, json!({})).await;
         let serve = async {

@@ -82,7 +82,7 @@ async fn the_next_turn_resumes_the_session_and_sends_the_prompt_alone() {
     let resumed = params(&heard, "session/resume");
     assert_eq!(
         (&resumed["sessionId"], &resumed["cwd"]),
-        (&json!("s-1"), &json!("/work"))
+        (&json!("s-1"), &json!("/code"))
     );
     assert_eq!(prompt(&heard), "And now?");
     assert_eq!(outcome.history.kept, 0);
@@ -167,7 +167,7 @@ async fn who_keeps_records_themselves_learns_why_a_session_is_new_or_has_none() 
             let (reader, writer) = tokio::io::split(ours);
             let client = Client::over(reader, writer, ClientOptions::new());
             let entry = ada();
-            let mut opening = Opening::new(&entry, "/work").going_on_in("s-9");
+            let mut opening = Opening::new(&entry, "/code").going_on_in("s-9");
             if no_other {
                 opening = opening.or_failing();
             }

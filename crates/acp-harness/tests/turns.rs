@@ -91,7 +91,7 @@ async fn profiles_say_what_is_offered() {
 
 #[tokio::test(start_paused = true)]
 async fn an_unknown_agent_fails_before_anything_starts() {
-    let request = acp_harness::turn::TurnRequest::new("eve", "x", "/work");
+    let request = acp_harness::turn::TurnRequest::new("eve", "x", "/code");
     let error = harness().run(request).await.unwrap_err();
     assert!(matches!(error, TurnError::UnknownAgent(_)), "{error}");
     assert!(error.to_string().contains("ada"), "{error}");

@@ -132,9 +132,9 @@ mod tests {
             "```\na\n```\nb\n```\nc\n```"
         );
         assert_eq!(unfenced("plain"), "plain");
-        let cwd = Path::new("/work");
-        assert_eq!(short_path("/work/src/a.rs", cwd), "src/a.rs");
+        let cwd = Path::new("/code");
+        assert_eq!(short_path("/code/src/a.rs", cwd), "src/a.rs");
         assert_eq!(short_path("/other/a.rs", cwd), "/other/a.rs");
-        assert_eq!(short_path("/work", cwd), "/work");
+        assert_eq!(short_path("/code", cwd), "/code");
     }
 }

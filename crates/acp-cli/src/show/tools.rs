@@ -396,8 +396,8 @@ mod tests {
     #[test]
     fn the_newest_content_counts_and_goes_with_the_end() {
         let mut tools = Tools::default();
-        let (cwd, now) = (Path::new("/work"), Instant::now());
-        let diff = Diff::new("/work/a.txt", "new").with_old_text("old");
+        let (cwd, now) = (Path::new("/code"), Instant::now());
+        let diff = Diff::new("/code/a.txt", "new").with_old_text("old");
         tools.call(
             &call("t", "pending").with_content(vec![diff.into()]),
             cwd,

@@ -65,7 +65,7 @@ pub(crate) async fn open(client: &Client, agent: &mut Agent, more: Value) -> Ses
             .extend(more.as_object().unwrap().clone());
         agent.answer(&request, answer).await;
     };
-    let (session, ()) = tokio::join!(client.new_session("/work"), serve);
+    let (session, ()) = tokio::join!(client.new_session("/code"), serve);
     session.unwrap()
 }
 

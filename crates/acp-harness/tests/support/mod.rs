@@ -234,7 +234,7 @@ pub(crate) fn harness_of(entry: AgentEntry) -> Harness {
 }
 
 pub(crate) fn ask(prompt: &str) -> TurnRequest {
-    TurnRequest::new("ada", prompt, "/work")
+    TurnRequest::new("ada", prompt, "/code")
 }
 
 /// The methods that were heard, in order.

@@ -82,7 +82,7 @@ impl Desk {
         let seen = tty.clone();
         let look = Box::new(move || Some(seen.0.lock().unwrap().window));
         let mut screen = Screen::new(tty.clone(), tty.clone(), facts, look, start);
-        screen.in_folder("/work".into());
+        screen.in_folder("/code".into());
         screen.status("working");
         Self {
             screen,

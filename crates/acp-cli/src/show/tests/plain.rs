@@ -36,7 +36,7 @@ fn shown(facts: Facts, act: impl FnOnce(&mut Screen<Kept, Kept>)) -> (String, St
     let (out, err) = (Kept::default(), Kept::default());
     let now = Instant::now();
     let mut screen = Screen::new(out.clone(), err.clone(), facts, Box::new(|| None), now);
-    screen.in_folder("/work".into());
+    screen.in_folder("/code".into());
     act(&mut screen);
     (out.text(), err.text())
 }
@@ -104,7 +104,7 @@ fn messages_stand_on_lines_of_their_own() {
 #[test]
 fn a_tool_call_is_one_line_with_what_it_showed_below() {
     let places = vec![
-        ToolCallLocation::new("/work/a.txt"),
+        ToolCallLocation::new("/code/a.txt"),
         ToolCallLocation::new("/b"),
     ];
     let edit = tool("t", ToolKind::Edit, "Change", ToolCallStatus::Pending);
@@ -113,7 +113,7 @@ fn a_tool_call_is_one_line_with_what_it_showed_below() {
             edit.with_locations(places).into(),
             change("t", ToolCallStatus::InProgress).into(),
             change("t", ToolCallStatus::Completed)
-                .with_content(diff("/work/a.txt", "a\nb\n", "a\nc\n"))
+                .with_content(diff("/code/a.txt", "a\nb\n", "a\nc\n"))
                 .into(),
             tool("u", ToolKind::Execute, "make", ToolCallStatus::Failed)
                 .with_content(output("no rule\n"))

@@ -14,7 +14,7 @@ use super::*;
 fn a_tool_call_is_one_line_that_changes_in_place() {
     let mut desk = Desk::new(60, 12);
     desk.update(text("I look.\n")).wait(100);
-    let places = vec![ToolCallLocation::new("/work/src/main.rs").with_line(7)];
+    let places = vec![ToolCallLocation::new("/code/src/main.rs").with_line(7)];
     let call = tool(
         "t",
         ToolKind::Search,
@@ -183,9 +183,9 @@ fn changes_are_shown_with_their_lines() {
         .replace("line 30\n", "line 30\n\tmore\n");
     let mut desk = Desk::new(60, 30);
     let call = tool("t", ToolKind::Edit, "Edit", ToolCallStatus::Completed);
-    let mut content = diff("/work/src/a.txt", &old, &new);
-    content.extend(diff("/work/new.txt", "", &"x\n".repeat(20)));
-    content.extend(diff("/work/same.txt", "x", "x"));
+    let mut content = diff("/code/src/a.txt", &old, &new);
+    content.extend(diff("/code/new.txt", "", &"x\n".repeat(20)));
+    content.extend(diff("/code/same.txt", "x", "x"));
     desk.update(call.with_content(content)).finish();
     expect![[r#"
         |  ✓ Edit  edit
@@ -224,7 +224,7 @@ fn a_change_of_everything_is_folded() {
     let new = old.replace("line", "row");
     let mut desk = Desk::new(60, 40);
     let call = tool("t", ToolKind::Edit, "Edit", ToolCallStatus::Completed);
-    desk.update(call.with_content(diff("/work/a.txt", &old, &new)))
+    desk.update(call.with_content(diff("/code/a.txt", &old, &new)))
         .finish();
     let seen = desk.seen();
     assert!(seen.contains("a.txt  +100 -100\n"), "{seen}");
@@ -319,7 +319,7 @@ fn permissions_say_why_and_wrap() {
 
 #[test]
 fn who_is_asked_sees_what_would_change_and_sees_it_once() {
-    let content = || diff("/work/a.txt", "one\n", "two\n");
+    let content = || diff("/code/a.txt", "one\n", "two\n");
     let asked = ToolCallUpdate::new("t").with_content(content());
     let mut desk = Desk::new(40, 20);
     let call = tool("t", ToolKind::Edit, "Edit", ToolCallStatus::Pending);
@@ -414,7 +414,7 @@ fn colours_end_where_their_words_end() {
         "A title that is longer than the window",
         ToolCallStatus::Failed,
     );
-    desk.update(call.with_content(diff("/work/a", "1\n", "2\n")))
+    desk.update(call.with_content(diff("/code/a", "1\n", "2\n")))
         .finish();
     let inner = desk.tty.0.lock().unwrap();
     let screen = inner.parser.screen();
