@@ -71,6 +71,7 @@ impl Judge {
             Verdict::NotExercised(why) => Judged::because(scenario, State::NotExercised, why),
             Verdict::Passed | Verdict::Failed => Judged::new(scenario, State::Passed),
         };
+        judged.complete = judged.state == State::Passed && outcome.failure().is_none();
         judged.told = told(outcome.transcript(), self.role);
         judged.faults = faults(outcome);
         judged.more_faults = outcome.more_findings();

@@ -67,6 +67,8 @@ pub struct Judged {
     /// Why it was skipped, not exercised, broken or not run.
     pub(super) why: Option<String>,
     pub(super) faults: Vec<Fault>,
+    /// Every step was done, whatever was wrong besides.
+    pub(super) complete: bool,
     /// How many more there were than are kept.
     pub(super) more_faults: u64,
     pub(super) elapsed: Duration,
@@ -108,6 +110,7 @@ impl Judged {
             state,
             why: None,
             faults: Vec::new(),
+            complete: false,
             more_faults: 0,
             elapsed: Duration::ZERO,
             transcript: Recording::default(),

@@ -273,6 +273,8 @@ fn worst(rule: &Rule, scenarios: &[&Judged]) -> RuleState {
         }
         match judged.state() {
             State::Passed | State::Warned => RuleState::Passed,
+            // Another rule was broken on the way, and this one was seen to be kept.
+            State::Failed if judged.complete => RuleState::Passed,
             State::Failed | State::Broken | State::NotRun => RuleState::Undecided,
             State::NotExercised => RuleState::NotExercised,
             State::Skipped => RuleState::Skipped,
