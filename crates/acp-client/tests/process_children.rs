@@ -164,20 +164,32 @@ async fn a_start_that_moves_on_standard_error_gets_more_time() {
     assert!(since.elapsed() < 5 * SECOND, "{:?}", since.elapsed());
 }
 
-#[tokio::test]
-async fn a_program_that_the_system_does_not_start_in_time_is_given_up() {
-    // No time at all: it comes up when nobody waits any more, and is ended.
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("pid");
-    let script = format!("echo $$ > {}; sleep 600", file.display());
-    let options = ClientOptions::new().with_spawn_timeout(Duration::ZERO);
-    let error = Client::new(launch(&script), options)
-        .dial()
-        .await
-        .unwrap_err();
-    assert_eq!(error.to_string(), "start the agent within 0 s");
-    let pid = pid_in(&file).await;
-    wait_until(|| !runs(pid)).await;
+#[test]
+fn a_program_that_the_system_does_not_start_in_time_is_given_up() {
+    // Only one thread starts programs, and it is held until nobody waits any more.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(1)
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let (release, held) = std::sync::mpsc::channel();
+        let holding = tokio::task::spawn_blocking(move || held.recv());
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("pid");
+        let script = format!("echo $$ > {}; sleep 600", file.display());
+        let options = ClientOptions::new().with_spawn_timeout(Duration::ZERO);
+        let error = Client::new(launch(&script), options)
+            .dial()
+            .await
+            .unwrap_err();
+        assert_eq!(error.to_string(), "start the agent within 0 s");
+        release.send(()).unwrap();
+        holding.await.unwrap().unwrap();
+        // It comes up all the same, and is ended.
+        let pid = pid_in(&file).await;
+        wait_until(|| !runs(pid)).await;
+    });
 }
 
 #[tokio::test]
