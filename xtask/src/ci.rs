@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let mut steps = Steps::new();
     steps.run("format", &mut cargo(["fmt", "--all", "--check"]))?;
     for folder in own_workspaces() {
-        let mut format = cargo(["fmt", "--check", "--manifest-path"]);
+        let mut format = cargo(["fmt", "--all", "--check", "--manifest-path"]);
         format.arg(format!("{folder}/Cargo.toml"));
         steps.run(&format!("format {folder}"), &mut format)?;
     }
