@@ -77,13 +77,13 @@ fn silence() {
     );
     let agent = scenario(
         "agent.acpt",
-        &format!("{HELLO}<- wait 500ms\n<- notify _early\n"),
+        &format!("{HELLO}<- wait 500ms\n<- request _early\n"),
     );
     let client = scenario("client.acpt", &format!("{HELLO}<- nothing for 1s\n"));
     let (_, outcome) = run(meet(Play::agent(&agent), Play::client(&client)));
     assert_eq!(outcome.failure().unwrap().line(), 3);
     // What is ignored does not break it.
-    let client = format!("<- ignore notify _early\n{HELLO}<- nothing for 1s\n");
+    let client = format!("<- ignore request _early\n{HELLO}<- nothing for 1s\n");
     let client = scenario("client.acpt", &client);
     let (_, outcome) = run(meet(Play::agent(&agent), Play::client(&client)));
     outcome.assert_passed();
@@ -124,7 +124,11 @@ fn never_and_ignore_stand() {
         (failure.line(), failure.summary()),
         (2, "the agent sent what it must never send")
     );
-    let outcome = play("");
+    // What is of the agent's own, nobody has to know, unless it asks for an answer.
+    play("").assert_passed();
+    let agent = scenario("agent.acpt", &format!("{HELLO}<- request _a\n"));
+    let client = scenario("client.acpt", &format!("{HELLO}<- notify _c\n"));
+    let (_, outcome) = run(meet(Play::agent(&agent), Play::client(&client)));
     let failure = outcome.failure().unwrap();
     assert_eq!(
         (failure.line(), failure.summary()),

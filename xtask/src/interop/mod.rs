@@ -49,7 +49,7 @@ pub(crate) struct Args {
     /// Take in the peers that are too large, too slow or not free enough for every run.
     #[arg(long)]
     all: bool,
-    /// Try this peer alone; may be repeated.
+    /// Try this peer alone; may be repeated. With `--judge`, `ours` is our own agent and client.
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
     /// Only judge the peers by `acp check`, and hold no other conversation.
@@ -61,6 +61,15 @@ pub(crate) struct Args {
     /// Where peers are installed once for every run [default: target/interop].
     #[arg(long, value_name = "DIR", env = "ACP_INTEROP_CACHE")]
     cache: Option<PathBuf>,
+}
+
+/// What our own agent and client are called together.
+const OURS: &str = "ours";
+
+impl Args {
+    fn names_ours(&self) -> bool {
+        self.only.iter().any(|name| name == OURS)
+    }
 }
 
 /// One sort of peers.
@@ -167,7 +176,7 @@ fn judge_peer(
 
 /// Judges our demo agent and our client, as anybody would.
 fn judge_ours(args: &Args, stage: &Stage) -> Result<Vec<Judged>> {
-    if !args.only.is_empty() {
+    if !args.only.is_empty() && !args.names_ours() {
         return Ok(Vec::new());
     }
     let (demo, client) = (
@@ -250,7 +259,7 @@ fn choose(args: &Args, kinds: &mut [Kind]) -> Result<()> {
     }
     for name in &args.only {
         ensure!(
-            known.contains(name),
+            known.contains(name) || (args.judge && name == OURS),
             "no peer is called {name}, only {}",
             known.join(", ")
         );
@@ -311,7 +320,7 @@ fn build_model(kit: &Path) -> Result<Model> {
 /// Builds the `acp` program, the judge, and the programs that drive an agent.
 fn build_programs(args: &Args) -> Result<()> {
     let mut build = cargo(["build", "--quiet", "--package", "acp-mockpeer"]);
-    if args.judge && !args.only.is_empty() {
+    if args.judge && !args.only.is_empty() && !args.names_ours() {
         return Steps::new().run("judge", &mut build);
     }
     build.args(["--package", "acp-cli"]);

@@ -6,7 +6,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, sleep_until};
 
 use super::{Engine, Event, MOST_FINDINGS, MOST_FLOWS, Stop};
-use crate::ledger::{Finding, Observed};
+use crate::ledger::{Finding, Observed, Shape};
 use crate::play::describe;
 use crate::play::failure::{Failure, broken, failure, waited};
 use crate::play::flow::{Flow, Hope, Taker};
@@ -174,9 +174,12 @@ where
             .ignore
             .iter()
             .any(|rule| meet_message(&rule.message, observed, &mut rule.knowledge.clone()).is_ok());
+        // Who does not know a notification that is not of the protocol passes it over (R184).
+        let own =
+            matches!(&observed.shape, Shape::Notification { method } if method.starts_with('_'));
         // Behind the last step nothing is expected, so nothing is unexpected.
         let over = self.main.is_none() && self.rules.is_empty();
-        told || ignored || over || self.setting.allow.contains(&Check::Unexpected)
+        told || ignored || own || over || self.setting.allow.contains(&Check::Unexpected)
     }
 
     /// Notes what came of a line that a step took.
