@@ -4,10 +4,10 @@
 //! file of the project, the user's own file, and the program itself. Of each setting the
 //! strongest that says it counts, and [`Setting::origin`] tells who it was. A command that
 //! takes settings as flags makes those flags optional and without a default of clap's,
-//! hands what was given to [`load`] as [`Flags`], and then asks the [`Configuration`]
+//! hands what was given to [`load()`] as [`Flags`], and then asks the [`Configuration`]
 //! alone:
 //!
-//! ```ignore
+//! ```text
 //! let flags = Flags { agent: args.agent, timeout: args.timeout.map(Time::from), ..Flags::default() };
 //! let configuration = config::load(&cwd, flags)?;
 //! for warning in configuration.warnings() { /* tell the user, on standard error */ }
