@@ -157,14 +157,18 @@ fn read(suspect: &Suspect<'_>, report: &Value) -> Result<Judged> {
                 (_, _, Value::Bool(true)) => "failed",
                 _ => "warned",
             };
+            let broken = known.iter().filter(|rule| ids.contains(&rule.id));
+            let broken: Vec<Rule> = broken.cloned().collect();
+            let seen = neutral(&text(&fault["summary"]));
+            // What a program does in every conversation is told once.
+            let told = |one: &Disagreement| one.seen == seen && one.rules == broken;
+            if disagreements.iter().any(told) {
+                continue;
+            }
             disagreements.push(Disagreement {
                 state: state.to_owned(),
-                rules: known
-                    .iter()
-                    .filter(|rule| ids.contains(&rule.id))
-                    .cloned()
-                    .collect(),
-                seen: neutral(&text(&fault["summary"])),
+                rules: broken,
+                seen,
                 note,
                 transcript: excerpt(&scenario["transcript"], &fault["entry"]),
                 scenario: name.clone(),
