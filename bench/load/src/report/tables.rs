@@ -56,7 +56,7 @@ const RAW: &str = "floor-raw";
 
 const TARGETS: [Target; 21] = [
     target(
-        "agent.ping",
+        "agent.ping1",
         "p50_us",
         "µs, median",
         None,
@@ -64,7 +64,7 @@ const TARGETS: [Target; 21] = [
         Some(8.0),
     ),
     target(
-        "agent.ping",
+        "agent.ping1",
         "cpu_us",
         "µs of processor a turn",
         None,
@@ -120,7 +120,7 @@ const TARGETS: [Target; 21] = [
         Some(28.0),
     ),
     target(
-        "agent.callback",
+        "agent.callback1",
         "p50_us",
         "µs, median",
         None,
@@ -128,7 +128,7 @@ const TARGETS: [Target; 21] = [
         Some(6.0),
     ),
     target(
-        "agent.callback",
+        "agent.callback1",
         "cpu_us",
         "µs of processor a question",
         None,
@@ -168,7 +168,7 @@ const TARGETS: [Target; 21] = [
         Some(10.0),
     ),
     target(
-        "client.ping",
+        "client.ping1",
         "p50_us",
         "µs, median",
         None,
@@ -176,7 +176,7 @@ const TARGETS: [Target; 21] = [
         Some(6.0),
     ),
     target(
-        "client.ping",
+        "client.ping1",
         "cpu_us",
         "µs of processor a turn",
         None,
@@ -200,7 +200,7 @@ const TARGETS: [Target; 21] = [
         Some(1.7),
     ),
     target(
-        "client.callback",
+        "client.callback1",
         "p50_us",
         "µs, median",
         None,
@@ -208,7 +208,7 @@ const TARGETS: [Target; 21] = [
         Some(7.0),
     ),
     target(
-        "client.callback",
+        "client.callback1",
         "cpu_us",
         "µs of processor a question",
         None,
