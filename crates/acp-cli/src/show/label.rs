@@ -12,48 +12,20 @@ pub(super) struct Label {
     pub(super) tone: Tone,
 }
 
-pub(super) const LOST: Label = Label {
-    word: "lost",
-    sign: "!",
-    tone: Tone::Warning,
-};
-pub(super) const ASKS: Label = Label {
-    word: "asks",
-    sign: "?",
-    tone: Tone::Warning,
-};
-pub(super) const ACP: Label = Label {
-    word: "acp",
-    sign: ">",
-    tone: Tone::Faint,
-};
-pub(super) const LINK: Label = Label {
-    word: "link",
-    sign: "@",
-    tone: Tone::Faint,
-};
-pub(super) const ALSO: Label = Label {
-    word: "also",
-    sign: "@",
-    tone: Tone::Faint,
-};
-pub(super) const THOUGHT: Label = Label {
-    word: "thought",
-    sign: "~",
-    tone: Tone::Faint,
-};
-pub(super) const NEWS: Label = Label {
-    word: "news",
-    sign: "-",
-    tone: Tone::Faint,
-};
-pub(super) const PLAN: Label = Label {
-    word: "plan",
-    sign: "-",
-    tone: Tone::Faint,
-};
+pub(super) const LOST: Label = Label::new("lost", "!", Tone::Warning);
+pub(super) const ASKS: Label = Label::new("asks", "?", Tone::Warning);
+pub(super) const ACP: Label = Label::new("acp", ">", Tone::Faint);
+pub(super) const LINK: Label = Label::new("link", "@", Tone::Faint);
+pub(super) const ALSO: Label = Label::new("also", "@", Tone::Faint);
+pub(super) const THOUGHT: Label = Label::new("thought", "~", Tone::Faint);
+pub(super) const NEWS: Label = Label::new("news", "-", Tone::Faint);
+pub(super) const PLAN: Label = Label::new("plan", "-", Tone::Faint);
 
 impl Label {
+    const fn new(word: &'static str, sign: &'static str, tone: Tone) -> Self {
+        Self { word, sign, tone }
+    }
+
     /// For what was served to the agent, by its word.
     pub(super) fn of_served(word: &'static str) -> Self {
         let (sign, tone) = match word {
