@@ -162,13 +162,10 @@ async fn verify(configuration: &Configuration, entry: &AgentEntry) -> Result<Str
     inquiry.end().await;
     match (answer.failure, answer.login) {
         (None, _) => Ok(format!("logged in to {}: a session opens", entry.name)),
-        (Some(mut outcome), LoginState::Required) => {
-            outcome.advise(
-                "the login ended well, and the agent asks for one all the same; \
-                 it may take another way (acp login --list)",
-            );
-            Err(outcome)
-        }
+        (Some(outcome), LoginState::Required) => Err(outcome.with_hint(
+            "the login ended well, and the agent asks for one all the same; \
+             it may take another way (acp login --list)",
+        )),
         (Some(outcome), _) => Err(outcome),
     }
 }
