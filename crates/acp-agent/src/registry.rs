@@ -7,6 +7,7 @@ use std::{
 };
 
 use acp_protocol::{rpc::Fault, v1::SessionId};
+use foldhash::fast::RandomState;
 
 use crate::{
     fault::{self, Reason},
@@ -20,7 +21,7 @@ pub(crate) struct Registry(Mutex<Live>);
 
 #[derive(Default)]
 struct Live {
-    sessions: HashMap<SessionId, Place>,
+    sessions: HashMap<SessionId, Place, RandomState>,
     /// The connection has ended: nothing is registered any more.
     is_closed: bool,
 }

@@ -1,10 +1,12 @@
 //! Calls of ours: ids, who waits for which answer, and answers that come late.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::VecDeque,
     task::{Poll, Waker},
     time::Instant,
 };
+
+use foldhash::HashMap;
 
 use super::{
     CallError, CallFacts, CloseCause, Limits, ReceiveSeq,
@@ -118,7 +120,7 @@ impl Default for Calls {
         Self {
             next: FIRST_ID,
             next_extension: FIRST_EXTENSION_ID,
-            table: HashMap::new(),
+            table: HashMap::default(),
             open_plain: 0,
             open: 0,
             zombies: VecDeque::new(),

@@ -3,10 +3,9 @@
 //! Senders of one lane queue in order; lanes take turns, so that one session
 //! with many senders never starves another with one.
 
-use std::{
-    collections::{HashMap, HashSet, VecDeque},
-    task::Waker,
-};
+use std::{collections::VecDeque, task::Waker};
+
+use foldhash::{HashMap, HashSet};
 
 use super::wake::{Wakes, register};
 

@@ -2,9 +2,11 @@
 //! cancelled.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{VecDeque, hash_map::Entry},
     task::{Poll, Waker},
 };
+
+use foldhash::HashMap;
 
 use super::{
     Limits, RequestId,
@@ -40,14 +42,26 @@ impl Class {
     }
 }
 
+/// A request that was not answered yet.
 #[derive(Debug)]
-struct Open {
+pub(super) struct Open {
     class: Class,
     cancelled: bool,
     waker: Option<Waker>,
 }
 
-/// The table of open requests.
+impl Open {
+    fn new(class: Class) -> Self {
+        Self {
+            class,
+            cancelled: false,
+            waker: None,
+        }
+    }
+}
+
+/// The table of open requests. The peer chooses the ids, and their number is
+/// bounded by [`Limits::open_requests`].
 #[derive(Debug, Default)]
 pub(super) struct Serving {
     open: HashMap<RequestId, Open>,
@@ -84,11 +98,18 @@ impl Serving {
         let Some(id) = request.id().cloned() else {
             return Admitted::Duplicate;
         };
-        if self.open.contains_key(&id) || self.parked.iter().any(|parked| parked.id() == Some(&id))
+        let is_full = self.len() >= limits.open_requests;
+        let Entry::Vacant(place) = self.open.entry(id) else {
+            return Admitted::Duplicate;
+        };
+        if self
+            .parked
+            .iter()
+            .any(|parked| parked.id() == Some(place.key()))
         {
             return Admitted::Duplicate;
         }
-        if self.open.len() + self.parked.len() >= limits.open_requests {
+        if is_full {
             return Admitted::Overloaded;
         }
         let class = Class::of(request.method());
@@ -100,37 +121,29 @@ impl Serving {
             self.parked.push_back(request);
             return Admitted::Parked;
         }
-        self.start(id, class);
+        self.busy_slots += usize::from(class == Class::Short);
+        place.insert(Open::new(class));
         Admitted::Start(request)
     }
 
-    fn start(&mut self, id: RequestId, class: Class) {
-        self.busy_slots += usize::from(class == Class::Short);
-        self.open.insert(
-            id,
-            Open {
-                class,
-                cancelled: false,
-                waker: None,
-            },
-        );
+    /// Takes a request off the table: it is being answered. `None` when it was
+    /// before.
+    pub(super) fn take(&mut self, id: &RequestId) -> Option<Open> {
+        self.open.remove(id)
     }
 
-    /// Ends a request: it was answered. Gives the parked one that starts now.
-    pub(super) fn finish(&mut self, id: &RequestId, limits: &Limits) -> Option<Incoming> {
-        let open = self.open.remove(id)?;
+    /// Ends a request that was [taken](Self::take). Gives the parked one that
+    /// starts now.
+    pub(super) fn finish(&mut self, open: Open, limits: &Limits) -> Option<Incoming> {
         self.busy_slots -= usize::from(open.class == Class::Short);
         if self.busy_slots >= limits.handler_slots {
             return None;
         }
         let next = self.parked.pop_front()?;
-        self.start(next.id()?.clone(), Class::Short);
+        self.busy_slots += 1;
+        self.open
+            .insert(next.id()?.clone(), Open::new(Class::Short));
         Some(next)
-    }
-
-    /// Tells whether `id` has not been answered.
-    pub(super) fn is_open(&self, id: &RequestId) -> bool {
-        self.open.contains_key(id)
     }
 
     pub(super) fn cancel(&mut self, id: &RequestId, wakes: &mut Wakes) -> CancelHit {

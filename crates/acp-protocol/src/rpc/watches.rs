@@ -1,6 +1,8 @@
 //! Who waits for the end of a call without being its caller.
 
-use std::{collections::HashMap, task::Waker};
+use std::task::Waker;
+
+use foldhash::HashMap;
 
 use super::wake::{Wakes, register};
 
@@ -47,6 +49,9 @@ impl Watches {
 
     /// Wakes those who watch a call: it ended.
     pub(super) fn end(&mut self, call: i64, wakes: &mut Wakes) {
+        if self.by_call.is_empty() {
+            return;
+        }
         for mut slot in self.by_call.remove(&call).into_iter().flatten() {
             wakes.take_from(&mut slot.1);
         }

@@ -235,9 +235,9 @@ impl Connection {
     ///
     /// A second answer to the same request is ignored.
     pub fn respond(&mut self, id: &RequestId, frame: &mut Vec<u8>) {
-        if !self.serving.is_open(id) {
+        let Some(open) = self.serving.take(id) else {
             return;
-        }
+        };
         if self.closed.is_none() {
             if frame.len() > self.limits.max_message + 1 {
                 self.answer_error(id, ErrorCode::INTERNAL, "response too large");
@@ -247,7 +247,10 @@ impl Connection {
             }
             self.check_flood();
         }
-        self.finish(id);
+        if let Some(next) = self.serving.finish(open, &self.limits) {
+            self.events.push_back(super::Event::Request(next, self.seq));
+            self.kick_for_event();
+        }
     }
 
     /// Answers a request with a fixed error.
@@ -266,13 +269,6 @@ impl Connection {
     #[must_use]
     pub fn is_cancelled(&self, id: &RequestId) -> bool {
         self.serving.is_cancelled(id)
-    }
-
-    fn finish(&mut self, id: &RequestId) {
-        if let Some(next) = self.serving.finish(id, &self.limits) {
-            self.events.push_back(super::Event::Request(next, self.seq));
-            self.kick_for_event();
-        }
     }
 
     pub(super) fn end_stream(&mut self, mailbox: MailboxId, call: CallId, result: Answered) {
