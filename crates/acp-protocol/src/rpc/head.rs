@@ -7,6 +7,7 @@
 
 mod parse;
 mod scan;
+mod skip;
 #[cfg(test)]
 mod tests;
 

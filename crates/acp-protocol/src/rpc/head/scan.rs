@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use serde::de::IgnoredAny;
-
-use super::{Attempt, Body, Head, Method, RequestId, Shape, integer};
+use super::{Attempt, Body, Head, Method, RequestId, Shape, integer, skip};
 
 /// Reads what comes in floods, where its members stand in the usual order: a
 /// `session/update`, a result, a request.
@@ -130,10 +128,7 @@ impl Scanner<'_> {
     /// A value behind which the object ends.
     fn last_value(&mut self) -> Option<Range<usize>> {
         let start = self.blank();
-        let rest = &self.line[start..];
-        let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<IgnoredAny>();
-        values.next()?.ok()?;
-        let end = start + values.byte_offset();
+        let end = skip::value(self.line, start)?;
         (self.line[end..].trim_ascii() == b"}").then_some(start..end)
     }
 
