@@ -95,7 +95,12 @@ impl fmt::Display for Note {
 ///
 /// Fails where the message is no `T`.
 pub fn decode<T: DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
-    serde_json::from_slice(json).or_else(|error| match mend(json) {
+    let decoded = match std::str::from_utf8(json) {
+        // Once for all of it, and not for every text in it.
+        Ok(text) => serde_json::from_str(text),
+        Err(_) => serde_json::from_slice(json),
+    };
+    decoded.or_else(|error| match mend(json) {
         None => Err(error),
         Some(mended) => {
             let decoded = serde_json::from_slice(&mended)?;
