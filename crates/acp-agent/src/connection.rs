@@ -16,7 +16,9 @@ use acp_protocol::{
         SetSessionConfigOptionRequest, SetSessionModeRequest, methods::AgentMethod,
     },
 };
-use acp_transport_stdio::{BoxFuture, Context, Handler, IncomingNotification, IncomingRequest};
+use acp_transport_stdio::{
+    BoxFuture, Context, Handler, IncomingNotification, IncomingRequest, Then,
+};
 use tracing::{Instrument as _, Span, field};
 
 use crate::{
@@ -36,7 +38,7 @@ pub(crate) struct Connection(Arc<State>);
 pub(crate) struct State {
     pub(crate) parts: Arc<Parts>,
     /// What the client can do; set by `initialize`.
-    client: OnceLock<ClientFeatures>,
+    client: OnceLock<Arc<ClientFeatures>>,
     pub(crate) registry: Registry,
     /// The user has logged in on this connection.
     pub(crate) is_logged_in: AtomicBool,
@@ -143,7 +145,7 @@ impl Connection {
         let answer = handshake::request(&request).and_then(|params| {
             let features = handshake::client_features(&params);
             let response = handshake::response(&self.0.parts, &features);
-            self.0.client.set(features).map_err(|_| {
+            self.0.client.set(Arc::new(features)).map_err(|_| {
                 fault::invalid_request(InitializeRequest::METHOD, "the connection is initialized")
             })?;
             Ok(response)
@@ -173,18 +175,16 @@ impl Connection {
             tracing::debug_span!("rpc.serve", rpc.method = R::METHOD, rpc.id = ?request.id());
         let (responder, context) = request.into_parts();
         let work = work(Arc::clone(&self.0), params, context);
-        let answered = async move {
-            match work.await {
-                Ok((response, opened)) => {
-                    responder.answer(Ok(response));
-                    if let Some(session) = opened {
-                        session.core.tell_held();
-                    }
+        let answer = |served: Served<R::Response>| match served {
+            Ok((response, opened)) => {
+                responder.answer(Ok(response));
+                if let Some(session) = opened {
+                    session.core.tell_held();
                 }
-                Err(fault) => responder.answer::<R::Response>(Err(fault)),
             }
+            Err(fault) => responder.answer::<R::Response>(Err(fault)),
         };
-        Some(Box::pin(answered.instrument(span)))
+        Some(Box::pin(Then::new(work, answer).instrument(span)))
     }
 
     fn prompt(&self, request: IncomingRequest) -> Option<BoxFuture> {
@@ -193,7 +193,7 @@ impl Connection {
         }
         let accepted = request.decode::<PromptRequest>().and_then(|params| {
             let session = self.0.live(PromptRequest::METHOD, &params.session_id)?;
-            let command = CommandId::from(unique_name());
+            let command = CommandId::new(unique_name());
             Ok((Accepted::begin(session, command)?, params.prompt))
         });
         let (accepted, prompt) = match accepted {
@@ -211,8 +211,14 @@ impl Connection {
         let state = Arc::clone(&self.0);
         let (responder, context) = request.into_parts();
         let work = async move {
-            let authorize = state.authorize_strictly(PromptRequest::METHOD);
-            let answer = match accepted.authorized(authorize, &context).await {
+            let authorized = match state.parts.strict_login() {
+                None => Ok(accepted),
+                Some(_) => {
+                    let authorize = state.authorize(PromptRequest::METHOD);
+                    accepted.authorized(authorize, &context).await
+                }
+            };
+            let answer = match authorized {
                 Ok(accepted) => {
                     let task = match compacts {
                         true => Ok(Task::Compact),
@@ -264,7 +270,7 @@ impl Connection {
 
 impl State {
     /// What the client can do, once it has said so.
-    pub(crate) fn initialized(&self, method: &str) -> Result<&ClientFeatures, Fault> {
+    pub(crate) fn initialized(&self, method: &str) -> Result<&Arc<ClientFeatures>, Fault> {
         self.client
             .get()
             .ok_or_else(|| fault::invalid_request(method, "initialize comes first"))

@@ -35,7 +35,7 @@ impl State {
         context: Context,
     ) -> Served<NewSessionResponse> {
         let method = NewSessionRequest::METHOD;
-        until_cancelled(&context, async {
+        let served = context.run_until_cancelled(async {
             let (opening, setup) = self.prepare(method, params).await?;
             let made = guard(|| self.parts.host.new_session(setup)).await;
             let made = fault::called(method, made)?;
@@ -44,8 +44,8 @@ impl State {
             let mut response = NewSessionResponse::new(&opened.session.core.id);
             (response.config_options, response.modes) = (config_options, modes);
             Ok((response, Some(opened.keep())))
-        })
-        .await
+        });
+        served.await.unwrap_or_else(|| Err(Fault::cancelled()))
     }
 
     pub(crate) async fn resume_session(
@@ -57,7 +57,7 @@ impl State {
         let Some(resumer) = &self.parts.resumer else {
             return Err(Fault::method_not_found(method));
         };
-        until_cancelled(&context, async {
+        let served = context.run_until_cancelled(async {
             let (opening, setup) = self.prepare(method, params).await?;
             let id = opening.host_id()?;
             let made = guard(|| resumer.resume_session(id, setup)).await;
@@ -67,8 +67,8 @@ impl State {
             let mut response = ResumeSessionResponse::new();
             (response.config_options, response.modes) = (config_options, modes);
             Ok((response, Some(opened.keep())))
-        })
-        .await
+        });
+        served.await.unwrap_or_else(|| Err(Fault::cancelled()))
     }
 
     pub(crate) async fn load_session(
@@ -80,7 +80,7 @@ impl State {
         let Some(loader) = &self.parts.loader else {
             return Err(Fault::method_not_found(method));
         };
-        until_cancelled(&context, async {
+        let served = context.run_until_cancelled(async {
             let (opening, setup) = self.prepare(method, params).await?;
             let id = opening.host_id()?;
             let loaded = guard(|| loader.load_session(id, setup)).await;
@@ -93,8 +93,8 @@ impl State {
             let mut response = LoadSessionResponse::new();
             (response.config_options, response.modes) = (config_options, modes);
             Ok((response, Some(opened.keep())))
-        })
-        .await
+        });
+        served.await.unwrap_or_else(|| Err(Fault::cancelled()))
     }
 
     /// Checks who asks, and for what, in the order in which a client is told.
@@ -123,23 +123,18 @@ impl State {
             &asked.cwd,
             &asked.directories,
             asked.servers,
-            client.clone(),
+            (**client).clone(),
         )?;
         let opening = Opening {
             state: self,
             method,
-            client: client.clone(),
+            client: Arc::clone(client),
             cwd: setup.cwd.clone(),
             asked: asked.session,
             place,
         };
         Ok((opening, setup))
     }
-}
-
-async fn until_cancelled<R>(context: &Context, work: impl Future<Output = Served<R>>) -> Served<R> {
-    let served = context.run_until_cancelled(work).await;
-    served.unwrap_or_else(|| Err(Fault::cancelled()))
 }
 
 /// What the three requests have in common.
@@ -188,7 +183,7 @@ impl From<LoadSessionRequest> for Asked {
 struct Opening<'a> {
     state: &'a State,
     method: &'static str,
-    client: ClientFeatures,
+    client: Arc<ClientFeatures>,
     cwd: PathBuf,
     asked: Option<SessionId>,
     /// The id is kept for it, if it is known.

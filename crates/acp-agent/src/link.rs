@@ -317,7 +317,7 @@ impl Core {
         };
         let mut stamp = self.session_stamp(number);
         let mut updates = told.into_iter().peekable();
-        let turn = Arc::clone(&self.news).try_lock_owned().ok();
+        let turn = Arc::clone(self.news()).try_lock_owned().ok();
         while let Some(update) = updates.peek().filter(|_| turn.is_some()) {
             match self.write(update, stamp.as_ref()) {
                 Written::Done(Ok(())) => stamp.iter_mut().for_each(Stamp::next_part),
@@ -338,7 +338,7 @@ impl Core {
         Offer::Wait(Box::pin(async move {
             let _turn = match turn {
                 Some(turn) => turn,
-                None => Arc::clone(&core.news).lock_owned().await,
+                None => Arc::clone(core.news()).lock_owned().await,
             };
             tokio::task::yield_now().await;
             for update in left {

@@ -4,7 +4,7 @@
 //! nobody wants it any more. Without I/O, like the [slot](crate::slot) it is in.
 
 use std::{
-    collections::{HashMap, HashSet, hash_map::Entry},
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -37,11 +37,11 @@ pub(crate) struct Run {
     translator: Translator,
     stamper: Stamper,
     /// Permission round trips under way, each with its own signal.
-    gates: HashMap<GateId, GateSignal>,
+    gates: BTreeMap<GateId, GateSignal>,
     /// How many questions stand before the client.
     asking: usize,
     /// Addresses to which the user was sent, and where not all is done.
-    addresses: HashSet<GateId>,
+    addresses: BTreeSet<GateId>,
     stop: Option<Stop>,
     end: Option<End>,
     /// Nobody waits for the end any more; the slot is freed when it comes.
@@ -112,9 +112,9 @@ impl Run {
             turn: None,
             translator: Translator::default(),
             stamper: Stamper::default(),
-            gates: HashMap::new(),
+            gates: BTreeMap::new(),
             asking: 0,
-            addresses: HashSet::new(),
+            addresses: BTreeSet::new(),
             stop: None,
             end: None,
             abandoned: false,
@@ -209,7 +209,7 @@ impl Run {
             self.end = Some(end);
             // The turn is over: its gates need no answer.
             self.addresses.clear();
-            let gates = self.gates.drain();
+            let gates = std::mem::take(&mut self.gates).into_iter();
             after
                 .cancels
                 .extend(gates.map(|(_, signal)| signal.resolve()));
@@ -384,9 +384,8 @@ impl Run {
 
     /// Gives up gates, and wakes everybody who waits.
     fn let_go(&mut self, after: &mut After) {
-        after
-            .cancels
-            .extend(self.gates.drain().map(|(_, signal)| signal.cancel));
+        let gates = std::mem::take(&mut self.gates).into_iter();
+        after.cancels.extend(gates.map(|(_, signal)| signal.cancel));
         after.wakers.extend(self.waiter.take());
         after.wakers.append(&mut self.blocked);
     }

@@ -43,14 +43,14 @@ pub(crate) struct Core {
     /// The updates of one session take turns with those of others.
     pub(crate) lane: SendLane,
     pub(crate) limits: Arc<AgentLimits>,
-    pub(crate) client: ClientFeatures,
+    pub(crate) client: Arc<ClientFeatures>,
     /// Where tasks are spawned, whatever thread an event comes from.
     pub(crate) runtime: Handle,
     /// Whether updates carry the names of their events.
     pub(crate) stamps: bool,
     /// Held by who tells of the session as a whole, so that what was told last
-    /// arrives last.
-    pub(crate) news: Arc<tokio::sync::Mutex<()>>,
+    /// arrives last. There is one as soon as somebody does.
+    news: OnceLock<Arc<tokio::sync::Mutex<()>>>,
     live: Weak<dyn DynLiveSession>,
     slot: Mutex<PromptSlot>,
 }
@@ -71,12 +71,17 @@ impl Core {
     pub(crate) fn peer(&self) -> &Peer {
         self.lane.peer()
     }
+
+    /// Held by who tells of the session as a whole.
+    pub(crate) fn news(&self) -> &Arc<tokio::sync::Mutex<()>> {
+        self.news.get_or_init(Arc::default)
+    }
 }
 
 /// What a session needs besides the host's part of it.
 pub(crate) struct Frame<'a> {
     pub(crate) peer: &'a Peer,
-    pub(crate) client: ClientFeatures,
+    pub(crate) client: Arc<ClientFeatures>,
     pub(crate) cwd: PathBuf,
     pub(crate) limits: Arc<AgentLimits>,
     pub(crate) stamps: bool,
@@ -94,7 +99,7 @@ impl Session {
             client: frame.client,
             runtime: Handle::current(),
             stamps: frame.stamps,
-            news: Arc::default(),
+            news: OnceLock::new(),
             live: Arc::downgrade(&live),
             slot: Mutex::new(PromptSlot::new(frame.shown)),
         };

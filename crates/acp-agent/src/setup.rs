@@ -57,6 +57,9 @@ impl SetupPolicy {
     }
 
     fn servers(&self, servers: Vec<v1::McpServer>) -> Result<Vec<McpServer>, String> {
+        if servers.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut names = HashSet::new();
         let mut checked = Vec::with_capacity(servers.len());
         for (at, server) in servers.into_iter().enumerate() {

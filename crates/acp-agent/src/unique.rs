@@ -2,6 +2,7 @@
 
 use std::{
     cell::RefCell,
+    sync::Arc,
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -24,13 +25,13 @@ thread_local! {
 }
 
 /// Makes a name that nobody else has: a UUID of version 7.
-pub(crate) fn unique_name() -> String {
+pub(crate) fn unique_name() -> Arc<str> {
     let uuid = POOL
         .with_borrow_mut(Pool::take)
         .and_then(uuid_of)
         .unwrap_or_else(Uuid::now_v7);
     let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
-    uuid.hyphenated().encode_lower(&mut text).to_owned()
+    Arc::from(&*uuid.hyphenated().encode_lower(&mut text))
 }
 
 fn uuid_of(random: [u8; RANDOM]) -> Option<Uuid> {
@@ -66,7 +67,7 @@ mod tests {
         for name in &given {
             let uuid = Uuid::try_parse(name).expect("it is a UUID");
             assert_eq!(uuid.get_version_num(), 7);
-            assert_eq!(uuid.to_string(), *name);
+            assert_eq!(uuid.to_string(), **name);
         }
     }
 }

@@ -10,6 +10,8 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
+use pin_project_lite::pin_project;
+
 /// Tells work that nobody wants its result any more.
 ///
 /// Clones share one state: once [`cancel`](Cancel::cancel) was called on any of
@@ -77,21 +79,16 @@ impl Cancel {
     }
 
     /// Runs a future until it is ready or this is cancelled; `None` when
-    /// cancelling came first, and the future was dropped.
+    /// cancelling came first.
     ///
     /// # Cancel safety
     ///
     /// As cancel-safe as the future it is given.
-    pub async fn run_until_cancelled<F: Future>(&self, work: F) -> Option<F::Output> {
-        let mut work = std::pin::pin!(work);
-        let mut cancelled = self.cancelled();
-        std::future::poll_fn(|cx| {
-            if Pin::new(&mut cancelled).poll(cx).is_ready() {
-                return Poll::Ready(None);
-            }
-            work.as_mut().poll(cx).map(Some)
-        })
-        .await
+    pub fn run_until_cancelled<F: Future>(&self, work: F) -> UntilCancelled<F> {
+        UntilCancelled {
+            work,
+            cancelled: self.cancelled(),
+        }
     }
 }
 
@@ -146,6 +143,33 @@ impl Drop for Cancelled {
         if let Some(key) = self.key {
             self.shared.lock().wakers.retain(|(k, _)| *k != key);
         }
+    }
+}
+
+pin_project! {
+    /// The future of [`Cancel::run_until_cancelled`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless they are awaited"]
+    pub struct UntilCancelled<F> {
+        #[pin]
+        work: F,
+        cancelled: Cancelled,
+    }
+}
+
+impl<F: Future> Future for UntilCancelled<F> {
+    type Output = Option<F::Output>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        if this.cancelled.shared.fired.load(Ordering::Acquire) {
+            return Poll::Ready(None);
+        }
+        // Who is ready at once leaves no waker behind.
+        if let Poll::Ready(value) = this.work.poll(cx) {
+            return Poll::Ready(Some(value));
+        }
+        Pin::new(this.cancelled).poll(cx).map(|()| None)
     }
 }
 

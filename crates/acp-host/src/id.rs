@@ -42,7 +42,7 @@ impl SessionId {
         match text.len() {
             0 => Err(SessionIdError::Empty),
             n if n > Self::MAX_BYTES => Err(SessionIdError::TooLong),
-            _ if text.chars().any(char::is_control) => Err(SessionIdError::ControlCharacter),
+            _ if holds_control(&text) => Err(SessionIdError::ControlCharacter),
             _ => Ok(Self(text)),
         }
     }
@@ -55,6 +55,15 @@ impl SessionId {
     /// The id as shared text.
     pub fn to_shared(&self) -> Arc<str> {
         Arc::clone(&self.0)
+    }
+}
+
+/// Whether a text holds a control character; most ids are ASCII.
+fn holds_control(text: &str) -> bool {
+    if text.is_ascii() {
+        text.bytes().any(|byte| byte.is_ascii_control())
+    } else {
+        text.chars().any(char::is_control)
     }
 }
 

@@ -94,7 +94,7 @@ mod terminal;
 mod tool;
 
 pub use auth::{AuthKind, AuthMethod, Authenticator, LogoutHandler};
-pub use cancel::{Cancel, Cancelled};
+pub use cancel::{Cancel, Cancelled, UntilCancelled};
 pub use config::{
     ConfigCatalog, ConfigCategory, ConfigChange, ConfigChoice, ConfigController, ConfigKind,
     ConfigOption, ConfigValue,

@@ -85,6 +85,9 @@ pub enum DirectoryError {
 pub fn check_directory(text: &str) -> Result<PathBuf, DirectoryError> {
     use std::path::Component;
 
+    if is_plain(text) {
+        return Ok(PathBuf::from(text));
+    }
     if text.is_empty() {
         return Err(DirectoryError::Empty);
     }
@@ -100,6 +103,17 @@ pub fn check_directory(text: &str) -> Result<PathBuf, DirectoryError> {
         return Err(DirectoryError::NotCanonical);
     }
     Ok(plain)
+}
+
+/// Whether a path is in order at first sight, as nearly all are.
+fn is_plain(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut pairs = bytes.windows(2);
+    cfg!(unix)
+        && bytes.len() > 1
+        && bytes.starts_with(b"/")
+        && !bytes.ends_with(b"/")
+        && pairs.all(|pair| pair[0] != b'/' || !matches!(pair[1], b'/' | b'.'))
 }
 
 /// A tool server (Model Context Protocol) that the client wants connected.

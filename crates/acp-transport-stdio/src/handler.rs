@@ -3,18 +3,19 @@
 use std::{
     future::{Future, poll_fn},
     hash::{BuildHasher as _, Hasher as _, RandomState},
-    pin::{Pin, pin},
+    pin::Pin,
     sync::{
         Arc, LazyLock,
         atomic::{AtomicU64, Ordering},
     },
-    task::Poll,
+    task::{self, Poll},
 };
 
 use acp_protocol::{
     Request,
     rpc::{Answer, CallId, ErrorCode, Fault, Incoming, ReceiveSeq, RequestId, WireError, frame},
 };
+use pin_project_lite::pin_project;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 use tracing::Instrument as _;
@@ -164,9 +165,45 @@ impl IncomingRequest {
         let span = tracing::debug_span!("rpc.serve", rpc.method = R::METHOD, rpc.id = ?self.id());
         let (responder, context) = self.into_parts();
         let work = work(params, context);
-        Some(Box::pin(
-            async move { responder.answer(work.await) }.instrument(span),
-        ))
+        let answer = |result| responder.answer(result);
+        Some(Box::pin(Then::new(work, answer).instrument(span)))
+    }
+}
+
+pin_project! {
+    /// Work, and what is done with what comes of it.
+    ///
+    /// An `async` block that awaits what it was given keeps room for it twice.
+    /// The futures of requests are moved, and are large enough.
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless they are awaited"]
+    pub struct Then<F, D> {
+        #[pin]
+        work: F,
+        done: Option<D>,
+    }
+}
+
+impl<F: Future, D: FnOnce(F::Output)> Then<F, D> {
+    /// Does `work`, and then `done` with its output.
+    pub fn new(work: F, done: D) -> Self {
+        Self {
+            work,
+            done: Some(done),
+        }
+    }
+}
+
+impl<F: Future, D: FnOnce(F::Output)> Future for Then<F, D> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<()> {
+        let this = self.project();
+        this.work.poll(cx).map(|output| {
+            if let Some(done) = this.done.take() {
+                done(output);
+            }
+        })
     }
 }
 
@@ -286,26 +323,47 @@ impl Context {
     ///
     /// Cancel-safe.
     pub async fn cancelled(&self) {
-        poll_fn(|cx| {
-            self.shared()
-                .with(|connection| connection.poll_cancelled(&self.id, cx.waker()))
-        })
-        .await;
+        poll_fn(|cx| self.poll_cancelled(cx)).await;
     }
 
     /// Runs `work` until the request is cancelled; `None` when it was.
-    pub async fn run_until_cancelled<F: Future>(&self, work: F) -> Option<F::Output> {
-        let mut work = pin!(work);
-        let mut cancelled = pin!(self.cancelled());
-        poll_fn(|cx| match work.as_mut().poll(cx) {
-            Poll::Ready(value) => Poll::Ready(Some(value)),
-            Poll::Pending => cancelled.as_mut().poll(cx).map(|()| None),
-        })
-        .await
+    pub fn run_until_cancelled<F: Future>(&self, work: F) -> UntilCancelled<'_, F> {
+        UntilCancelled {
+            work,
+            context: self,
+        }
+    }
+
+    fn poll_cancelled(&self, cx: &task::Context<'_>) -> Poll<()> {
+        self.shared()
+            .with(|connection| connection.poll_cancelled(&self.id, cx.waker()))
     }
 
     fn shared(&self) -> &Arc<Shared> {
         self.peer.shared()
+    }
+}
+
+pin_project! {
+    /// The future of [`Context::run_until_cancelled`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless they are awaited"]
+    pub struct UntilCancelled<'a, F> {
+        #[pin]
+        work: F,
+        context: &'a Context,
+    }
+}
+
+impl<F: Future> Future for UntilCancelled<'_, F> {
+    type Output = Option<F::Output>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        match this.work.poll(cx) {
+            Poll::Ready(value) => Poll::Ready(Some(value)),
+            Poll::Pending => this.context.poll_cancelled(cx).map(|()| None),
+        }
     }
 }
 

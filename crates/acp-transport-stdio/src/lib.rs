@@ -58,7 +58,8 @@ pub mod stdio;
 
 pub use acp_protocol::rpc;
 pub use handler::{
-    BoxFuture, Context, Handler, IncomingNotification, IncomingRequest, NoHandler, Responder,
+    BoxFuture, Context, Handler, IncomingNotification, IncomingRequest, NoHandler, Responder, Then,
+    UntilCancelled,
 };
 pub use lane::{SendLane, Unsent};
 pub use mailbox::{

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -24,7 +24,7 @@ pub(super) struct SessionFacts {
     pub(super) id: SessionId,
     pub(super) setup: Setup,
     pub(super) loop_id: LoopId,
-    pub(super) gates: Arc<OpenGates>,
+    pub(super) gates: OpenGates,
     pub(super) kept: Option<Kept>,
     commands: Vec<Command>,
     options: Mutex<Vec<ConfigOption>>,
@@ -34,6 +34,9 @@ pub(super) struct SessionFacts {
     /// The number of the next event of the session as a whole.
     next: AtomicU64,
 }
+
+/// The loop that answers the user; each session has one.
+static MAIN: LazyLock<LoopId> = LazyLock::new(|| LoopId::from("main"));
 
 impl SessionFacts {
     pub(super) fn new(
@@ -46,8 +49,8 @@ impl SessionFacts {
         Self {
             id,
             setup,
-            loop_id: LoopId::from("main"),
-            gates: Arc::default(),
+            loop_id: MAIN.clone(),
+            gates: OpenGates::default(),
             kept,
             commands,
             options: Mutex::new(options),

@@ -111,7 +111,10 @@ impl<H: TurnHandler> Kit<H> {
 
     fn begin(&self, facts: SessionFacts) -> KitSession<H> {
         let facts = Arc::new(facts);
-        self.live.insert(&facts);
+        if !self.options.is_empty() {
+            // Whoever sets an option looks for it.
+            self.live.insert(&facts);
+        }
         let handler = Arc::clone(&self.handler);
         KitSession::new(facts, handler, self.cancel_grace)
     }

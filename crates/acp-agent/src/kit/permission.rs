@@ -1,12 +1,14 @@
 //! Permissions and answers: asked in a turn, answered through the session.
 
 use std::{
-    collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex, PoisonError},
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use acp_host::{FormValue, GateAnswer, GateId, GateResponse, HostError, PermissionAction};
 use tokio::sync::oneshot;
+
+use super::facts::SessionFacts;
 
 /// What the user decided about a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,26 +99,18 @@ impl From<GateAnswer> for Answer {
 /// The gates of a session that are open; at most one for each call of
 /// [`ask_permission`](super::Turn::ask_permission) under way.
 #[derive(Debug, Default)]
-pub(super) struct OpenGates(Mutex<HashMap<GateId, oneshot::Sender<GateAnswer>>>);
+pub(super) struct OpenGates(Mutex<Waiting>);
+
+type Waiting = BTreeMap<GateId, oneshot::Sender<GateAnswer>>;
 
 /// A gate of a session that is open; dropping it closes it.
 pub(super) struct OpenGate {
     id: GateId,
-    gates: Arc<OpenGates>,
+    session: Arc<SessionFacts>,
     pub(super) answer: oneshot::Receiver<GateAnswer>,
 }
 
 impl OpenGates {
-    pub(super) fn open(self: &Arc<Self>, id: GateId) -> OpenGate {
-        let (sender, answer) = oneshot::channel();
-        self.lock().insert(id.clone(), sender);
-        OpenGate {
-            id,
-            gates: Arc::clone(self),
-            answer,
-        }
-    }
-
     pub(super) fn respond(&self, response: GateResponse) -> Result<(), HostError> {
         let sender = self.lock().remove(&response.gate);
         sender
@@ -124,16 +118,26 @@ impl OpenGates {
             .ok_or_else(|| HostError::public("the gate is not open"))
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<GateId, oneshot::Sender<GateAnswer>>> {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
         // Nothing that can panic runs under it.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl OpenGate {
+    pub(super) fn new(session: Arc<SessionFacts>, id: GateId) -> Self {
+        let (sender, answer) = oneshot::channel();
+        session.gates.lock().insert(id.clone(), sender);
+        Self {
+            id,
+            session,
+            answer,
+        }
+    }
+
     /// Whether nobody has answered.
     pub(super) fn close(&self) -> bool {
-        self.gates.lock().remove(&self.id).is_some()
+        self.session.gates.lock().remove(&self.id).is_some()
     }
 }
 

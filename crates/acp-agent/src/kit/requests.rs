@@ -94,7 +94,7 @@ impl Turn {
         let mut asked = Asked {
             turn: self,
             id: gate.id.clone(),
-            gate: self.gates().open(gate.id.clone()),
+            gate: OpenGate::new(self.session().clone(), gate.id.clone()),
         };
         if let GateKind::Permission { tool, .. } = &gate.kind {
             self.note_asked(tool);

@@ -2,21 +2,21 @@
 
 use std::{
     fmt,
-    future::poll_fn,
     panic::{AssertUnwindSafe, catch_unwind},
-    pin::{Pin, pin},
+    pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
-    task::Poll,
+    task::{Context, Poll},
     time::Duration,
 };
 
 use acp_host::{
-    Block, Cancel, ClientLink, EventBody, GateResponse, HostError, LiveSession, LoopId, SessionId,
-    Submission, TurnFailure,
+    Block, Cancel, Cancelled, ClientLink, EventBody, GateResponse, HostError, LiveSession, LoopId,
+    SessionId, Submission, TurnFailure,
 };
+use pin_project_lite::pin_project;
 use tokio::time::{Sleep, sleep};
 
 use super::{
@@ -57,9 +57,13 @@ impl<H: TurnHandler> KitSession<H> {
     /// event for it.
     async fn answer(&self, turn: &mut Turn, prompt: Prompt) -> EventBody {
         let cancel = turn.cancel_signal();
-        let work = async { self.handler.turn(turn, prompt).await };
-        let answered = bounded(work, &cancel, self.cancel_grace).await;
-        match answered {
+        let answered = Bounded {
+            work: async { self.handler.turn(turn, prompt).await },
+            cancelled: cancel.cancelled(),
+            grace: self.cancel_grace,
+            timer: None,
+        };
+        match answered.await {
             // Whatever came of it, the client cancelled it.
             _ if cancel.is_cancelled() => EventBody::TurnInterrupted,
             Ended::Finished(Ok(end)) => end.into_event(),
@@ -72,13 +76,18 @@ impl<H: TurnHandler> KitSession<H> {
     /// Remembers what the user asks, unless it is cancelled, and then lets the
     /// handler answer.
     async fn remember_and_answer(&self, turn: &mut Turn, content: Vec<Block>) -> EventBody {
-        turn.note(|| What::Asked(content.clone()));
-        let cancel = turn.cancel_signal();
-        match cancel.run_until_cancelled(turn.save()).await {
-            None => EventBody::TurnInterrupted,
-            Some(Err(error)) => EventBody::TurnFailed(TurnFailure::Other(error)),
-            Some(Ok(())) => self.answer(turn, Prompt::new(content)).await,
+        if turn.recorder().is_some() {
+            turn.note(|| What::Asked(content.clone()));
+            let cancel = turn.cancel_signal();
+            let saved = cancel.run_until_cancelled(turn.save()).await;
+            if let Some(Err(error)) = saved {
+                return EventBody::TurnFailed(TurnFailure::Other(error));
+            }
         }
+        if turn.is_cancelled() {
+            return EventBody::TurnInterrupted;
+        }
+        self.answer(turn, Prompt::new(content)).await
     }
 
     fn running(&self) -> MutexGuard<'_, Option<Cancel>> {
@@ -201,25 +210,35 @@ enum Ended<T> {
     Dropped,
 }
 
-/// Runs work, catches its panics, and drops it some time after it was
-/// cancelled.
-async fn bounded<F: Future>(work: F, cancel: &Cancel, grace: Duration) -> Ended<F::Output> {
-    let mut work = pin!(work);
-    let mut cancelled = cancel.cancelled();
-    let mut timer: Option<Pin<Box<Sleep>>> = None;
-    poll_fn(|cx| {
-        match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
+pin_project! {
+    /// Runs work, catches its panics, and drops it some time after it was
+    /// cancelled.
+    struct Bounded<F> {
+        #[pin]
+        work: F,
+        cancelled: Cancelled,
+        grace: Duration,
+        timer: Option<Pin<Box<Sleep>>>,
+    }
+}
+
+impl<F: Future> Future for Bounded<F> {
+    type Output = Ended<F::Output>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let work = this.work;
+        match catch_unwind(AssertUnwindSafe(|| work.poll(cx))) {
             Ok(Poll::Ready(value)) => return Poll::Ready(Ended::Finished(value)),
             Ok(Poll::Pending) => {}
             Err(_) => return Poll::Ready(Ended::Panicked),
         }
-        if timer.is_none() && Pin::new(&mut cancelled).poll(cx).is_ready() {
-            timer = Some(Box::pin(sleep(grace)));
+        if this.timer.is_none() && Pin::new(this.cancelled).poll(cx).is_ready() {
+            *this.timer = Some(Box::pin(sleep(*this.grace)));
         }
-        match &mut timer {
+        match this.timer {
             Some(timer) => timer.as_mut().poll(cx).map(|()| Ended::Dropped),
             None => Poll::Pending,
         }
-    })
-    .await
+    }
 }

@@ -16,7 +16,6 @@ use acp_host::{
 use super::{
     TurnError,
     facts::SessionFacts,
-    permission::OpenGates,
     record::What,
     recorder::{Recorder, what},
 };
@@ -148,10 +147,6 @@ impl Turn {
 
     pub(super) fn link(&self) -> &ClientLink {
         &self.link
-    }
-
-    pub(super) fn gates(&self) -> &Arc<OpenGates> {
-        &self.session.gates
     }
 
     pub(super) fn cancel_signal(&self) -> Cancel {

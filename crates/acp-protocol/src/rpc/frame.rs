@@ -32,11 +32,15 @@ impl UpdateHead {
     /// The head of the updates of a session.
     #[must_use]
     pub fn new(session: &str) -> Self {
-        let mut head = Vec::with_capacity(128);
+        const METHOD: &[u8] = br#","method":"session/update","params":{"sessionId":"#;
+        const UPDATE: &[u8] = br#","update":"#;
+        // As long as it gets, where nothing in the id is escaped.
+        let length = VERSION.len() + METHOD.len() + session.len() + 2 + UPDATE.len();
+        let mut head = Vec::with_capacity(length);
         head.extend_from_slice(VERSION);
-        head.extend_from_slice(br#","method":"session/update","params":{"sessionId":"#);
+        head.extend_from_slice(METHOD);
         json::string(&mut head, session);
-        head.extend_from_slice(br#","update":"#);
+        head.extend_from_slice(UPDATE);
         Self(head.into())
     }
 }
