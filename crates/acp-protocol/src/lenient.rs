@@ -95,15 +95,12 @@ impl fmt::Display for Note {
 ///
 /// Fails where the message is no `T`.
 pub fn decode<T: DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
-    let decoded = match std::str::from_utf8(json) {
-        // Once for all of it, and not for every text in it.
-        Ok(text) => serde_json::from_str(text),
-        Err(_) => serde_json::from_slice(json),
-    };
-    decoded.or_else(|error| match mend(json) {
+    // Once for all of it, and not for every text in it.
+    let text = std::str::from_utf8(json).map_err(serde::de::Error::custom)?;
+    serde_json::from_str(text).or_else(|error| match mend(text) {
         None => Err(error),
         Some(mended) => {
-            let decoded = serde_json::from_slice(&mended)?;
+            let decoded = serde_json::from_str(&mended)?;
             let at = At {
                 object: "message",
                 member: "text",
@@ -115,8 +112,9 @@ pub fn decode<T: DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
 }
 
 /// Replaces escaped halves of surrogate pairs; `None` where there are none.
-fn mend(json: &[u8]) -> Option<Vec<u8>> {
-    let mut mended = None;
+fn mend(text: &str) -> Option<String> {
+    let json = text.as_bytes();
+    let mut mended = None::<Vec<u8>>;
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'\\', &json[at..]) {
         at += found;
@@ -132,7 +130,7 @@ fn mend(json: &[u8]) -> Option<Vec<u8>> {
         };
         at = at.min(json.len());
     }
-    mended
+    String::from_utf8(mended?).ok()
 }
 
 /// Reads an escaped unit of UTF-16.

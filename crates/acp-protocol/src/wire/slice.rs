@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{
+    self, Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, MapAccess,
+    Visitor,
+};
 use serde::{Serialize, Serializer, ser};
 use serde_json::Value;
 use serde_json::de::{IoRead, StrRead};
@@ -26,24 +29,33 @@ pub(crate) enum Slice<'de> {
 
 impl<'de> Slice<'de> {
     /// Decodes the value.
-    pub(crate) fn parse<T: Deserialize<'de>>(self) -> serde_json::Result<T> {
-        self.parse_seed(std::marker::PhantomData)
+    pub(crate) fn parse<T: DeserializeOwned>(self) -> serde_json::Result<T> {
+        serde_json::from_str(&self.into_text())
     }
 
     /// Decodes the value with `seed`.
+    ///
+    /// Each kind of deserializer brings the code of all that is decoded with it
+    /// into the program, so there are no more than two.
     pub(crate) fn parse_seed<S: DeserializeSeed<'de>>(
         self,
         seed: S,
     ) -> serde_json::Result<S::Value> {
-        match self {
-            Slice::Text(Cow::Borrowed(text)) => {
+        match self.into_text() {
+            Cow::Borrowed(text) => {
                 seed.deserialize(&mut serde_json::Deserializer::new(StrRead::new(text)))
             }
             // A reader lends nothing, so what it reads may outlive the text.
-            Slice::Text(Cow::Owned(text)) => seed.deserialize(&mut serde_json::Deserializer::new(
-                IoRead::new(text.as_bytes()),
-            )),
-            Slice::Tree(tree) => seed.deserialize(tree),
+            Cow::Owned(text) => seed.deserialize(&mut serde_json::Deserializer::new(IoRead::new(
+                text.as_bytes(),
+            ))),
+        }
+    }
+
+    fn into_text(self) -> Cow<'de, str> {
+        match self {
+            Slice::Text(text) => text,
+            Slice::Tree(tree) => Cow::Owned(tree.to_string()),
         }
     }
 }

@@ -269,7 +269,7 @@ pub(crate) fn look_at_first<'de, A: SeqAccess<'de>>(
 }
 
 /// Reads an array whose first element has been looked at.
-pub(crate) fn read_rest<'de, T: serde::Deserialize<'de>, A: SeqAccess<'de>>(
+pub(crate) fn read_rest<'de, T: DeserializeOwned, A: SeqAccess<'de>>(
     first: Slice<'de>,
     mut seq: A,
 ) -> Result<Vec<T>, A::Error> {
