@@ -114,15 +114,9 @@ impl Scanner<'_> {
     fn plain_string(&mut self) -> Option<Range<usize>> {
         self.expect(b'"')?;
         let start = self.at;
-        loop {
-            match *self.line.get(self.at)? {
-                b'"' => break,
-                b'\\' | 0..b' ' => return None,
-                _ => self.at += 1,
-            }
-        }
-        self.at += 1;
-        Some(start..self.at - 1)
+        let end = start + skip::plain(self.line.get(start..)?);
+        self.at = end + 1;
+        (*self.line.get(end)? == b'"').then_some(start..end)
     }
 
     /// A value behind which the object ends.

@@ -60,7 +60,7 @@ fn string(line: &[u8], mut at: usize) -> Option<usize> {
 }
 
 /// How many bytes stand in front of a quote, a backslash or a control character.
-fn plain(text: &[u8]) -> usize {
+pub(super) fn plain(text: &[u8]) -> usize {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGH: u64 = ONES << 7;
     let mut at = 0;
