@@ -26,7 +26,7 @@ pub(super) struct SessionFacts {
     pub(super) loop_id: LoopId,
     pub(super) gates: OpenGates,
     pub(super) kept: Option<Kept>,
-    commands: Vec<Command>,
+    commands: Arc<[Command]>,
     options: Mutex<Vec<ConfigOption>>,
     title: Mutex<Option<String>>,
     /// Held while facts are written, so that the last ones are written last.
@@ -43,7 +43,7 @@ impl SessionFacts {
         id: SessionId,
         setup: Setup,
         kept: Option<Kept>,
-        commands: Vec<Command>,
+        commands: Arc<[Command]>,
         options: Vec<ConfigOption>,
     ) -> Self {
         Self {
@@ -77,7 +77,7 @@ impl SessionFacts {
     pub(super) fn first_news(&self) -> Vec<EventBody> {
         let mut news = Vec::new();
         if !self.commands.is_empty() {
-            news.push(EventBody::CommandsChanged(self.commands.clone()));
+            news.push(EventBody::CommandsChanged(self.commands.to_vec()));
         }
         if let Some(title) = &*lock(&self.title) {
             let info = SessionInfo::new().with_title(title.as_str());
@@ -206,7 +206,13 @@ mod tests {
         let begin = |name: String| {
             let id = SessionId::new(name).expect("it names a session");
             let setup = Setup::new("/");
-            let facts = Arc::new(SessionFacts::new(id, setup, None, Vec::new(), Vec::new()));
+            let facts = Arc::new(SessionFacts::new(
+                id,
+                setup,
+                None,
+                Arc::default(),
+                Vec::new(),
+            ));
             live.insert(&facts);
             facts
         };

@@ -131,7 +131,7 @@ pub struct Kit<H> {
     cancel_grace: Duration,
     kept: Option<Kept>,
     options: Vec<ConfigOption>,
-    commands: Vec<Command>,
+    commands: Arc<[Command]>,
     live: LiveSessions,
 }
 
@@ -143,7 +143,7 @@ impl<H: TurnHandler> Kit<H> {
             cancel_grace: Duration::from_secs(5),
             kept: None,
             options: Vec::new(),
-            commands: Vec::new(),
+            commands: Arc::default(),
             live: LiveSessions::default(),
         }
     }
@@ -176,7 +176,7 @@ impl<H: TurnHandler> Kit<H> {
     /// the handler as it is.
     #[must_use]
     pub fn with_commands(mut self, commands: Vec<Command>) -> Self {
-        self.commands = commands;
+        self.commands = commands.into();
         self
     }
 
