@@ -87,25 +87,20 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// The programs that were built.
-struct Programs {
-    /// Those of `bench/`.
-    bench: PathBuf,
-    /// Our examples.
-    examples: PathBuf,
-}
+/// The programs that were built, all of them in `bench/`.
+struct Programs(PathBuf);
 
 impl Programs {
     fn load(&self) -> Command {
-        Command::new(self.bench.join("acp-load"))
+        Command::new(self.0.join("acp-load"))
     }
 
     fn agent(&self) -> PathBuf {
-        self.examples.join("bench_agent")
+        self.0.join("bench_agent")
     }
 
     fn client(&self) -> PathBuf {
-        self.examples.join("bench_client")
+        self.0.join("bench_client")
     }
 
     fn report(&self, results: &Path) -> Command {
@@ -118,22 +113,26 @@ impl Programs {
 
 /// Builds the examples, and what loads and measures them.
 fn build(steps: &mut Steps, profile: &str) -> Result<Programs> {
-    let own = root().join("bench/target");
+    // Each of ours alone: what is built together gets what any of it asks of a
+    // dependency, and nobody shall pay for another.
+    let load: &[_] = match profile {
+        "dev" => &["acp-load", "acp-micro"],
+        _ => &["acp-load", "acp-micro", "official"],
+    };
+    let parts: [(_, &[_]); 3] = [
+        ("our example", &["ours-agent"]),
+        ("our example", &["ours-client"]),
+        ("load generator", load),
+    ];
+    for (name, packages) in parts {
+        let mut build = in_bench(["build", "--locked", "--profile", profile]);
+        for package in packages {
+            build.args(["--package", package]);
+        }
+        steps.run(name, &mut build)?;
+    }
     let folder = if profile == "dev" { "debug" } else { profile };
-    let examples = target().join(folder).join("examples");
-    for (package, example) in [("acp-agent", "bench_agent"), ("acp-client", "bench_client")] {
-        let mut build = cargo(["build", "--profile", profile, "--package", package]);
-        steps.run("our example", build.args(["--example", example]))?;
-    }
-    let mut build = in_bench(["build", "--locked", "--profile", profile]);
-    if profile == "dev" {
-        build.args(["--package", "acp-load", "--package", "acp-micro"]);
-    }
-    steps.run("load generator", &mut build)?;
-    Ok(Programs {
-        bench: own.join(folder),
-        examples: std::path::absolute(examples)?,
-    })
+    Ok(Programs(root().join("bench/target").join(folder)))
 }
 
 /// A `cargo` command line in the workspace of the benchmarks.
@@ -151,8 +150,8 @@ fn workloads(args: &Args, programs: &Programs, results: &Path, steps: &mut Steps
     let mut run = programs.load();
     run.arg("run").args(["--reps", &args.reps.to_string()]);
     for role in ["agent", "client"] {
-        let official = programs.bench.join(format!("official-{role}"));
-        let ours = programs.examples.join(format!("bench_{role}"));
+        let official = programs.0.join(format!("official-{role}"));
+        let ours = programs.0.join(format!("bench_{role}"));
         run.arg(format!("--{role}")).arg(peer("ours", &ours, ""));
         run.arg(format!("--{role}"))
             .arg(peer("official", &official, ""));
@@ -185,7 +184,7 @@ fn growth(reps: u32, programs: &Programs, results: &Path, steps: &mut Steps) -> 
     growth.arg("growth").args(["--reps", &reps.to_string()]);
     growth.arg("--agent").arg(programs.agent());
     growth.arg("--client").arg(programs.client());
-    growth.arg("--codec").arg(programs.bench.join("acp-micro"));
+    growth.arg("--codec").arg(programs.0.join("acp-micro"));
     steps.run(
         "growth",
         growth.arg("--out").arg(results.join("growth.json")),
