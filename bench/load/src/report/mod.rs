@@ -91,7 +91,8 @@ This page is written by `cargo xtask bench --write` from what was measured; the 
 A load generator that shares no code with the crates plays the other side, and checks every id, count and sample of
 text: a peer that is wrong fails, however quick. The agent under load is `crates/acp-agent/examples/bench_agent.rs`, made with
 `kit`; the client is `crates/acp-client/examples/bench_client.rs`. Both use the public interface and tokio's default
-runtime. Beside them run two floors, programs of a hundred lines without a library (`raw` writes ready-made bytes or
+runtime, and are built as a user would build them: with the dependencies they need, whole-program optimisation
+and no symbols. Beside them run two floors, programs of a hundred lines without a library (`raw` writes ready-made bytes or
 counts lines, `serde` reads and writes every message with typed values), and the official Rust SDK, as its
 own examples use it (`official`) and as fast as it can be made to go (`official-tuned`: one thread, non-blocking pipes).
 The peers take turns within each workload, and medians are kept. Wall-clock times move with what else the machine does;
