@@ -207,7 +207,7 @@ fn wrong_ids() {
 <- result"#,
         "",
         expect![[r#"
-            line 3: unknown-answer: nothing that was asked has the id "1" and waits for an answer; the id 1 has another type (R019)
+            line 3: unknown-answer: the answer has the id "1", and what was asked has 1: an id comes back as it was sent, with its type (R019)
         "#]],
     );
     agent(

@@ -62,7 +62,7 @@ fn edits() {
         2,
         "R019 set id \"1\"",
         expect![[r#"
-            line 2: R019: nothing that was asked has the id "1" and waits for an answer; the id 1 has another type
+            line 2: R019: the answer has the id "1", and what was asked has 1: an id comes back as it was sent, with its type
             found"#]],
     );
     check(

@@ -9,7 +9,9 @@ use acp_transport_stdio::process::Launch;
 
 use super::client::{clean, find};
 use super::{EXIT_CONFIG, EXIT_FAILED, Misuse, say};
-use crate::judge::{Expected, Format, Judge, Judged, Look, MOST_JOBS, Profile, Report, State};
+use crate::judge::{
+    Expected, Format, Judge, Judged, Lines, Look, MOST_JOBS, Profile, Report, State,
+};
 use crate::{Scenario, Side};
 
 /// Exit code: the command line cannot be followed.
@@ -95,6 +97,9 @@ pub struct CheckArgs {
         conflicts_with = "rounds"
     )]
     round: Option<u32>,
+    /// Say only these lines of the round, as a report names them: `2,4/1`
+    #[arg(long, value_name = "LINES", requires = "round")]
+    lines: Option<Lines>,
     /// The program and its arguments
     #[arg(last = true, value_name = "CMD")]
     command: Vec<OsString>,
@@ -206,6 +211,29 @@ impl CheckArgs {
         Ok(outputs)
     }
 
+    /// Returns the words by which the program is judged so again.
+    fn words(&self, agent: &[&OsStr]) -> Vec<String> {
+        // How we are told to be the mock agent tells which program we are.
+        let mut words: Vec<String> = match agent {
+            [_] => vec!["acp-mockpeer".to_owned(), "check".to_owned()],
+            _ => vec!["acp".to_owned(), "check".to_owned()],
+        };
+        if self.role() == Side::Client {
+            words.extend(["--role", "client"].map(str::to_owned));
+        }
+        if self.spawn {
+            words.push("--spawn".to_owned());
+        }
+        if let Some(profile) = &self.profile {
+            words.push("--profile".to_owned());
+            words.push(profile.to_string_lossy().into_owned());
+        }
+        for setting in &self.set {
+            words.extend(["--set".to_owned(), setting.clone()]);
+        }
+        words
+    }
+
     fn judge(&self, agent: &[&OsStr]) -> Result<Judge, Wrong> {
         let Some((program, arguments)) = self.command.split_first() else {
             return Err(Misuse("expected the program behind `--`".to_owned()).into());
@@ -236,6 +264,10 @@ impl CheckArgs {
         if self.strict {
             judge = judge.strict();
         }
+        if let Some(lines) = &self.lines {
+            judge = judge.with_lines(lines.clone());
+        }
+        judge = judge.with_words(self.words(agent));
         if self.spawn {
             let own = std::env::current_exe().and_then(|path| clean(&path));
             let own = own.map_err(|error| Misuse::new(&error))?;

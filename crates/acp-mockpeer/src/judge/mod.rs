@@ -29,6 +29,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
+pub use chaos::{Lines, NoLines};
 #[cfg(feature = "cli")]
 pub(crate) use door::{Head, MOST as MOST_IN_A_FRAME};
 pub use expected::{Expected, ExpectedError};
@@ -37,7 +38,7 @@ pub use report::{Format, Look, Report, RuleReport, RuleState};
 pub use verdict::{Fault, Judged, State};
 
 use crate::{Play, Redactor, Scenario, Side};
-use chaos::Round;
+use chaos::{Round, Small};
 use room::Room;
 
 /// More programs at once than this only wait for each other.
@@ -76,13 +77,17 @@ pub struct Judge {
     strict: bool,
     limit: Duration,
     redactor: Redactor,
+    /// The only lines of a round of chaos that are said.
+    lines: Option<Lines>,
+    /// The words of a command line that judges so again, before the program.
+    words: Option<Vec<String>>,
 }
 
 /// What is done with one process.
 #[derive(Clone)]
 enum Work {
     Play(Box<Scenario>),
-    Chaos(Round),
+    Chaos(Round, Small),
 }
 
 impl Work {
@@ -90,7 +95,7 @@ impl Work {
     fn scenario(&self) -> Scenario {
         match self {
             Self::Play(scenario) => Scenario::clone(scenario),
-            Self::Chaos(round) => round.scenario(&[]),
+            Self::Chaos(round, _) => round.scenario(&[]),
         }
     }
 }
@@ -118,6 +123,8 @@ impl Judge {
             strict: false,
             limit: DEFAULT_LIMIT,
             redactor: Redactor::new(),
+            lines: None,
+            words: None,
         };
         judge.with_profile(Profile::default())
     }
@@ -165,6 +172,19 @@ impl Judge {
         self
     }
 
+    /// Says only these lines in each round of chaos, and makes none of them smaller.
+    pub fn with_lines(mut self, lines: Lines) -> Self {
+        self.lines = Some(lines);
+        self
+    }
+
+    /// Says how a person judges so again: the words of a command line that stand before
+    /// the program. Reports name it where something can be repeated.
+    pub fn with_words(mut self, words: Vec<String>) -> Self {
+        self.words = Some(words);
+        self
+    }
+
     /// Changes how long everything together may take.
     pub fn with_limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
@@ -197,6 +217,9 @@ impl Judge {
     /// which the program has to survive everything. A round is the same whenever it
     /// is played under this seed.
     ///
+    /// Of a round that fails in a new way, what is not needed for that is left out: the
+    /// report tells the smallest that still fails, and how it is played again.
+    ///
     /// # Cancel safety
     ///
     /// When the future is dropped, the programs are ended in the background.
@@ -207,7 +230,8 @@ impl Judge {
         stop: impl Future<Output = ()>,
         progress: impl FnMut(&Judged),
     ) -> Report {
-        let works = rounds.map(|number| Work::Chaos(Round { seed, number }));
+        let small = Small::default();
+        let works = rounds.map(|number| Work::Chaos(Round { seed, number }, small.clone()));
         self.work(works.collect(), stop, progress).await
     }
 
@@ -277,7 +301,7 @@ impl Judge {
     async fn one(&self, work: Work, stop: watch::Receiver<Stop>) -> Result<Judged, Unstartable> {
         match work {
             Work::Play(scenario) => self.scenario(*scenario, stop).await,
-            Work::Chaos(round) => round.play(self, stop).await,
+            Work::Chaos(round, small) => round.judge(self, &small, &stop).await,
         }
     }
 
@@ -294,7 +318,11 @@ impl Judge {
             let why = format!("it tests {side}s only");
             return Ok(Judged::because(&scenario, State::Skipped, why));
         }
-        let room = match Room::new() {
+        let room = match self.role {
+            Side::Agent => Room::new().and_then(Room::with_notes),
+            Side::Client => Room::new(),
+        };
+        let room = match room {
             Ok(room) => room,
             Err(why) => return Ok(Judged::because(&scenario, State::NotRun, why)),
         };
@@ -315,6 +343,24 @@ impl Judge {
         Ok(self.evidence(&scenario, seen, &left))
     }
 
+    /// Returns the command line that does something again.
+    fn again(&self, options: &str) -> String {
+        let usual = || {
+            let role = match self.role {
+                Side::Agent => "",
+                Side::Client => " --role client",
+            };
+            format!("acp check{role}")
+        };
+        let words = self.words.as_deref();
+        let words = words.map_or_else(usual, |words| report::command(words.iter()));
+        let program = self.launch.program().to_string_lossy();
+        let args = self.launch.args().iter().map(|word| word.to_string_lossy());
+        let program = report::command(std::iter::once(program).chain(args));
+        let line = format!("{words} {options} -- {program}");
+        self.redactor.text_line(&line)
+    }
+
     fn play(&self, scenario: &Scenario, room: &Room) -> Play {
         let mut play = Play::new(scenario, self.role.other());
         for (name, value) in self.names(room) {
@@ -323,16 +369,30 @@ impl Judge {
         for check in self.profile.allow() {
             play = play.allow(*check);
         }
-        play
+        match self.role {
+            Side::Agent => play.with_login(self.login()),
+            Side::Client => play,
+        }
+    }
+
+    /// Returns the login that is known to need no person: what a name of the suite
+    /// stands for by default was said of no agent.
+    fn login(&self) -> Option<&str> {
+        let set = self.values.iter().rev();
+        let set = set.map(|(name, value)| (name.as_str(), value));
+        let mut known = set.chain(self.profile.values());
+        let login = known.find(|(name, _)| *name == "login");
+        login.and_then(|(_, value)| value.as_str())
     }
 
     /// Says what names stand for; who comes last has the say.
     fn names(&self, room: &Room) -> BTreeMap<String, Value> {
-        let cwd = room.project().to_string_lossy().into_owned();
         let words = crate::suite::words().iter();
         let mut names: BTreeMap<String, Value> =
             words.map(|(n, v)| (n.clone(), v.clone())).collect();
-        names.insert("cwd".to_owned(), cwd.into());
+        for (name, folder) in [("cwd", room.project()), ("elsewhere", room.elsewhere())] {
+            names.insert(name.to_owned(), folder.to_string_lossy().into());
+        }
         let known = self.profile.values();
         names.extend(known.map(|(name, value)| (name.to_owned(), value.clone())));
         names.extend(self.values.iter().cloned());

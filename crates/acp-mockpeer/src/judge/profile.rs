@@ -17,7 +17,7 @@ use crate::{Check, Scenario};
 /// ```toml
 /// patience = "30s"                      # how long a step waits at least
 /// allow = ["noise"]                     # checks it is known to break
-/// login = "api-key"                     # the method of `authenticate`
+/// login = "api-key"                     # a login that needs no person
 /// pass = ["PATH", "HOME", "MY_KEY"]     # the only variables it gets
 ///
 /// [env]                                 # and these besides

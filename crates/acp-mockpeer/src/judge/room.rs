@@ -8,15 +8,19 @@ use acp_transport_stdio::process::Launch;
 /// The variable by which whatever a program starts is known as its own.
 const MARK: &str = "ACP_CHECK_ROOM";
 
+/// What stands in the only file of a project.
+const NOTES: &str = "# Notes\n\nThe fern on the windowsill wants water.\n";
+
 /// A temporary folder that only this user can enter, and the mark of who lives in it.
 pub(super) struct Room {
     folder: tempfile::TempDir,
     path: PathBuf,
     project: PathBuf,
+    elsewhere: PathBuf,
 }
 
 impl Room {
-    /// Makes a folder with an empty project in it.
+    /// Makes a folder with an empty project in it, and another empty folder beside it.
     pub(super) fn new() -> Result<Self, String> {
         Self::make().map_err(|error| format!("no folder could be made for it: {error}"))
     }
@@ -26,17 +30,32 @@ impl Room {
         // Who compares paths compares them without links.
         let path = folder.path().canonicalize()?;
         let project = path.join("project");
+        let elsewhere = path.join("elsewhere");
         std::fs::create_dir(&project)?;
+        std::fs::create_dir(&elsewhere)?;
         Ok(Self {
             folder,
             path,
             project,
+            elsewhere,
         })
+    }
+
+    /// Puts a file into the project: an agent that is given a link to it reads it.
+    pub(super) fn with_notes(self) -> Result<Self, String> {
+        std::fs::write(self.project.join("notes.md"), NOTES)
+            .map_err(|error| format!("no file could be made for it: {error}"))?;
+        Ok(self)
     }
 
     /// Returns the folder that the conversation is about.
     pub(super) fn project(&self) -> &Path {
         &self.project
+    }
+
+    /// Returns a folder that the conversation is not about.
+    pub(super) fn elsewhere(&self) -> &Path {
+        &self.elsewhere
     }
 
     /// Returns a place for something of ours.

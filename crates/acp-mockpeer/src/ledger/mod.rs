@@ -401,7 +401,10 @@ impl Ledger {
         if let Some(other) = other
             && self.asked_by(from.other()).contains_key(&other)
         {
-            message.push_str(&format!("; the id {other} has another type"));
+            message = format!(
+                "the answer has the id {id}, and what was asked has {other}: an id comes back as it \
+                 was sent, with its type"
+            );
         }
         Finding::new(Check::UnknownAnswer, &["R019"], message)
     }

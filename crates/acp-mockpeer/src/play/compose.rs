@@ -34,6 +34,13 @@ impl Composer {
         }
     }
 
+    /// Returns an id that no request had.
+    pub(super) fn free_id(&mut self) -> i64 {
+        let id = self.next_id;
+        self.next_id += 1;
+        id
+    }
+
     /// Writes a message as one line, without its end.
     ///
     /// `answered` is the method of the request that it answers.
@@ -105,11 +112,7 @@ impl Composer {
     fn id(&mut self, given: Option<&Pattern>, names: &mut Bindings) -> Result<String, TooVague> {
         match given {
             Some(pattern) => write(pattern, names, &mut self.inventor),
-            None => {
-                let id = self.next_id;
-                self.next_id += 1;
-                Ok(id.to_string())
-            }
+            None => Ok(self.free_id().to_string()),
         }
     }
 

@@ -7,6 +7,7 @@ mod describe;
 mod engine;
 mod failure;
 mod flow;
+mod login;
 mod meet;
 mod mutator;
 mod outcome;
@@ -27,6 +28,8 @@ pub use compile::Unplayable;
 #[cfg(feature = "judge")]
 pub(crate) use describe::line as shown;
 pub use failure::Failure;
+#[cfg(feature = "judge")]
+pub(crate) use login::WANTS_A_LOGIN;
 pub use outcome::{Found, Outcome, Verdict};
 pub use world::Ended;
 
@@ -35,6 +38,7 @@ use crate::schema::CWD;
 use crate::{Breach, Check, Mutant, Scenario, Side};
 use compile::Manner;
 use engine::{Engine, Setting, Stop};
+use login::Login;
 use meet::Knowledge;
 use mutator::Mutator;
 use tape::{Recorder, Tape};
@@ -86,6 +90,7 @@ pub struct Play {
     world: World,
     manner: Manner,
     mutator: Option<Mutator>,
+    login: Option<Login>,
 }
 
 impl Play {
@@ -119,6 +124,7 @@ impl Play {
             world: World::default(),
             manner: Manner::Judging,
             mutator: None,
+            login: None,
             scenario: scenario.clone(),
         }
     }
@@ -139,6 +145,14 @@ impl Play {
     /// Says what a name stands for from the beginning, `cwd` for example.
     pub fn with_value(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.knowledge.names.insert(name.into(), value.into());
+        self
+    }
+
+    /// Reckons with an agent that wants a login before it opens a session: logs in by
+    /// this method and asks again. Without one, or where it leads nowhere, the
+    /// scenario is skipped.
+    pub fn with_login(mut self, by: Option<&str>) -> Self {
+        self.login = Some(Login::new(by));
         self
     }
 
@@ -198,6 +212,7 @@ impl Play {
         let inlet = Inlet::new(reader, self.us.other(), Tape::new(self.recorder));
         let mut engine = Engine::new(setting, inlet, writer, self.world);
         engine.mutator = self.mutator;
+        engine.login = self.login;
         let stop = engine.play().await;
         let (mut verdict, mut failure, mut exit_as) = (Verdict::Passed, None, None);
         match stop {

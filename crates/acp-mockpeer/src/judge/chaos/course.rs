@@ -7,6 +7,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
 use super::dice::Dice;
+use super::lines::Lines;
 use super::pipe::{Heard, Over, Pipe, heard};
 use super::script::{self, CWD, Planned, SESSION, WORDS, filled};
 use super::{CANARY, Round, fault, mutate};
@@ -20,19 +21,25 @@ pub(super) struct Course<R, W> {
     pub(super) session: String,
     pub(super) cwd: String,
     pub(super) words: String,
-    /// What was said of it, for people.
+    /// The lines that are said at all; without, all are.
+    pub(super) wanted: Option<Lines>,
+    pub(super) told: Told,
+}
+
+/// What is to be told of a round.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// What was said, for people.
     pub(super) script: Vec<String>,
+    /// The lines of it that may be left out.
+    pub(super) said: Lines,
     pub(super) faults: Vec<Fault>,
 }
 
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
-    /// Talks with the peer to the end; returns what was said, what was wrong, and all
-    /// that went over the wire.
-    pub(super) async fn talk(
-        mut self,
-        round: Round,
-        role: Side,
-    ) -> (Vec<String>, Vec<Fault>, Recording) {
+    /// Talks with the peer to the end; returns what is to be told, and all that went
+    /// over the wire.
+    pub(super) async fn talk(mut self, round: Round, role: Side) -> (Told, Recording) {
         match role {
             Side::Agent => self.with_agent(round).await,
             Side::Client => self.with_client(round).await,
@@ -54,23 +61,31 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
         ];
         let bytes = filled(&line.bytes, &known);
         let shown = crate::play::shown(line.bytes.trim_ascii_end());
-        self.script.push(match line.is_whole() {
-            true => format!("whole: {shown}"),
-            false => format!("{}: {shown}", line.done.join(", ")),
+        let done = match planned.done() {
+            done if done.is_empty() => "whole".to_owned(),
+            done => done,
+        };
+        let number = planned.place.map_or_else(String::new, |place| {
+            self.told.said.add(place, line.done.len());
+            match place {
+                (0, line) => format!("{line} "),
+                (turn, line) => format!("{turn}.{line} "),
+            }
         });
+        self.told.script.push(format!("{number}{done}: {shown}"));
         let until = self.until();
         let place = self.pipe.place();
         let said = self.pipe.say(&bytes, until).await;
         if said == Err(Over::Late) {
             let why = format!("it did not read for {:?}", self.patience);
-            self.faults.push(fault(why, Some(place)));
+            self.told.faults.push(fault(why, Some(place)));
         }
         said
     }
 
     async fn say_whole(&mut self, json: &str) -> Result<(), Over> {
         let line = mutate::Line::whole(json);
-        self.say(&Planned { line, owes: None }).await
+        self.say(&Planned::aside(line)).await
     }
 
     /// Talks with an agent, as its client.
@@ -82,14 +97,12 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
         }
         let mut owed: Vec<Value> = Vec::new();
         let mut ends = true;
-        for planned in &plan.lines {
+        for planned in &script::chosen(plan.lines, self.wanted.as_ref(), plan.opened) {
             if self.say(planned).await.is_err() {
                 return;
             }
             ends = planned.line.ends();
-            if plan.opened {
-                owed.extend(planned.owes.clone());
-            }
+            owed.extend(planned.owes.clone());
         }
         if !plan.closes {
             // What was glued to nothing must not be glued to what comes now.
@@ -136,7 +149,8 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
                 }
                 Err(why) => {
                     let place = self.pipe.place().checked_sub(1);
-                    self.faults
+                    self.told
+                        .faults
                         .push(fault(format!("before any chaos: {why}"), place));
                     return false;
                 }
@@ -202,7 +216,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
                         self.patience,
                         owed.join(", ")
                     );
-                    self.faults.push(fault(why, None));
+                    self.told.faults.push(fault(why, None));
                     return;
                 }
             }
@@ -218,10 +232,11 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
                     "the conversation was over, and it did not close within {:?}",
                     self.patience
                 );
-                self.faults.push(fault(why, None));
+                self.told.faults.push(fault(why, None));
             }
             Over::Flood => {
-                self.faults
+                self.told
+                    .faults
                     .push(fault("it says more than can be heard".to_owned(), None));
             }
         }
@@ -234,7 +249,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
         let mut dice = Dice::new(round.seed, &[number]);
         // One in four agents goes away in the middle.
         let goes = dice.once_in(4).then(|| dice.between(1, 4));
-        let mut asked = 0;
+        let mut asked: u32 = 0;
         loop {
             let request = match self.pipe.hear(self.until()).await {
                 Ok(line) => heard(&line),
@@ -250,31 +265,39 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
                 continue;
             };
             asked += 1;
-            let mut dice = Dice::new(round.seed, &[number, asked]);
-            let first_id = usize::try_from(asked).unwrap_or_default() * 100;
+            let mut dice = Dice::new(round.seed, &[number, u64::from(asked)]);
             let in_a_turn = method == "session/prompt";
             if in_a_turn && let Some(session) = params["sessionId"].as_str() {
                 session.clone_into(&mut self.session);
             }
             let mut owed = Vec::new();
-            for planned in script::agent(&mut dice, in_a_turn, first_id) {
+            let lines = script::agent(&mut dice, in_a_turn, asked);
+            for planned in script::chosen(lines, self.wanted.as_ref(), in_a_turn) {
                 if self.say(&planned).await.is_err() {
                     return;
                 }
                 owed.extend(planned.owes);
             }
             let answer = json!({"jsonrpc": "2.0", "id": id, "result": self.result(&method)});
-            let mut line = mutate::Line::whole(&answer.to_string());
-            if dice.once_in(2) {
-                line.spoil(&mut dice);
-                let ends = line.ends();
-                if self.say(&Planned { line, owes: None }).await.is_err() {
-                    return;
+            let mut spoiled = Planned::aside(mutate::Line::whole(&answer.to_string()));
+            spoiled.place = Some((asked, 0));
+            let spoiled = match dice.once_in(2) {
+                true => {
+                    spoiled.line.spoil(&mut dice);
+                    script::cut(spoiled, self.wanted.as_ref())
                 }
-                if !ends {
-                    let _ = self.pipe.say(b"\n", self.until()).await;
+                false => None,
+            };
+            let ends = match spoiled {
+                Some(spoiled) => {
+                    if self.say(&spoiled).await.is_err() {
+                        return;
+                    }
+                    spoiled.line.ends()
                 }
-            } else {
+                None => false,
+            };
+            if !ends {
                 let _ = self.pipe.say(b"\n", self.until()).await;
             }
             if in_a_turn {
@@ -286,7 +309,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
                 owed.push(id);
                 self.collect(owed).await;
             }
-            if goes.is_some_and(|at| u64::try_from(at).unwrap_or_default() == asked) {
+            if goes.is_some_and(|at| u32::try_from(at).is_ok_and(|at| at == asked)) {
                 self.pipe.close().await;
                 let over = self.pipe.hear_out(self.until()).await;
                 return self.heard_out(over);
@@ -306,12 +329,12 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
         }
     }
 
-    fn finish(mut self) -> (Vec<String>, Vec<Fault>, Recording) {
+    fn finish(mut self) -> (Told, Recording) {
         let (talk, sang) = self.pipe.finish();
         if let Some(entry) = sang {
             let why = format!("it said what stands in its environment ({CANARY})");
-            self.faults.push(fault(why, entry));
+            self.told.faults.push(fault(why, entry));
         }
-        (self.script, self.faults, talk)
+        (self.told, talk)
     }
 }

@@ -10,15 +10,21 @@
 //! * end when the conversation does, leave no process, and not grow without bound;
 //! * never say what stands in its environment.
 //!
-//! The spoiled lines of a round follow from the seed and its number alone.
+//! The spoiled lines of a round follow from the seed and its number alone. A round that
+//! fails is played again and again with less in it, and the smallest that fails in the
+//! same way is told.
 
 mod course;
 mod dice;
+mod lines;
 mod mutate;
 mod pipe;
 mod script;
+mod shrink;
 mod survive;
 
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -29,9 +35,11 @@ use super::room::Room;
 use super::verdict::{Fault, Judged, State};
 use super::{Judge, Stop, Unseen, Unstartable, stage};
 use crate::{Recording, Scenario, Side};
-use course::Course;
+use course::{Course, Told};
 use dice::Dice;
+pub use lines::{Lines, NoLines};
 use pipe::Pipe;
+use shrink::Shrink;
 
 /// How long a peer may take for what it must do, if its profile does not say.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -68,16 +76,74 @@ impl Round {
         scenario
     }
 
-    /// Plays the round.
-    pub(super) async fn play(
+    /// Plays the round, and if it fails in a way that is new, a smaller one.
+    pub(super) async fn judge(
         self,
         judge: &Judge,
-        stop: watch::Receiver<Stop>,
+        small: &Small,
+        stop: &watch::Receiver<Stop>,
     ) -> Result<Judged, Unstartable> {
+        let wanted = judge.lines.as_ref();
+        let (judged, said) = self.play(judge, wanted, stop.clone()).await?;
+        if wanted.is_some() || !small.wants(&judged) {
+            return Ok(judged);
+        }
+        self.smaller(judge, judged, said, stop).await
+    }
+
+    /// Finds the smallest round that fails as this one did.
+    async fn smaller(
+        self,
+        judge: &Judge,
+        mut judged: Judged,
+        said: Lines,
+        stop: &watch::Receiver<Stop>,
+    ) -> Result<Judged, Unstartable> {
+        let (lines, changes) = (said.count(), said.count_changes());
+        let why = kind(&judged).unwrap_or_default().to_owned();
+        let mut shrink = Shrink::new(said);
+        while let Some(less) = shrink.next() {
+            let (tried, _) = self.play(judge, Some(&less), stop.clone()).await?;
+            if tried.state() == State::NotRun {
+                break;
+            }
+            let failed = kind(&tried) == Some(&*why);
+            shrink.tell(failed);
+            if failed {
+                judged = tried;
+            }
+        }
+        let least = shrink.smallest();
+        judged.notes.push(format!(
+            "the smallest that fails so, of {} played: {} of its {} lines, with {} of {} changes\n{}",
+            shrink.tries() + 1,
+            least.count(),
+            lines,
+            least.count_changes(),
+            changes,
+            judge.again(&format!(
+                "--chaos {} --round {} --lines {least}",
+                self.seed, self.number
+            )),
+        ));
+        Ok(judged)
+    }
+
+    /// Plays the round, or some lines of it; tells which lines were said.
+    async fn play(
+        self,
+        judge: &Judge,
+        wanted: Option<&Lines>,
+        stop: watch::Receiver<Stop>,
+    ) -> Result<(Judged, Lines), Unstartable> {
         let began = Instant::now();
+        let not_run = |why: String| {
+            let judged = Judged::because(&self.scenario(&[]), State::NotRun, why);
+            Ok((judged, Lines::default()))
+        };
         let room = match Room::new() {
             Ok(room) => room,
-            Err(why) => return Ok(Judged::because(&self.scenario(&[]), State::NotRun, why)),
+            Err(why) => return not_run(why),
         };
         let canary = format!("canary-{:016x}", Dice::new(self.seed, &[0]).next());
         let launch = room.mark(judge.launch.clone()).with_env(CANARY, &canary);
@@ -101,8 +167,8 @@ impl Round {
                     session: String::new(),
                     cwd: room.project().to_string_lossy().into_owned(),
                     words: words.unwrap_or("hello").to_owned(),
-                    script: Vec::new(),
-                    faults: Vec::new(),
+                    wanted: wanted.cloned(),
+                    told: Told::default(),
                 };
                 tokio::select! {
                     biased;
@@ -114,17 +180,20 @@ impl Round {
         let seen_off = survive::see_off(&started.handle, talked.is_err()).await;
         let group = started.handle.pid();
         let left = tokio::task::spawn_blocking(move || room.clear(group)).await;
-        let (script, mut faults, talk) = match talked {
+        let (told, talk) = match talked {
             Ok(talked) => talked,
-            Err(Unseen::Stopped(why)) => {
-                return Ok(Judged::because(&self.scenario(&[]), State::NotRun, why));
-            }
+            Err(Unseen::Stopped(why)) => return not_run(why),
             Err(Unseen::NeverCame(why)) => {
                 let why = format!("the client never started its agent: {why}");
-                (Vec::new(), vec![fault(why, None)], Recording::default())
+                let told = Told {
+                    faults: vec![fault(why, None)],
+                    ..Told::default()
+                };
+                (told, Recording::default())
             }
             Err(Unseen::Overdue(_)) => Default::default(),
         };
+        let mut faults = told.faults;
         faults.extend(survive::faults(
             &seen_off,
             memory.peak(),
@@ -135,7 +204,7 @@ impl Round {
         } else {
             State::Failed
         };
-        let mut judged = Judged::new(&self.scenario(&script), state);
+        let mut judged = Judged::new(&self.scenario(&told.script), state);
         judged.faults = faults;
         judged.elapsed = began.elapsed();
         judged.ended = Some(seen_off.exit.status().to_string());
@@ -148,8 +217,35 @@ impl Round {
                 .for_each(|fault| judge.redact(fault));
             judged.transcript = super::evidence::kept(&talk, &mut judged.faults, &judge.redactor);
         }
-        Ok(judged)
+        Ok((judged, told.said))
     }
+}
+
+/// How many ways to fail are made small; who fails in more has enough to look at.
+const MOST_SMALL: usize = 3;
+
+/// The ways to fail of which a small round was looked for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Small(Arc<Mutex<BTreeSet<String>>>);
+
+impl Small {
+    /// Tells whether a smaller round is wanted: it failed, in a way that is new.
+    fn wants(&self, judged: &Judged) -> bool {
+        let Some(kind) = kind(judged) else {
+            return false;
+        };
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.len() < MOST_SMALL && known.insert(kind.to_owned())
+    }
+}
+
+/// Returns in what way a round failed: what is told first of it, without the details.
+fn kind(judged: &Judged) -> Option<&str> {
+    let first = judged
+        .faults
+        .first()
+        .filter(|_| judged.state == State::Failed)?;
+    first.summary.split(':').next()
 }
 
 /// A scenario with nothing in it.

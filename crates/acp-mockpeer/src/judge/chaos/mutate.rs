@@ -10,6 +10,8 @@ pub(super) struct Line {
     pub(super) bytes: Vec<u8>,
     /// What was done to it, in words; nothing when it is as it was.
     pub(super) done: Vec<&'static str>,
+    /// What it was before each of these.
+    before: Vec<Vec<u8>>,
 }
 
 /// How deep a value is nested that many readers still take, and one that none has to.
@@ -29,11 +31,8 @@ impl Line {
         Self {
             bytes,
             done: Vec::new(),
+            before: Vec::new(),
         }
-    }
-
-    pub(super) fn is_whole(&self) -> bool {
-        self.done.is_empty()
     }
 
     /// Tells whether what follows begins a line.
@@ -44,11 +43,21 @@ impl Line {
     /// Spoils it in one to three ways.
     pub(super) fn spoil(&mut self, dice: &mut Dice) {
         for _ in 0..dice.between(1, 3) {
+            self.before.push(self.bytes.clone());
             let done = match dice.below(5) {
                 0 | 1 => self.spoil_bytes(dice),
                 _ => self.spoil_value(dice),
             };
             self.done.push(done);
+        }
+    }
+
+    /// Leaves only the first of the changes that were made.
+    pub(super) fn undo_to(&mut self, changes: usize) {
+        if let Some(bytes) = self.before.get(changes) {
+            self.bytes.clone_from(bytes);
+            self.before.truncate(changes);
+            self.done.truncate(changes);
         }
     }
 
@@ -270,12 +279,30 @@ mod tests {
         for round in 0..600 {
             let line = spoiled(round);
             assert_eq!(line, spoiled(round));
-            assert!(!line.is_whole());
+            assert!(!line.done.is_empty());
             same += usize::from(line.bytes == Line::whole(PROMPT).bytes);
             done.extend(line.done);
         }
         assert_eq!(done.len(), 26, "{done:?}");
         assert!(same < 10, "{same} of 600 were as before");
+    }
+
+    #[test]
+    fn changes_are_undone_one_by_one() {
+        let whole = Line::whole(PROMPT);
+        let mut line = whole.clone();
+        line.spoil(&mut Dice::new(3, &[1]));
+        let all = line.done.len();
+        let mut again = line.clone();
+        again.undo_to(all);
+        assert_eq!(again, line);
+        again.undo_to(all - 1);
+        assert_eq!(
+            (again.done.len(), &again.bytes),
+            (all - 1, &line.before[all - 1])
+        );
+        again.undo_to(0);
+        assert_eq!(again, whole);
     }
 
     #[test]

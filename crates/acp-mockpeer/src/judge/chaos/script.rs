@@ -7,6 +7,7 @@
 use serde_json::{Value, json};
 
 use super::dice::Dice;
+use super::lines::{Lines, Place};
 use super::mutate::Line;
 
 /// The names that stand for what is not known before.
@@ -20,7 +21,11 @@ const FIRST_ID: usize = 1000;
 /// A line of chaos.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Planned {
+    /// Where it stands among those that may be left out.
+    pub(super) place: Option<Place>,
     pub(super) line: Line,
+    /// It was said before.
+    pub(super) again: bool,
     /// The id under which it has to be answered.
     pub(super) owes: Option<Value>,
 }
@@ -56,6 +61,25 @@ pub(super) fn cancel() -> String {
     json!({"jsonrpc": "2.0", "method": "session/cancel", "params": params}).to_string()
 }
 
+impl Planned {
+    /// A line that stands in no plan.
+    pub(super) fn aside(line: Line) -> Self {
+        Self {
+            place: None,
+            line,
+            again: false,
+            owes: None,
+        }
+    }
+
+    /// Says in words what was done to it; nothing when it is as it was.
+    pub(super) fn done(&self) -> String {
+        let again = self.again.then_some("sent it twice");
+        let done = self.line.done.iter().copied().chain(again);
+        done.collect::<Vec<_>>().join(", ")
+    }
+}
+
 /// Throws what a client says.
 pub(super) fn client(dice: &mut Dice) -> ClientPlan {
     let opened = !dice.once_in(6);
@@ -64,7 +88,7 @@ pub(super) fn client(dice: &mut Dice) -> ClientPlan {
         lines.push(planned(client_line(dice, FIRST_ID + index), dice));
     }
     shuffle(&mut lines, dice);
-    settle(&mut lines, true);
+    number(&mut lines, 0);
     ClientPlan {
         opened,
         lines,
@@ -113,15 +137,42 @@ fn client_line(dice: &mut Dice, id: usize) -> Value {
 }
 
 /// Throws what an agent says besides, while this request of the client waits.
-pub(super) fn agent(dice: &mut Dice, in_a_turn: bool, first_id: usize) -> Vec<Planned> {
+pub(super) fn agent(dice: &mut Dice, in_a_turn: bool, turn: u32) -> Vec<Planned> {
+    let first_id = usize::try_from(turn).unwrap_or_default() * 100;
     let most = if in_a_turn { 6 } else { 2 };
     let mut lines = Vec::new();
     for index in 0..dice.between(0, most) {
         lines.push(planned(agent_line(dice, FIRST_ID + first_id + index), dice));
     }
     shuffle(&mut lines, dice);
-    settle(&mut lines, in_a_turn);
+    number(&mut lines, turn);
     lines
+}
+
+/// Numbers the lines from 1.
+fn number(lines: &mut [Planned], turn: u32) {
+    for (number, planned) in (1..).zip(lines) {
+        planned.place = Some((turn, number));
+    }
+}
+
+/// Leaves the lines that are wanted, spoiled as far as they are to be; each owes an
+/// answer only if it `counts`, and is a line of its own.
+pub(super) fn chosen(lines: Vec<Planned>, wanted: Option<&Lines>, counts: bool) -> Vec<Planned> {
+    let mut lines: Vec<Planned> = lines
+        .into_iter()
+        .filter_map(|planned| cut(planned, wanted))
+        .collect();
+    settle(&mut lines, counts);
+    lines
+}
+
+/// Spoils a line only as far as it is to be; `None` when it is left out.
+pub(super) fn cut(mut planned: Planned, wanted: Option<&Lines>) -> Option<Planned> {
+    if let (Some(wanted), Some(place)) = (wanted, planned.place) {
+        planned.line.undo_to(wanted.changes(place)?);
+    }
+    Some(planned)
 }
 
 fn agent_line(dice: &mut Dice, id: usize) -> Value {
@@ -171,7 +222,10 @@ fn planned(value: Value, dice: &mut Dice) -> Planned {
         line.spoil(dice);
         owes = None;
     }
-    Planned { line, owes }
+    Planned {
+        owes,
+        ..Planned::aside(line)
+    }
 }
 
 /// Sends some twice, and some before those that stood before them.
@@ -179,7 +233,7 @@ fn shuffle(lines: &mut Vec<Planned>, dice: &mut Dice) {
     if !lines.is_empty() && dice.once_in(3) {
         let at = dice.below(lines.len());
         let mut again = lines[at].clone();
-        again.line.done.push("sent it twice");
+        again.again = true;
         again.owes = None;
         lines.insert(at, again);
     }
@@ -243,21 +297,36 @@ mod tests {
             let plan_of = plan(round);
             assert_eq!(plan_of, plan(round));
             assert!((3..=11).contains(&plan_of.lines.len()));
-            owing += plan_of
-                .lines
-                .iter()
-                .filter(|line| line.owes.is_some())
-                .count();
             closing += usize::from(plan_of.closes);
+            let lines = chosen(plan_of.lines, None, true);
+            owing += lines.iter().filter(|line| line.owes.is_some()).count();
         }
         assert!(owing > 100 && closing > 10, "{owing} {closing}");
     }
 
     #[test]
+    fn what_is_not_wanted_is_left_out() {
+        let lines = client(&mut Dice::new(5, &[4])).lines;
+        let changed = lines.iter().position(|one| !one.line.done.is_empty());
+        let changed = changed.expect("a line is spoiled");
+        let place = lines[changed].place.expect("it has a place");
+        let wanted: Lines = format!("{}/0", place.1).parse().expect("it can be read");
+        let left = chosen(lines.clone(), Some(&wanted), true);
+        assert_eq!(left.len(), 1);
+        assert!(left[0].line.done.is_empty() && left[0].place == Some(place));
+        let all: Vec<String> = (1..=lines.len()).map(|line| line.to_string()).collect();
+        let all: Lines = all.join(",").parse().expect("they can be read");
+        assert_eq!(
+            chosen(lines.clone(), Some(&all), true),
+            chosen(lines, None, true)
+        );
+    }
+
+    #[test]
     fn who_is_glued_to_another_is_owed_nothing() {
         let whole = |json: &str, owes: Option<u64>| Planned {
-            line: Line::whole(json),
             owes: owes.map(Value::from),
+            ..Planned::aside(Line::whole(json))
         };
         let mut lines = vec![
             whole("{}", Some(1)),

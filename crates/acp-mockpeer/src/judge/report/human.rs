@@ -26,14 +26,9 @@ pub(super) fn write(report: &Report, look: Look) -> String {
     };
     page.head(report);
     let looked_at = |one: &&Judged| one.is_a_problem() && one.state() != State::NotRun;
-    for judged in report.judged.iter().filter(looked_at) {
-        page.scenario(report, judged);
-    }
-    for judged in &report.judged {
-        if judged.state() == State::Warned {
-            page.scenario(report, judged);
-        }
-    }
+    page.scenarios(report, report.judged.iter().filter(looked_at));
+    let warned = |one: &&Judged| one.state() == State::Warned;
+    page.scenarios(report, report.judged.iter().filter(warned));
     page.reasons(report, State::Skipped);
     page.reasons(report, State::NotExercised);
     page.reasons(report, State::NotRun);
@@ -59,6 +54,28 @@ enum Colour {
     Green,
     Dim,
     Bold,
+}
+
+/// Tells whether the same rules were broken in the same way; numbers, such as ids, apart.
+fn are_alike(one: &Judged, other: &Judged) -> bool {
+    let letters = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "");
+    let same = |(one, other): (&Fault, &Fault)| {
+        !one.rules().is_empty()
+            && one.rules() == other.rules()
+            && letters(one.summary()) == letters(other.summary())
+    };
+    one.faults().len() == other.faults().len()
+        && !one.faults().is_empty()
+        && one.faults().iter().zip(other.faults()).all(same)
+}
+
+/// Names scenarios, the first few of many.
+fn named(names: &[&str]) -> String {
+    let mut named = names[..names.len().min(MOST_NAMED)].join(", ");
+    if names.len() > MOST_NAMED {
+        let _ = write!(named, " and {} more", names.len() - MOST_NAMED);
+    }
+    plain(&named)
 }
 
 struct Page {
@@ -98,6 +115,25 @@ impl Page {
         self.line(&line);
     }
 
+    /// Tells of scenarios; of those in which the same was wrong, the first.
+    fn scenarios<'a>(&mut self, report: &Report, all: impl Iterator<Item = &'a Judged>) {
+        let mut told: Vec<(&Judged, Vec<&str>)> = Vec::new();
+        for judged in all {
+            match told.iter_mut().find(|(first, _)| are_alike(first, judged)) {
+                Some((_, others)) => others.push(judged.name()),
+                None => told.push((judged, Vec::new())),
+            }
+        }
+        for (judged, others) in told {
+            self.scenario(report, judged);
+            if !others.is_empty() {
+                let line = format!("the same in {} more: {}", others.len(), named(&others));
+                let line = self.paint(Colour::Bold, &line);
+                self.line(&format!("\n  {line}"));
+            }
+        }
+    }
+
     fn scenario(&mut self, report: &Report, judged: &Judged) {
         let (word, colour) = match judged.state() {
             State::Warned => ("WARNED", Colour::Yellow),
@@ -132,7 +168,10 @@ impl Page {
         self.transcript(report, judged);
         self.stderr(judged);
         for note in &judged.notes {
-            self.line(&format!("\n  {}", plain(note)));
+            self.line("");
+            for line in note.lines() {
+                self.line(&format!("  {}", plain(line)));
+            }
         }
     }
 
@@ -247,11 +286,7 @@ impl Page {
         }
         self.line(&format!("\n{state}"));
         for (why, names) in reasons {
-            let mut named = names[..names.len().min(MOST_NAMED)].join(", ");
-            if names.len() > MOST_NAMED {
-                let _ = write!(named, " and {} more", names.len() - MOST_NAMED);
-            }
-            self.line(&format!("  {}: {}", cut(&plain(why), WIDTH), plain(&named)));
+            self.line(&format!("  {}: {}", cut(&plain(why), WIDTH), named(&names)));
         }
     }
 

@@ -93,16 +93,14 @@ impl Report {
         elapsed: Duration,
     ) -> Self {
         let words = judge.launch.args().iter();
-        let program = judge.launch.program().as_os_str().to_os_string();
-        let words = std::iter::once(&program).chain(words);
-        let command: Vec<_> = words
-            .map(|word| text::word(&word.to_string_lossy()))
-            .collect();
+        let program = judge.launch.program().to_string_lossy();
+        let words = std::iter::once(program).chain(words.map(|word| word.to_string_lossy()));
+        let command = command(words);
         let name = judge.launch.program().file_name().unwrap_or_default();
         Self {
             role: judge.role,
             file: name.to_string_lossy().into_owned(),
-            command: judge.redactor.text_line(&command.join(" ")),
+            command: judge.redactor.text_line(&command),
             began,
             elapsed,
             strict: judge.strict,
@@ -242,6 +240,15 @@ impl Report {
     }
 
     /// Says in a line what came of it all.
+    /// Counts the scenarios that were skipped for want of a login.
+    fn count_locked(&self) -> usize {
+        let locked = |one: &&Judged| {
+            let why = one.why().filter(|_| one.state() == State::Skipped);
+            why.is_some_and(|why| why.starts_with(crate::play::WANTS_A_LOGIN))
+        };
+        self.judged.iter().filter(locked).count()
+    }
+
     fn verdict(&self) -> String {
         if let Some(why) = &self.unstartable {
             return format!("The program could not be started: {}", text::plain(why));
@@ -252,12 +259,27 @@ impl Report {
         let problems = self.judged.iter().filter(|one| one.is_a_problem()).count();
         match (problems, self.stale.len()) {
             (0, 0) if self.count_expected() > 0 => "As expected.".to_owned(),
-            (0, 0) => "Everything asked of it was as it has to be.".to_owned(),
+            (0, 0) => match self.count_locked() {
+                0 => "Everything asked of it was as it has to be.".to_owned(),
+                locked => format!(
+                    "Everything asked of it was as it has to be, but {} could not be asked: the \
+                     agent wants a login first, and a profile may say which.",
+                    text::count(locked, "scenario")
+                ),
+            },
             (0, _) => "The list of expected failures is not up to date.".to_owned(),
             (1, _) => "One scenario needs a look.".to_owned(),
             (problems, _) => format!("{problems} scenarios need a look."),
         }
     }
+}
+
+/// Writes words as one would type them.
+pub(super) fn command(words: impl Iterator<Item = impl AsRef<str>>) -> String {
+    let words: Vec<String> = words
+        .map(|word| text::word(word.as_ref()).to_string())
+        .collect();
+    words.join(" ")
 }
 
 /// What decides: one breach anywhere, or else that it was kept somewhere.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::time::Instant;
 
 use super::{Engine, MOST_FLOWS, Standing, Stop};
 use crate::Check;
@@ -138,6 +139,9 @@ where
                 self.own_faults(step, &line, observed, knowledge)?;
             }
         }
+        if let (Some(login), [observed]) = (&mut self.login, observed.as_slice()) {
+            login.asks(&line, observed);
+        }
         for piece in pieces(&bytes, &message.writing.split) {
             self.write(step, piece).await?;
             if !message.writing.pausing.is_zero() {
@@ -145,6 +149,24 @@ where
             }
         }
         self.check_needs()
+    }
+
+    /// Says a line that stands in no script.
+    pub(super) async fn say(&mut self, line: &str) -> Result<(), Stop> {
+        let bytes = format!("{line}\n").into_bytes();
+        for observed in self.enter_own(&bytes) {
+            if let Some(login) = &mut self.login {
+                login.asks(line, &observed);
+            }
+        }
+        // What waits for an answer begins to wait now.
+        let now = Instant::now();
+        let flows = self.main.iter_mut().chain(&mut self.flows);
+        flows.for_each(|flow| flow.wait_anew(now));
+        let patience = self.patience();
+        let written = wire::write(&mut self.inlet, &mut self.outlet, &bytes, patience).await;
+        // Who does not read it does not answer it either, and that is told.
+        written.or(Ok(()))
     }
 
     /// A script that is wrong itself would blame the other side.

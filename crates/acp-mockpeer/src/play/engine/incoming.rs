@@ -10,6 +10,7 @@ use crate::ledger::{Finding, Observed, Shape};
 use crate::play::describe;
 use crate::play::failure::{Failure, broken, failure, waited};
 use crate::play::flow::{Flow, Hope, Taker};
+use crate::play::login;
 use crate::play::meet::{meet_message, takes, unmet};
 use crate::play::outcome::Found;
 use crate::play::wire::Arrival;
@@ -81,13 +82,29 @@ where
                 self.find(finding, line, entry, bytes);
             }
         }
-        if !taken && !self.forgives() && !self.passed_over(&observed) {
+        let by_the_way = self.log_in(&observed, taken)?;
+        if !taken && !by_the_way && !self.forgives() && !self.passed_over(&observed) {
             return self.stuck(
                 &format!("the {from} sent what no step expects"),
                 Some((bytes, &observed, entry)),
             );
         }
         self.check_needs()
+    }
+
+    /// Does what a line has to do with a login; tells whether that was all it is about.
+    fn log_in(&mut self, observed: &Observed, taken: bool) -> Result<bool, Stop> {
+        let Some(login) = &mut self.login else {
+            return Ok(false);
+        };
+        match login.hears(observed, taken, || self.composer.free_id()) {
+            login::Answer::None => Ok(false),
+            login::Answer::Say(lines) => {
+                self.unsaid.extend(lines);
+                Ok(true)
+            }
+            login::Answer::Locked(why) => Err(Stop::Skipped(why)),
+        }
     }
 
     /// Offers a line to the steps, then to the standing rules.

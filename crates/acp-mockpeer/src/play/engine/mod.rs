@@ -14,6 +14,7 @@ use super::compile::{Place, Program};
 use super::compose::Composer;
 use super::failure::{Failure, broken};
 use super::flow::{Flow, Next};
+use super::login::Login;
 use super::meet::Knowledge;
 use super::mutator::Mutator;
 use super::outcome::Found;
@@ -86,6 +87,10 @@ pub(super) struct Engine<R, W> {
     pub(super) exercised: BTreeSet<&'static Rule>,
     /// What the side with a fault does otherwise.
     pub(super) mutator: Option<Mutator>,
+    /// What is done when the agent wants a login first.
+    pub(super) login: Option<Login>,
+    /// What is said about a login, as soon as something can be.
+    unsaid: Vec<String>,
     /// The lines of the steps whose messages were sent.
     pub(super) sent: Vec<usize>,
     needs_seen: bool,
@@ -149,6 +154,8 @@ where
             breaches: Vec::new(),
             exercised: BTreeSet::new(),
             mutator: None,
+            login: None,
+            unsaid: Vec::new(),
             sent: Vec::new(),
             needs_seen: header.needs.is_empty(),
             overdue: None,
@@ -182,11 +189,14 @@ where
         }
     }
 
-    /// Who forgives does not say that the other side failed.
+    /// Who forgives does not say that the other side failed, nor does who waits for
+    /// it to be logged in to.
     fn forgiven(&self, stop: Stop) -> Stop {
-        match stop {
-            Stop::Failed(_) if self.forgives() => Stop::Over,
-            stop => stop,
+        let held_up = self.login.as_ref().and_then(Login::held_up);
+        match (stop, held_up) {
+            (Stop::Failed(_), _) if self.forgives() => Stop::Over,
+            (Stop::Failed(_), Some(why)) => Stop::Skipped(why),
+            (stop, _) => stop,
         }
     }
 
@@ -210,6 +220,9 @@ where
 
     /// Lets every flow go on until all wait.
     async fn settle(&mut self) -> Result<(), Stop> {
+        for line in std::mem::take(&mut self.unsaid) {
+            self.say(&line).await?;
+        }
         while let Some(mut flow) = self.main.take() {
             if self.advance(&mut flow).await? {
                 self.main = Some(flow);

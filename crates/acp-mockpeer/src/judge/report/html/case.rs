@@ -1,5 +1,7 @@
 //! One scenario on the page: its faults, the conversation, the script.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::{Page, anchor, escaped, kind, slug};
@@ -40,9 +42,20 @@ impl Page {
             escaped(judged.name()),
             seconds(judged.elapsed()),
         ));
-        let title = judged.scenario().header().title();
-        if !title.is_empty() {
-            self.put(&format!("<span class=\"title\">{}</span>", escaped(title)));
+        let title = escaped(judged.scenario().header().title());
+        let broken: BTreeSet<&str> = judged
+            .faults()
+            .iter()
+            .flat_map(Fault::rules)
+            .map(|rule| rule.id())
+            .collect();
+        let broken = broken.into_iter().collect::<Vec<_>>().join(" ");
+        let broken = match broken.as_str() {
+            "" => String::new(),
+            ids => format!("<b>{ids}</b> "),
+        };
+        if !title.is_empty() || !broken.is_empty() {
+            self.put(&format!("<span class=\"title\">{broken}{title}</span>"));
         }
         self.put("</summary>\n<div class=\"inside\">\n");
         if let Some(why) = judged.why() {

@@ -2,16 +2,21 @@
 
 mod case;
 
+use std::cmp::Reverse;
 use std::fmt::Write as _;
 
 use super::text::{self, count, plain, seconds};
 use super::{Report, RuleState};
+use crate::Rule;
 use crate::judge::verdict::Judged;
 
 const STYLE: &str = include_str!("../page.css");
 
 /// How many scenarios are named in the row of a rule.
 const MOST_NAMED: usize = 3;
+
+/// How many of the rules that were broken are named at the top; the table has them all.
+const MOST_BROKEN: usize = 10;
 
 pub(super) fn write(report: &Report) -> String {
     let name = report.name();
@@ -126,6 +131,7 @@ impl Page {
         for stale in report.stale() {
             self.put(&format!("<p class=\"note\">{}</p>\n", escaped(stale)));
         }
+        self.broken(report);
         let number = |kind: &str| {
             report
                 .judged
@@ -158,6 +164,43 @@ impl Page {
             self.filter(&slug(kind), kind, number, false);
         }
         self.put("</fieldset>\n</header>\n");
+    }
+
+    /// Names the rules that were broken, most often first: one fault may fail everything.
+    fn broken(&mut self, report: &Report) {
+        let mut broken: Vec<(&Rule, Vec<&Judged>)> = Vec::new();
+        for one in report.rules() {
+            let rule = one.rule();
+            let all = report.judged.iter();
+            let scenarios: Vec<_> = all.filter(|judged| judged.breaks(rule.id())).collect();
+            if one.state() == RuleState::Failed && !scenarios.is_empty() {
+                broken.push((rule, scenarios));
+            }
+        }
+        if broken.is_empty() {
+            return;
+        }
+        broken.sort_by_key(|(rule, scenarios)| (Reverse(scenarios.len()), rule.id()));
+        self.put("<ul class=\"broken\">\n");
+        for (rule, scenarios) in broken.iter().take(MOST_BROKEN) {
+            self.put(&format!(
+                "<li><a href=\"#{}\">{}</a> <span class=\"level\">{}</span> {} <span \
+                 class=\"facts\">in {}</span></li>\n",
+                anchor(scenarios[0].name()),
+                escaped(rule.id()),
+                rule.level(),
+                escaped(rule.text()),
+                count(scenarios.len(), "scenario"),
+            ));
+        }
+        if broken.len() > MOST_BROKEN {
+            let more = broken.len() - MOST_BROKEN;
+            self.put(&format!(
+                "<li>and {} more, below</li>\n",
+                count(more, "rule")
+            ));
+        }
+        self.put("</ul>\n");
     }
 
     fn filter(&mut self, id: &str, name: &str, number: usize, checked: bool) {

@@ -4,16 +4,19 @@
 //! each way, and what comes tells which of them live on. What we do ourselves
 //! is never undone: the first thread that comes to such a step goes on alone.
 
+mod thread;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::compile::{Op, Place, Program, within};
-use super::meet::{Knowledge, Miss, Unmet, meet, takes, unmet};
+use super::compile::{Op, Place, Program};
+use super::meet::{Knowledge, Miss, Unmet, meet, takes};
 use crate::ledger::Observed;
-use crate::scenario::step::{Act, Count, Message, Step, What};
+use crate::scenario::step::{Act, Count, Step, What};
+use thread::{Thread, all_met, comes_often, count_of, keep, rest_is_optional};
 
 /// More ways at once than this, and the scenario says nothing.
 const MOST_THREADS: usize = 512;
@@ -33,22 +36,6 @@ pub(super) struct Flow {
 pub(super) struct Taker {
     pub(super) step: Arc<Step>,
     pub(super) unmet: Vec<Unmet>,
-}
-
-/// One way a flow may have gone.
-#[derive(Clone, Debug)]
-pub(super) struct Thread {
-    place: Place,
-    pub(super) knowledge: Knowledge,
-    /// When the last thing that is counted was done.
-    since: Instant,
-    /// When it came to where it stands.
-    arrived: Instant,
-    /// Which of the messages in any order have come.
-    met: u64,
-    counters: Vec<u32>,
-    /// It waited here before; other ways from here are known.
-    settled: bool,
 }
 
 /// What a flow does next.
@@ -317,6 +304,14 @@ impl Flow {
         });
     }
 
+    /// Lets every thread begin to wait now: what it waits for was held up.
+    pub(super) fn wait_anew(&mut self, now: Instant) {
+        self.active = now;
+        for thread in &mut self.threads {
+            thread.since = now;
+        }
+    }
+
     /// Returns when the next thread has waited long enough.
     pub(super) fn deadline(&self, program: &Program, patience: Duration) -> Option<Instant> {
         let times = self.threads.iter();
@@ -427,92 +422,4 @@ impl Flow {
         });
         hopes
     }
-}
-
-impl Thread {
-    /// Takes what rules demand of the line besides.
-    fn takes(&mut self, step: &Arc<Step>, observed: &Observed) -> Taker {
-        let names = &mut self.knowledge.names;
-        Taker {
-            step: step.clone(),
-            unmet: unmet(step, observed.message.as_ref(), names),
-        }
-    }
-
-    fn go(&mut self, place: Place, now: Instant) {
-        self.place = place;
-        self.arrived = now;
-        self.settled = false;
-    }
-
-    fn deadline(&self, program: &Program, active: Instant, patience: Duration) -> Option<Instant> {
-        // Who forgives goes on without an answer; what the other side begins
-        // comes, or it ends.
-        let forgives = program.forgives();
-        let share = if forgives { 2 } else { 1 };
-        match &program.ops[self.place] {
-            Op::Await { step, .. } => match (&step.act, within(step)) {
-                (Act::Nothing(time), _) => Some(self.arrived + *time),
-                _ if forgives && !is_answer(step) => None,
-                (_, Some(within)) => Some(self.since + within / share),
-                _ => Some(active.max(self.arrived) + patience),
-            },
-            Op::AwaitAll(steps) => {
-                let longest = steps.iter().filter_map(|step| within(step)).max();
-                match longest {
-                    _ if forgives && !steps.iter().all(|step| is_answer(step)) => None,
-                    Some(within) => Some(self.since + within / share),
-                    None => Some(active.max(self.arrived) + patience),
-                }
-            }
-            _ => None,
-        }
-    }
-}
-
-fn is_answer(step: &Step) -> bool {
-    match &step.act {
-        Act::Message(message) => matches!(message.what, What::Answer { .. }),
-        _ => false,
-    }
-}
-
-/// Keeps a thread unless an equal one is kept.
-fn keep(waiting: &mut Vec<Thread>, mut thread: Thread) {
-    thread.settled = true;
-    let known = waiting.iter().any(|other| {
-        other.place == thread.place
-            && other.met == thread.met
-            && other.counters == thread.counters
-            && other.knowledge == thread.knowledge
-    });
-    if !known {
-        waiting.push(thread);
-    }
-}
-
-fn count_of(step: &Step) -> Count {
-    match &step.act {
-        Act::Message(Message { count, .. }) => *count,
-        _ => Count::One,
-    }
-}
-
-fn comes_often(step: &Step) -> bool {
-    matches!(count_of(step), Count::Any | Count::Some)
-}
-
-/// Nothing more can come.
-fn all_met(steps: &[Arc<Step>], met: u64) -> bool {
-    steps
-        .iter()
-        .enumerate()
-        .all(|(index, step)| met & (1 << index) != 0 && !comes_often(step))
-}
-
-/// Nothing more has to come.
-fn rest_is_optional(steps: &[Arc<Step>], met: u64) -> bool {
-    steps.iter().enumerate().all(|(index, step)| {
-        met & (1 << index) != 0 || matches!(count_of(step), Count::Any | Count::Optional)
-    })
 }
