@@ -49,7 +49,9 @@ pub(crate) fn matches(
         return match pattern {
             Pattern::Absent => Ok(()),
             Pattern::OneOf(all) if all.iter().any(|one| matches!(one, Pattern::Absent)) => Ok(()),
-            Pattern::Not(inner) if !matches!(**inner, Pattern::Absent) => Ok(()),
+            Pattern::Not(inner) if matches(inner, None, &mut bindings.clone(), path).is_err() => {
+                Ok(())
+            }
             _ => mismatch(pattern),
         };
     };

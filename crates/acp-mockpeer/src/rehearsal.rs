@@ -139,31 +139,34 @@ impl Rehearsal {
                 "`{mutant}`: its message was not sent, or has no such place"
             ));
         }
-        let broken = self.broken();
-        let nameless = self
-            .judge
-            .breaches()
-            .iter()
-            .any(|all| all.rules().is_empty());
-        let others: Vec<&str> = broken
-            .iter()
-            .map(|rule| rule.id())
-            .filter(|id| *id != mutant.rule().id() && !mutant.rule().twins().contains(id))
-            .collect();
-        if broken.is_empty() && !nameless {
+        let breaches = self.judge.breaches();
+        if breaches.is_empty() {
             return Some(format!("`{mutant}`: nobody noticed"));
         }
-        if !broken.contains(mutant.rule()) {
-            return Some(format!(
-                "`{mutant}`: it was not {} that broke",
-                mutant.rule()
-            ));
+        let broken = self.broken();
+        let nameless = breaches.iter().any(|all| all.rules().is_empty());
+        let meant = |rule: &Rule| match mutant.rule() {
+            Some(one) => rule == one || one.twins().contains(&rule.id()),
+            None => false,
+        };
+        let others = broken.iter().filter(|rule| !meant(rule));
+        let mut others: Vec<&str> = others.map(|rule| rule.id()).collect();
+        let found = match mutant.rule() {
+            Some(rule) => broken.contains(rule),
+            None => nameless,
+        };
+        if !found {
+            let breaks = mutant.breaks();
+            return Some(format!("`{mutant}`: it was not {breaks} that broke"));
         }
-        if nameless || !others.is_empty() {
+        if nameless && mutant.rule().is_some() {
+            others.push("the scenario");
+        }
+        if !others.is_empty() {
             return Some(format!(
                 "`{mutant}`: besides {} this broke: {}",
-                mutant.rule(),
-                if nameless { "the scenario" } else { "" }.to_owned() + &others.join(", "),
+                mutant.breaks(),
+                others.join(", "),
             ));
         }
         None

@@ -62,7 +62,7 @@ fn trial(side: Side, scenario: &Arc<Scenario>, mutant: Option<&Mutant>) -> Trial
     let file = scenario.file();
     let name = match mutant {
         None => file.to_owned(),
-        Some(mutant) => format!("mutant_{}/{file}:{}", mutant.rule(), mutant.line()),
+        Some(mutant) => format!("mutant_{}/{file}:{}", mutant.breaks(), mutant.line()),
     };
     let (scenario, mutant) = (scenario.clone(), mutant.cloned());
     Trial::test(name, move || run(side, &scenario, mutant.as_ref()))

@@ -1,12 +1,13 @@
 //! Small faults: what a message of the side under test is turned into, so that
-//! it breaks exactly one rule.
+//! it breaks exactly one rule, or the scenario alone.
 
 use std::fmt;
 
 use super::pattern::{Pattern, quoted};
 use crate::Rule;
 
-/// An edit of one message that has to break exactly one rule.
+/// An edit of one message that has to break exactly one rule; or none, where the
+/// scenario expects what no rule demands.
 ///
 /// It stands below the message in the scenario:
 ///
@@ -19,9 +20,12 @@ pub struct Mutant {
     pub(crate) line: usize,
     /// The line of the step that it changes.
     pub(crate) step: usize,
-    pub(crate) rule: &'static Rule,
+    pub(crate) rule: Option<&'static Rule>,
     pub(crate) edit: Edit,
 }
+
+/// What stands in the place of a rule where none is broken.
+pub(crate) const SCENARIO: &str = "scenario";
 
 /// What is done to a message.
 #[derive(Clone, Debug)]
@@ -71,17 +75,24 @@ impl Mutant {
         self.step
     }
 
-    /// Returns the rule that it has to break.
+    /// Returns the rule that it has to break; `None` where the scenario itself has to
+    /// find fault.
     #[must_use]
-    pub fn rule(&self) -> &'static Rule {
+    pub fn rule(&self) -> Option<&'static Rule> {
         self.rule
+    }
+
+    /// Returns what it has to break, as it is written: a rule, or `scenario`.
+    #[must_use]
+    pub fn breaks(&self) -> &'static str {
+        self.rule.map_or(SCENARIO, Rule::id)
     }
 }
 
 impl fmt::Display for Mutant {
     /// Writes it as it stands in a scenario.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "mutant {} {}", self.rule, self.edit)
+        write!(f, "mutant {} {}", self.breaks(), self.edit)
     }
 }
 

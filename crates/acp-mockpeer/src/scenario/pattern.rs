@@ -258,7 +258,10 @@ impl fmt::Display for Pattern {
             Self::Absent => f.write_str("absent"),
             Self::Name(name) => write!(f, "${name}"),
             Self::Regex(regex) => write!(f, "/{}/", regex.as_str().replace('/', "\\/")),
-            Self::Not(inner) => write!(f, "not {inner}"),
+            Self::Not(inner) => match **inner {
+                Self::OneOf(_) => write!(f, "not ({inner})"),
+                _ => write!(f, "not {inner}"),
+            },
             Self::OneOf(all) => {
                 for (index, pattern) in all.iter().enumerate() {
                     f.write_str(if index == 0 { "" } else { " | " })?;

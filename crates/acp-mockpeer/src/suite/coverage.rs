@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use super::scenarios;
 use crate::rules::DecidedBy;
-use crate::{Mutant, Rule, Rules, Side};
+use crate::{Mutant, Rule, Rules, Scenario, Side};
 
 /// Rule and side, and why no scenario tries it.
 const UNDECIDED: &str = include_str!("../rules/undecided.tsv");
@@ -41,7 +41,7 @@ impl Coverage {
         });
         let mutants = suite.flat_map(|scenario| {
             let mutants = scenario.mutants().into_iter();
-            let breaks = mutants.filter(|mutant| mutant.rule() == rule);
+            let breaks = mutants.filter(|mutant| mutant.rule() == Some(rule));
             breaks.map(|mutant| (scenario.file(), mutant))
         });
         Self {
@@ -117,7 +117,8 @@ pub fn markdown() -> String {
         scenarios(Side::Client).len(),
         count(&tried),
         Rules::all().len(),
-        tried.iter().map(|all| all.mutants.len()).sum::<usize>(),
+        tried.iter().map(|all| all.mutants.len()).sum::<usize>()
+            + ruleless().map(|one| one.mutants().len()).sum::<usize>(),
     );
     for side in [Side::Agent, Side::Client] {
         let _ = write!(
@@ -141,7 +142,21 @@ pub fn markdown() -> String {
         text.push('\n');
     }
     text.push_str(
-        "### Rules that no scenario tries\n\n\
+        "### What no rule says, and the official kit tries\n\n\
+         | scenario | what it is about | mutants | official kit |\n|---|---|---|---|\n",
+    );
+    for scenario in ruleless() {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} |",
+            links(&[scenario.file()]),
+            cell(scenario.header().title()),
+            scenario.mutants().len(),
+            scenario.header().tck().join(" "),
+        );
+    }
+    text.push_str(
+        "\n### Rules that no scenario tries\n\n\
          | rule | level | side | what it says | why not |\n|---|---|---|---|---|\n",
     );
     for all in others {
@@ -156,6 +171,12 @@ pub fn markdown() -> String {
         );
     }
     text
+}
+
+/// Returns the scenarios that prove no rule.
+fn ruleless() -> impl Iterator<Item = &'static Scenario> {
+    let all = [Side::Agent, Side::Client].into_iter().flat_map(scenarios);
+    all.filter(|scenario| scenario.header().proves().is_empty())
 }
 
 fn count(all: &[&Coverage]) -> usize {
@@ -181,6 +202,23 @@ fn cell(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_proves_no_rule_is_of_the_official_kit_and_finds_a_fault() {
+        for scenario in ruleless() {
+            let header = scenario.header();
+            assert!(!header.tck().is_empty(), "{}", scenario.file());
+            let mutants = scenario.mutants();
+            // Over a pipe in memory, who has closed has ended.
+            let only_a_process_can = scenario.source().contains("<- exit");
+            assert!(
+                only_a_process_can || !mutants.is_empty(),
+                "{}",
+                scenario.file()
+            );
+            assert!(mutants.iter().all(|mutant| mutant.rule().is_none()));
+        }
+    }
 
     #[test]
     fn what_is_listed_as_undecided_is_a_rule_that_nothing_tries() {

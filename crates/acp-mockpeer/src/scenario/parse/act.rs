@@ -121,11 +121,13 @@ fn standing(
     rules: &mut Vec<&'static Rule>,
 ) -> Parsed<Message> {
     let at = reader.cursor.offset();
-    // What it asks is never answered here.
+    // What it asks is never answered here, and what it answers may still be.
+    let before = reader.names.remember();
     reader.names.begin_block();
     let (message, named) = message::message(reader, from, line)?;
     *rules = named;
     reader.names.end_block();
+    reader.names.restore(&before);
     if message.count != Count::One || message.within.is_some() || message.raw {
         return Err(reader.cursor.error_at(
             at,

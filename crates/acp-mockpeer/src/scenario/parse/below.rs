@@ -3,7 +3,7 @@
 use super::units::{nearest, rules};
 use super::{Reader, pattern};
 use crate::scenario::cursor::{Cursor, Parsed};
-use crate::scenario::mutant::{Edit, Mutant, Path, Place};
+use crate::scenario::mutant::{Edit, Mutant, Path, Place, SCENARIO};
 use crate::scenario::pattern::{Object, Pattern};
 use crate::scenario::step::{Act, AnswerBody, Demand, Message, Step, What};
 
@@ -84,15 +84,21 @@ fn body(step: &Step) -> Option<Body> {
     }
 }
 
-/// `mutant R032 set result.protocolVersion 2`.
+/// `mutant R032 set result.protocolVersion 2`, or `mutant scenario drop`.
 fn mutant(cursor: &mut Cursor<'_>, step: &Step) -> Parsed<Mutant> {
     let line = cursor.line();
     cursor.word("`mutant`")?;
     cursor.skip_blanks();
     let at = cursor.offset();
-    let rules = rules(cursor, step.from)?;
-    let [rule] = rules.as_slice() else {
-        return Err(cursor.error_at(at, "a mutant breaks one rule; write a line for each"));
+    let rule = if cursor.eat_word(SCENARIO) {
+        None
+    } else {
+        match rules(cursor, step.from)?.as_slice() {
+            [rule] => Some(*rule),
+            _ => {
+                return Err(cursor.error_at(at, "a mutant breaks one rule; write a line for each"));
+            }
+        }
     };
     let edit = edit(cursor, step)?;
     cursor.end_of_line("the end of the line")?;

@@ -68,7 +68,7 @@ fn single(cursor: &mut Cursor<'_>, depth: usize) -> Parsed<Pattern> {
                 "false" => Ok(Pattern::Bool(false)),
                 "absent" => Ok(Pattern::Absent),
                 "any" => Ok(Pattern::Any(kind(cursor))),
-                "not" => Ok(Pattern::Not(Box::new(single(cursor, depth + 1)?))),
+                "not" => Ok(Pattern::Not(Box::new(negated(cursor, depth + 1)?))),
                 "only" => {
                     skip(cursor, depth);
                     match cursor.peek() {
@@ -82,6 +82,20 @@ fn single(cursor: &mut Cursor<'_>, depth: usize) -> Parsed<Pattern> {
                 }
             }
         }
+    }
+}
+
+/// Reads what stands behind `not`: one pattern, or `(A | B)` for none of several.
+fn negated(cursor: &mut Cursor<'_>, depth: usize) -> Parsed<Pattern> {
+    skip(cursor, depth);
+    if !cursor.eat("(") {
+        return single(cursor, depth);
+    }
+    let all = alternatives(cursor, depth + 1)?;
+    skip(cursor, depth);
+    match cursor.eat(")") {
+        true => Ok(all),
+        false => Err(cursor.expected("`|` or `)`")),
     }
 }
 
