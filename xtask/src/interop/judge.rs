@@ -35,6 +35,9 @@ pub(super) struct Judged {
     pub(super) date: String,
     /// What came of each rule that binds this side.
     pub(super) rules: BTreeMap<String, String>,
+    /// The rules that another run may find kept or broken.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) by_chance: BTreeSet<String>,
     pub(super) disagreements: Vec<Disagreement>,
 }
 
@@ -67,8 +70,10 @@ impl Judged {
         all.filter(|state| states.contains(&state.as_str())).count()
     }
 
+    /// Returns the rules that are broken on every run.
     fn failed(&self) -> BTreeSet<&str> {
         let all = self.rules.iter().filter(|(_, state)| *state == "failed");
+        let all = all.filter(|(id, _)| !self.by_chance.contains(*id));
         all.map(|(id, _)| id.as_str()).collect()
     }
 }
@@ -82,7 +87,17 @@ pub(super) struct Suspect<'a> {
     pub(super) judging: &'a Judging,
 }
 
-/// Plays all scenarios against a program.
+/// How a program is judged.
+pub(super) struct Manner<'a> {
+    /// What is known of it.
+    pub(super) profile: &'a Path,
+    /// The file for the report; a page for browsers is put beside it.
+    pub(super) report: &'a Path,
+    /// The only scenarios that are played; without any, all are.
+    pub(super) filter: &'a [String],
+}
+
+/// Plays scenarios against a program.
 ///
 /// # Errors
 ///
@@ -90,17 +105,25 @@ pub(super) struct Suspect<'a> {
 pub(super) fn judge(
     suspect: &Suspect<'_>,
     mut check: Command,
-    profile: &Path,
-    report: &Path,
+    manner: &Manner<'_>,
 ) -> Result<Judged> {
+    let Manner {
+        profile, report, ..
+    } = *manner;
     check
-        .args(["check", "--role", suspect.role, "--format", "json"])
+        .args(["check", "--role", suspect.role])
         .arg("--profile")
-        .arg(profile)
-        .arg("--output")
-        .arg(report)
-        .arg("--")
-        .args(&suspect.command);
+        .arg(profile);
+    for output in [report, &report.with_extension("html")] {
+        check.arg("--output").arg(output);
+    }
+    if let Some(jobs) = suspect.judging.jobs {
+        check.args(["--jobs", &jobs.to_string()]);
+    }
+    for filter in manner.filter {
+        check.args(["--filter", filter]);
+    }
+    check.arg("--").args(&suspect.command);
     let ended = program::run(check, LIMIT, None)?;
     let code = ended.status.and_then(|status| status.code());
     ensure!(
@@ -144,22 +167,24 @@ fn read(suspect: &Suspect<'_>, report: &Value) -> Result<Judged> {
                 }
                 continue;
             }
-            let notes = ids.iter().map(|id| suspect.judging.doubtful.get(id));
-            let note = notes.collect::<Option<Vec<_>>>();
-            let note = note.and_then(|notes| notes.first().map(|note| (*note).clone()));
-            if note.is_some() {
+            let judging = suspect.judging;
+            let doubt = said(&judging.doubtful, &name, &ids);
+            let note = doubt
+                .or_else(|| said(&judging.by_chance, &name, &ids))
+                .or_else(|| said(&judging.notes, &name, &ids));
+            if doubt.is_some() {
                 for id in &ids {
                     rules.insert(id.clone(), "doubtful".to_owned());
                 }
             }
-            let state = match (&note, &fault["doubtful"], &fault["fails"]) {
+            let state = match (doubt, &fault["doubtful"], &fault["fails"]) {
                 (Some(_), _, _) | (_, Value::Bool(true), _) => "doubtful",
                 (_, _, Value::Bool(true)) => "failed",
                 _ => "warned",
             };
             let broken = known.iter().filter(|rule| ids.contains(&rule.id));
             let broken: Vec<Rule> = broken.cloned().collect();
-            let seen = neutral(&text(&fault["summary"]));
+            let seen = nameless(&neutral(&text(&fault["summary"])));
             // What a program does in every conversation is told once.
             let told = |one: &Disagreement| one.seen == seen && one.rules == broken;
             if disagreements.iter().any(told) {
@@ -169,7 +194,7 @@ fn read(suspect: &Suspect<'_>, report: &Value) -> Result<Judged> {
                 state: state.to_owned(),
                 rules: broken,
                 seen,
-                note,
+                note: note.cloned(),
                 transcript: excerpt(&scenario["transcript"], &fault["entry"]),
                 scenario: name.clone(),
             });
@@ -180,8 +205,23 @@ fn read(suspect: &Suspect<'_>, report: &Value) -> Result<Judged> {
         role: suspect.role.to_owned(),
         date: began.chars().take(10).collect(),
         rules,
+        by_chance: suspect.judging.by_chance.keys().cloned().collect(),
         disagreements,
     })
+}
+
+/// Returns what a person says of these rules, of each of them; where none is named, of the
+/// scenario that found fault.
+fn said<'a>(
+    all: &'a BTreeMap<String, String>,
+    scenario: &str,
+    ids: &[String],
+) -> Option<&'a String> {
+    if ids.is_empty() {
+        return all.get(scenario);
+    }
+    let said = ids.iter().map(|id| all.get(id));
+    said.collect::<Option<Vec<_>>>()?.first().copied()
 }
 
 fn text(value: &Value) -> String {
@@ -223,6 +263,37 @@ fn neutral(line: &str) -> String {
         let name = part.chars().take_while(char::is_ascii_alphanumeric).count();
         whole.push_str("/tmp/acp-check-…");
         whole.push_str(&part[name..]);
+    }
+    whole
+}
+
+/// Takes out the names that a program makes up anew on every run: numbers that are a
+/// time, and ids that are a UUID.
+fn nameless(line: &str) -> String {
+    const LONG: usize = 6;
+    let is_id = |word: &str| {
+        let hex = |c: char| c.is_ascii_hexdigit() || c == '-';
+        word.len() == 36 && word.matches('-').count() == 4 && word.chars().all(hex)
+    };
+    let mut whole = String::new();
+    let mut rest = line;
+    while let Some(first) = rest.chars().next() {
+        let in_word = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        let word = rest.find(|c| !in_word(c)).unwrap_or(rest.len());
+        let digits = rest.find(|c: char| !c.is_ascii_digit());
+        let digits = digits.unwrap_or(rest.len());
+        let taken = if is_id(&rest[..word]) {
+            word
+        } else if digits >= LONG {
+            digits
+        } else {
+            let kept = digits.max(first.len_utf8());
+            whole.push_str(&rest[..kept]);
+            rest = &rest[kept..];
+            continue;
+        };
+        whole.push('…');
+        rest = &rest[taken..];
     }
     whole
 }
@@ -304,8 +375,7 @@ mod tests {
 
     use super::*;
 
-    fn judged(doubtful: &str) -> Judged {
-        let recipe = format!("[doubtful]\n{doubtful}");
+    fn judged(recipe: &str) -> Judged {
         let rule = |id: &str, state: &str| json!({"id": id, "level": "MUST", "text": "Do it", "source": "doc:1", "state": state});
         let fault = |id: &str| json!({"rules": [id], "fails": true, "doubtful": false, "summary": "in /tmp/acp-check-a1/project", "entry": 1});
         let transcript = json!([
@@ -320,7 +390,7 @@ mod tests {
                 {"name": "agent/plan_is_reported", "faults": [fault("R136")], "transcript": []},
             ],
         });
-        let judging = toml::from_str(&recipe).expect("the recipe can be read");
+        let judging = toml::from_str(recipe).expect("the recipe can be read");
         let suspect = Suspect {
             title: "one 1.0",
             role: "agent",
@@ -348,14 +418,49 @@ mod tests {
     }
 
     #[test]
+    fn names_made_up_on_every_run_are_not_kept() {
+        #[track_caller]
+        fn check(line: &str, expected: &str) {
+            assert_eq!(nameless(line), expected);
+        }
+        check("at result: 12345 of R120", "at result: 12345 of R120");
+        check(
+            "the call \"shell_1796043526408_0\"",
+            "the call \"shell_…_0\"",
+        );
+        check("é 90ebb68a-4c8a-43bd-a6e7-f8228b786668.", "é ….");
+        check("a-b-c-d-e", "a-b-c-d-e");
+        check("", "");
+    }
+
+    #[test]
     fn what_a_person_doubts_is_doubtful() {
-        let judged = judged("R120 = \"it was done before\"");
+        let judged = judged("[doubtful]\nR120 = \"it was done before\"");
         assert_eq!(judged.rules["R120"], "doubtful");
         assert_eq!(judged.disagreements[0].state, "doubtful");
         assert_eq!(
             judged.disagreements[0].note.as_deref(),
             Some("it was done before")
         );
+    }
+
+    #[test]
+    fn what_a_person_says_stands_beside_it() {
+        let noted = judged("[notes]\nR120 = \"its model said so\"");
+        assert_eq!(noted.rules["R120"], "failed");
+        assert_eq!(
+            noted.disagreements[0].note.as_deref(),
+            Some("its model said so")
+        );
+    }
+
+    #[test]
+    fn what_comes_by_chance_is_no_news() {
+        let known = Results::default();
+        let now = judged("[by-chance]\nR120 = \"it is a race\"");
+        assert_eq!(now.disagreements[0].state, "failed");
+        assert_eq!(now.disagreements[0].note.as_deref(), Some("it is a race"));
+        assert!(known.news(&[now]).is_empty());
     }
 
     #[test]

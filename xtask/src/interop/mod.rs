@@ -32,7 +32,7 @@ use anyhow::{Context, Result, ensure};
 use crate::steps::Steps;
 use crate::workspace::{cargo, root, target};
 use install::Installed;
-use judge::{Judged, Results, Suspect};
+use judge::{Judged, Manner, Results, Suspect};
 use model::Model;
 use outcome::Outcome;
 use recipe::{Judging, Recipe};
@@ -55,6 +55,15 @@ pub(crate) struct Args {
     /// Only judge the peers by `acp check`, and hold no other conversation.
     #[arg(long)]
     judge: bool,
+    /// With `--judge`, play only scenarios with this text in their name or title, or for
+    /// this rule; may be repeated. The reports in target/interop-run tell more.
+    #[arg(
+        long,
+        value_name = "TEXT|RULE",
+        requires = "judge",
+        conflicts_with = "write"
+    )]
+    filter: Vec<String>,
     /// Write the tables into docs/interop.md, and what was judged into docs/conformance.md.
     #[arg(long)]
     write: bool,
@@ -120,7 +129,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             let outcomes = match installed.next() {
                 Some(Installed::Ready(install)) => {
                     if args.all || args.judge || recipe.judge.always {
-                        judged.extend(judge_peer(&stage, kind.role, recipe, &install)?);
+                        judged.extend(judge_peer(args, &stage, kind.role, recipe, &install)?);
                     }
                     match args.judge {
                         true => continue,
@@ -142,6 +151,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 
 /// Judges a peer, if there is a way to.
 fn judge_peer(
+    args: &Args,
     stage: &Stage,
     role: &'static str,
     recipe: &Recipe,
@@ -167,7 +177,12 @@ fn judge_peer(
     };
     let profile = root().join("tests/interop/judge.toml");
     let report = folder.with_extension("json");
-    let judged = judge::judge(&suspect, check, &profile, &report);
+    let manner = Manner {
+        profile: &profile,
+        report: &report,
+        filter: &args.filter,
+    };
+    let judged = judge::judge(&suspect, check, &manner);
     // What it left, and what it asked the model, is for others to look at.
     stage.left();
     stage.model.take_asked();
@@ -206,7 +221,12 @@ fn judge_ours(args: &Args, stage: &Stage) -> Result<Vec<Judged>> {
         fs::write(&profile, "patience = \"30s\"\n").context("failed to write a profile")?;
         let report = stage.scratch.join(format!("{role}.json"));
         let check = Command::new(&stage.mockpeer);
-        judged.push(judge::judge(&suspect, check, &profile, &report)?);
+        let manner = Manner {
+            profile: &profile,
+            report: &report,
+            filter: &args.filter,
+        };
+        judged.push(judge::judge(&suspect, check, &manner)?);
     }
     Ok(judged)
 }

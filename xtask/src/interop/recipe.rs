@@ -64,11 +64,20 @@ pub(super) struct Judging {
     /// It is judged on every run, not only with `--all`: that takes seconds.
     #[serde(default)]
     pub(super) always: bool,
+    /// How many of its processes there may be at once, where that is not the judge's choice.
+    pub(super) jobs: Option<usize>,
     /// The adapter of a client and its arguments; a client without one is not judged.
     adapter: Option<Vec<String>>,
-    /// The rules that it seems to break, and why a person would not say so.
+    /// The rules that it seems to break, or scenarios that find another fault, and why a
+    /// person would not say so.
     #[serde(default)]
     pub(super) doubtful: BTreeMap<String, String>,
+    /// What is to be known of what it does break, by rule or scenario.
+    #[serde(default)]
+    pub(super) notes: BTreeMap<String, String>,
+    /// The rules that it breaks on some runs and not on others, and when.
+    #[serde(default, rename = "by-chance")]
+    pub(super) by_chance: BTreeMap<String, String>,
 }
 
 /// What the words in braces of a recipe stand for.

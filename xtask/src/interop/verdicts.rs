@@ -95,7 +95,11 @@ fn tell(text: &mut String, disagreement: &Disagreement) {
     }
     let _ = writeln!(text, "* seen: {}", disagreement.seen);
     if let Some(note) = &disagreement.note {
-        let _ = writeln!(text, "* but: {note}");
+        let word = match disagreement.state.as_str() {
+            "doubtful" => "but",
+            _ => "to know",
+        };
+        let _ = writeln!(text, "* {word}: {note}");
     }
     if !disagreement.transcript.is_empty() {
         let _ = writeln!(
