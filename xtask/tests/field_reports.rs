@@ -43,6 +43,20 @@ fn exists(test: &str) -> bool {
         .split_once("::")
         .unwrap_or_else(|| panic!("{test} names no test"));
     let folder: PathBuf = [ROOT, "crates", package, "tests"].iter().collect();
-    fs::read_to_string(folder.join(format!("{file}.rs")))
-        .is_ok_and(|source| source.contains(&format!("fn {name}(")))
+    let test = format!("fn {name}(");
+    sources(&folder, file)
+        .iter()
+        .any(|source| source.contains(&test))
+}
+
+/// Reads what a test is made of: one file, or a folder of them.
+fn sources(folder: &Path, test: &str) -> Vec<String> {
+    let mut paths = vec![folder.join(format!("{test}.rs"))];
+    if let Ok(entries) = fs::read_dir(folder.join(test)) {
+        paths.extend(entries.flatten().map(|entry| entry.path()));
+    }
+    paths
+        .iter()
+        .filter_map(|path| fs::read_to_string(path).ok())
+        .collect()
 }
