@@ -29,6 +29,15 @@ fn passes(output: &Output) -> String {
     said.into_owned()
 }
 
+/// Returns how many scenarios came out so, as the summary says.
+fn count(said: &str, state: &str) -> u32 {
+    let summary = said.lines().rev().nth(2).unwrap_or_default();
+    assert!(summary.contains(" scenarios in "), "{said}");
+    let parts = summary.split([':', ',']);
+    let number = |part: &str| part.trim().strip_suffix(state)?.trim().parse().ok();
+    parts.filter_map(|part| number(part)).next().unwrap_or(0)
+}
+
 #[test]
 fn the_demo_agent_keeps_every_rule() {
     let known = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/expected/demo-agent.toml");
@@ -39,19 +48,19 @@ fn the_demo_agent_keeps_every_rule() {
         args.extend(["--expected", known]);
     }
     let said = passes(&check(&args, &["demo-agent"]));
-    let summary = said.lines().rev().nth(2).unwrap_or_default();
-    assert!(summary.contains(" scenarios in "), "{said}");
-    let word = |state: &str| {
-        let before = summary
-            .split(&format!(" {state}"))
-            .next()
-            .unwrap_or_default();
-        let number = before.rsplit(' ').next().unwrap_or_default();
-        number.parse::<u32>().unwrap_or_default()
-    };
     // A suite that is skipped proves nothing.
-    assert!(word("passed") >= 80, "{said}");
-    assert!(word("skipped") + word("not exercised") <= 10, "{said}");
+    assert!(count(&said, "passed") >= 80, "{said}");
+    let left_out = count(&said, "skipped") + count(&said, "not exercised");
+    assert!(left_out <= 10, "{said}");
+}
+
+/// With the login that the profile names, an agent that wants one is asked everything.
+#[test]
+fn the_demo_agent_is_logged_in_to() {
+    let args = ["--jobs", "4", "--set", "login=knock"];
+    let said = passes(&check(&args, &["demo-agent", "--login"]));
+    assert!(count(&said, "passed") >= 80, "{said}");
+    assert_eq!(count(&said, "skipped"), 0, "{said}");
 }
 
 #[test]
