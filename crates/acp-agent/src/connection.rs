@@ -27,7 +27,7 @@ use crate::{
     prompt::{Accepted, Task},
     registry::Registry,
     session::Session,
-    unique::unique_name,
+    unique::prompt_name,
 };
 
 /// One connection of an agent.
@@ -193,7 +193,7 @@ impl Connection {
         }
         let accepted = request.decode::<PromptRequest>().and_then(|params| {
             let session = self.0.live(PromptRequest::METHOD, &params.session_id)?;
-            let command = CommandId::new(unique_name());
+            let command = CommandId::new(prompt_name());
             Ok((Accepted::begin(session, command)?, params.prompt))
         });
         let (accepted, prompt) = match accepted {
