@@ -1,17 +1,21 @@
 //! The way from a host to its client: events become updates on the task of
 //! whoever tells them.
 
-use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
+use std::{
+    future::poll_fn,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
 
 use acp_host::{
-    BoxFuture, ClientError, CreateTerminal, EmitError, Event, EventBody, HostError, Offer, Origin,
-    Port, ReadTextFile, Terminal, Visibility, WriteTextFile,
+    BoxFuture, ClientError, CreateTerminal, Delta, EmitError, Event, EventBody, HostError, Offer,
+    Origin, Port, ReadTextFile, Terminal, Visibility, WriteTextFile,
 };
 use acp_protocol::{
-    rpc::SendError,
+    rpc::{SendError, frame::TextHead},
     v1::{CompleteElicitationNotification, SessionUpdate},
 };
-use acp_transport_stdio::Unsent;
+use acp_transport_stdio::{Sending, Unsent};
 
 use crate::{
     after::After,
@@ -93,8 +97,17 @@ impl Core {
         visibility: Visibility,
         body: EventBody,
     ) -> Offer {
-        let mut after = After::default();
         let mut slot = self.slot();
+        let body = match body {
+            EventBody::Delta(delta) => {
+                match self.say(&mut slot, &origin, number, visibility, delta) {
+                    Ok(offer) => return offer,
+                    Err(delta) => EventBody::Delta(delta),
+                }
+            }
+            body => body,
+        };
+        let mut after = After::default();
         let step = slot.event(&origin, visibility, body, &mut after);
         let offer = match step {
             Step::Ignore => Offer::Done(Ok(())),
@@ -139,6 +152,38 @@ impl Core {
         offer
     }
 
+    /// Tells a piece of text, the most frequent event of all, the short way: without
+    /// an update, straight into what the connection is about to write. Gives the piece
+    /// back where that cannot be done.
+    fn say(
+        self: &Arc<Self>,
+        slot: &mut PromptSlot,
+        origin: &Arc<Origin>,
+        number: u64,
+        visibility: Visibility,
+        delta: Delta,
+    ) -> Result<Offer, Delta> {
+        let head = |piece: &SessionUpdate, stamp: &Stamp| {
+            let meta = self.stamps.then(|| stamp.around_number());
+            TextHead::new(&self.update_head, piece, meta)
+        };
+        let (Delta::Text(text) | Delta::Thinking(text) | Delta::Refusal(text)) = &delta else {
+            return Err(delta);
+        };
+        let Some(head) = slot.say(origin, visibility, &delta, head) else {
+            return Err(delta);
+        };
+        if let Some(Ok(())) = self.lane.try_text(head, text, number) {
+            return Ok(Offer::Done(Ok(())));
+        }
+        // There is no room, or the client is gone; the long way tells which.
+        let told = slot.piece(delta).into();
+        Ok(match self.tell(slot, origin, number, told) {
+            Ok(result) => Offer::Done(result),
+            Err(rest) => Offer::Wait(Box::pin(self.tell_later(Arc::clone(origin), *rest))),
+        })
+    }
+
     /// Tells updates of an event now. Gives back what the client cannot take
     /// yet.
     ///
@@ -165,10 +210,9 @@ impl Core {
                     slot.forget_all(Some(origin), std::iter::once(update).chain(rest));
                     return Ok(Err(error));
                 }
-                Written::Waits(unsent) => {
+                Written::Waits => {
                     return Err(Box::new(Rest {
-                        unsent,
-                        memory: Memory::of(&update),
+                        update,
                         updates: rest.collect(),
                         stamp,
                     }));
@@ -189,13 +233,16 @@ impl Core {
 
     /// Writes an update, if there is room for it.
     fn write(&self, update: &SessionUpdate, stamp: Option<&Stamp>) -> Written {
+        if !self.lane.has_room() {
+            return Written::Waits;
+        }
         let mut unsent = match self.encode(update, stamp) {
             Ok(unsent) => unsent,
             Err(error) => return Written::Done(Err(error)),
         };
         match self.lane.try_send(&mut unsent) {
             Some(sent) => Written::Done(sent.map_err(emit_error)),
-            None => Written::Waits(unsent),
+            None => Written::Waits,
         }
     }
 
@@ -213,37 +260,45 @@ impl Core {
     ) -> impl Future<Output = Result<(), EmitError>> + Send + use<> {
         let core = Arc::clone(self);
         let Rest {
-            mut unsent,
-            memory,
+            mut update,
             updates,
             mut stamp,
         } = rest;
-        let mut untold = Untold::new(self, Some(&origin), memory, &updates);
+        let mut untold = Untold::new(self, Some(&origin), Memory::of(&update), &updates);
         let mut updates = updates.into_iter();
         async move {
             // There was no room, or it was time to let the connection write.
             tokio::task::yield_now().await;
             loop {
-                core.send_while_told(&origin, unsent).await?;
+                core.send_while_told(&origin, &update, stamp.as_ref())
+                    .await?;
                 untold.told();
-                let Some(update) = updates.next() else {
-                    return Ok(());
+                update = match updates.next() {
+                    Some(update) => update,
+                    None => return Ok(()),
                 };
                 stamp.iter_mut().for_each(Stamp::next_part);
-                unsent = core.encode(&update, stamp.as_ref())?;
             }
         }
     }
 
-    async fn send_while_told(&self, origin: &Origin, unsent: Unsent) -> Result<(), EmitError> {
-        let mut sending = pin!(self.lane.send(unsent));
+    /// Tells an update of a turn once the client takes it, unless the turn is
+    /// cancelled or ends meanwhile.
+    async fn send_while_told(
+        &self,
+        origin: &Origin,
+        update: &SessionUpdate,
+        stamp: Option<&Stamp>,
+    ) -> Result<(), EmitError> {
+        let mut sending = self.lane.sending();
+        let mut unsent = None;
         poll_fn(|cx| {
             let mut slot = self.slot();
             if let Err(error) = slot.check_told(origin) {
                 return Poll::Ready(Err(error));
             }
-            match sending.as_mut().poll(cx) {
-                Poll::Ready(sent) => Poll::Ready(sent.map_err(emit_error)),
+            match self.poll_send(&mut sending, &mut unsent, update, stamp, cx) {
+                Poll::Ready(sent) => Poll::Ready(sent),
                 Poll::Pending => match slot.block(cx.waker()) {
                     Ok(()) => Poll::Pending,
                     Err(error) => Poll::Ready(Err(error)),
@@ -251,6 +306,25 @@ impl Core {
             }
         })
         .await
+    }
+
+    /// Waits for room, and only then serialises: what waits is in memory once.
+    fn poll_send(
+        &self,
+        sending: &mut Sending<'_>,
+        unsent: &mut Option<Unsent>,
+        update: &SessionUpdate,
+        stamp: Option<&Stamp>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), EmitError>> {
+        let unsent = match unsent {
+            Some(unsent) => unsent,
+            none => {
+                ready!(sending.poll_room(cx)).map_err(emit_error)?;
+                none.insert(self.encode(update, stamp)?)
+            }
+        };
+        sending.poll_send(unsent, cx).map_err(emit_error)
     }
 
     /// Takes an event of the session as a whole.
@@ -325,7 +399,7 @@ impl Core {
                     slot.forget_all(None, updates);
                     return Offer::Done(Err(error));
                 }
-                Written::Waits(_) => break,
+                Written::Waits => break,
             }
             updates.next();
         }
@@ -357,8 +431,8 @@ impl Core {
         update: &SessionUpdate,
         stamp: Option<&Stamp>,
     ) -> Result<(), EmitError> {
-        let unsent = self.encode(update, stamp)?;
-        self.lane.send(unsent).await.map_err(emit_error)
+        let (mut sending, mut unsent) = (self.lane.sending(), None);
+        poll_fn(|cx| self.poll_send(&mut sending, &mut unsent, update, stamp, cx)).await
     }
 
     fn session_stamp(&self, number: u64) -> Option<Stamp> {
@@ -370,13 +444,12 @@ impl Core {
 /// What became of an update.
 enum Written {
     Done(Result<(), EmitError>),
-    Waits(Unsent),
+    Waits,
 }
 
 /// What the client cannot take yet of an event.
 struct Rest {
-    unsent: Unsent,
-    memory: Memory,
+    update: SessionUpdate,
     updates: Vec<SessionUpdate>,
     stamp: Option<Stamp>,
 }

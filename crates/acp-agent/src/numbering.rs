@@ -55,6 +55,13 @@ impl MessageNumbering {
         }
     }
 
+    /// The message to which a chunk told now belongs, if it is not a new one: its
+    /// place among those of the turn.
+    pub(crate) fn current(&self, kind: ChunkKind) -> Option<u64> {
+        let (current, _) = self.current.as_ref()?;
+        (*current == kind).then_some(self.number)
+    }
+
     /// Something other than a chunk came: the next chunk begins a new message.
     pub(crate) fn interrupt(&mut self) {
         self.current = None;

@@ -13,8 +13,9 @@ use std::{
 };
 
 use acp_host::{
-    Cancel, Cancelled, CommandId, EmitError, EventBody, Gate, GateId, GateKind, Origin,
+    Cancel, Cancelled, CommandId, Delta, EmitError, EventBody, Gate, GateId, GateKind, Origin,
 };
+use acp_protocol::{rpc::frame::TextHead, v1::SessionUpdate};
 
 use crate::{
     after::After,
@@ -22,7 +23,7 @@ use crate::{
     outcome::{End, Stop},
     shown::Shown,
     slot::Progress,
-    stamp::Stamper,
+    stamp::{Stamp, Stamper},
     translate::{Told, Translator},
 };
 
@@ -269,6 +270,29 @@ impl Run {
 
     pub(crate) fn stamper(&mut self) -> (&mut Stamper, &CommandId) {
         (&mut self.stamper, &self.command)
+    }
+
+    /// Tells a piece of text the short way, where there is one:
+    /// [`Translator::say`], whose head gets the stamp of the turn besides.
+    pub(crate) fn say(
+        &mut self,
+        origin: &Origin,
+        delta: &Delta,
+        head: impl FnOnce(&SessionUpdate, &Stamp) -> Option<TextHead>,
+    ) -> Option<&TextHead> {
+        let turn = self.turn.as_ref()?;
+        if self.end.is_some() || self.abandoned || !turn.is_same_turn(origin) {
+            return None;
+        }
+        self.translator.say(delta, |piece| {
+            let stamp = Stamp::of_prompt(origin.turn.as_str(), 0, &self.command);
+            head(piece, &stamp)
+        })
+    }
+
+    /// A piece of text that was said and has to wait, as an update.
+    pub(crate) fn piece(&mut self, delta: Delta) -> Option<SessionUpdate> {
+        self.translator.piece(delta)
     }
 
     /// What to do about an event; `None` if it has nothing to do with this

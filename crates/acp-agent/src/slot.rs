@@ -9,10 +9,11 @@ use std::{
 };
 
 use acp_host::{
-    Cancel, ClientError, CommandId, EmitError, EventBody, GateId, HostError, Origin, Visibility,
+    Cancel, ClientError, CommandId, Delta, EmitError, EventBody, GateId, HostError, Origin,
+    Visibility,
 };
 
-use acp_protocol::v1::SessionUpdate;
+use acp_protocol::{rpc::frame::TextHead, v1::SessionUpdate};
 
 use crate::{
     after::After,
@@ -20,7 +21,7 @@ use crate::{
     outcome::{End, Stop},
     run::{Run, Step},
     shown::Shown,
-    stamp::Stamper,
+    stamp::{Stamp, Stamper},
 };
 
 /// At most one prompt, and whether there may be another.
@@ -280,6 +281,25 @@ impl PromptSlot {
         for update in untold {
             self.forget(origin, &Memory::of(&update));
         }
+    }
+
+    /// Tells a piece of text the short way, where there is one: [`Run::say`].
+    /// Everything else is an [event](Self::event).
+    pub(crate) fn say(
+        &mut self,
+        origin: &Origin,
+        visibility: Visibility,
+        delta: &Delta,
+        head: impl FnOnce(&SessionUpdate, &Stamp) -> Option<TextHead>,
+    ) -> Option<&TextHead> {
+        let run = self.run.as_mut()?;
+        let is_public = visibility == Visibility::Public;
+        is_public.then(|| run.say(origin, delta, head))?
+    }
+
+    /// A piece of text that was said and has to wait, as an update.
+    pub(crate) fn piece(&mut self, delta: Delta) -> Option<SessionUpdate> {
+        self.run.as_mut()?.piece(delta)
     }
 
     /// Takes an event of a turn.

@@ -38,7 +38,7 @@ impl Stamp {
     }
 
     /// A stamp for an event of a turn that works for a prompt.
-    fn of_prompt(turn: &str, number: u64, prompt: &CommandId) -> Self {
+    pub(crate) fn of_prompt(turn: &str, number: u64, prompt: &CommandId) -> Self {
         let tail = [r#"","promptId":""#, &escaped(prompt.as_str()), "\"}"];
         Self::new(turn, number, &tail.concat())
     }
@@ -81,6 +81,11 @@ impl Stamp {
             self.json.push_str(digits.format(self.part));
         }
         self.json.push_str(&self.tail);
+    }
+
+    /// What stands in the `_meta` in front of the number of an event, and behind it.
+    pub(crate) fn around_number(&self) -> [&str; 2] {
+        [&self.json[..self.head], &self.tail]
     }
 
     /// What stands in the `_meta`, as JSON.

@@ -8,6 +8,7 @@ use acp_host::{
 };
 use acp_protocol::{
     Meta, RawJson,
+    rpc::frame::TextHead,
     v1::{self, ContentBlock, ContentChunk, SessionUpdate, ToolCallStatus},
 };
 
@@ -23,11 +24,22 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct Translator {
     numbering: Option<MessageNumbering>,
+    /// What stands around the pieces of the message that is told now.
+    piece: Option<Piece>,
     /// Tool calls that the client knows and that have not ended.
     tools: HashMap<ToolId, ToolCall>,
     step: Streamed,
     /// The last words of the agent declined.
     refused: bool,
+}
+
+/// What a piece of text is a piece of, and what stands around it.
+#[derive(Debug)]
+struct Piece {
+    /// The message, by its place among those of the turn.
+    message: u64,
+    refused: bool,
+    head: TextHead,
 }
 
 /// How many bytes of the current step were told by deltas.
@@ -87,6 +99,44 @@ impl Translator {
     /// Begins the turn.
     pub(crate) fn begin(&mut self, origin: &Origin) {
         self.numbering = Some(MessageNumbering::new(origin.turn.clone()));
+        self.piece = None;
+    }
+
+    /// Tells a piece of text the short way, where there is one: gives what stands
+    /// around it. `head` makes that of a piece without a letter. The first piece of a
+    /// message goes the long way: many have no other.
+    ///
+    /// The piece is taken as told then; one that is not has to be
+    /// [forgotten](Self::forget), or told as the [same](Self::piece).
+    pub(crate) fn say(
+        &mut self,
+        delta: &Delta,
+        head: impl FnOnce(&SessionUpdate) -> Option<TextHead>,
+    ) -> Option<&TextHead> {
+        let (kind, text, refused) = spoken(delta)?;
+        let message = self.numbering.as_ref()?.current(kind)?;
+        let is_known = |known: &Piece| known.message == message && known.refused == refused;
+        if !self.piece.as_ref().is_some_and(is_known) {
+            let head = head(&self.chunk_of(kind, refused, String::new()))?;
+            self.piece = Some(Piece {
+                message,
+                refused,
+                head,
+            });
+        }
+        self.take_note(kind, refused, text.len());
+        self.piece.as_ref().map(|piece| &piece.head)
+    }
+
+    /// A piece of text as an update, for what was [said](Self::say) and has to wait.
+    pub(crate) fn piece(&mut self, delta: Delta) -> Option<SessionUpdate> {
+        let (kind, _, refused) = spoken(&delta)?;
+        match delta {
+            Delta::Text(text) | Delta::Thinking(text) | Delta::Refusal(text) => {
+                Some(self.chunk_of(kind, refused, text))
+            }
+            _ => None,
+        }
     }
 
     /// Tells an event of the turn.
@@ -183,39 +233,41 @@ impl Translator {
     }
 
     fn delta(&mut self, delta: Delta) -> Option<SessionUpdate> {
-        match delta {
-            Delta::Text(text) => self.message(text, false),
-            Delta::Refusal(text) => self.message(text, true),
-            Delta::Thinking(text) => self.thought(text),
-            // Unfinished arguments have no form on the wire.
-            _ => None,
-        }
+        let (kind, text, refused) = spoken(&delta)?;
+        self.take_note(kind, refused, text.len());
+        self.piece(delta)
     }
 
     fn message(&mut self, text: String, refused: bool) -> Option<SessionUpdate> {
-        if text.is_empty() {
-            return None;
+        self.delta(match refused {
+            true => Delta::Refusal(text),
+            false => Delta::Text(text),
+        })
+    }
+
+    /// Takes note of a piece of text that is told.
+    fn take_note(&mut self, kind: ChunkKind, refused: bool, bytes: usize) {
+        match kind {
+            ChunkKind::Message => {
+                self.step.message += bytes;
+                self.refused = refused;
+            }
+            ChunkKind::Thought => self.step.thought += bytes,
         }
-        self.step.message += text.len();
-        let mut chunk = self.chunk(ChunkKind::Message, text_content(text));
-        self.refused = refused;
+    }
+
+    fn chunk_of(&mut self, kind: ChunkKind, refused: bool, text: String) -> SessionUpdate {
+        let mut chunk = self.chunk(kind, text_content(text));
         if refused {
             chunk.meta = Some(Box::new(Meta::from_iter([(
                 "refusal".to_owned(),
                 true.into(),
             )])));
         }
-        Some(SessionUpdate::AgentMessageChunk(chunk))
-    }
-
-    fn thought(&mut self, text: String) -> Option<SessionUpdate> {
-        if text.is_empty() {
-            return None;
+        match kind {
+            ChunkKind::Message => SessionUpdate::AgentMessageChunk(chunk),
+            ChunkKind::Thought => SessionUpdate::AgentThoughtChunk(chunk),
         }
-        self.step.thought += text.len();
-        Some(SessionUpdate::AgentThoughtChunk(
-            self.chunk(ChunkKind::Thought, text_content(text)),
-        ))
     }
 
     fn chunk(&mut self, kind: ChunkKind, content: ContentBlock) -> ContentChunk {
@@ -241,7 +293,7 @@ impl Translator {
                     self.refused = true;
                     self.message(rest(text, &mut told.message), true)
                 }
-                Block::Thinking(text) => self.thought(rest(text, &mut told.thought)),
+                Block::Thinking(text) => self.delta(Delta::Thinking(rest(text, &mut told.thought))),
                 other => {
                     let chunk = self.chunk(ChunkKind::Message, wire::block(other));
                     Some(SessionUpdate::AgentMessageChunk(chunk))
@@ -358,6 +410,18 @@ fn rest(mut text: String, told: &mut usize) -> String {
     }
     text.drain(..skip);
     text
+}
+
+/// What a piece of text is a piece of, the text, and whether it declines; nothing
+/// where there is none, or where it has no form on the wire: unfinished arguments.
+fn spoken(delta: &Delta) -> Option<(ChunkKind, &str, bool)> {
+    let (kind, text, refused) = match delta {
+        Delta::Text(text) => (ChunkKind::Message, text, false),
+        Delta::Refusal(text) => (ChunkKind::Message, text, true),
+        Delta::Thinking(text) => (ChunkKind::Thought, text, false),
+        _ => return None,
+    };
+    (!text.is_empty()).then_some((kind, text, refused))
 }
 
 fn text_content(text: String) -> ContentBlock {

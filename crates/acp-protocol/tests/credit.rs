@@ -196,3 +196,52 @@ fn a_peer_that_never_reads_what_it_asks_for_is_cut_off() {
     }
     assert!(matches!(connection.closed(), Some(CloseCause::Flooded)));
 }
+
+#[test]
+fn what_is_written_in_place_obeys_the_same_rules() {
+    let limits = Limits::default()
+        .with_outgoing_credit(8)
+        .with_outgoing_yield(usize::MAX)
+        .with_max_message(9);
+    let mut connection = Connection::new(Role::Agent, limits);
+    let write = |connection: &mut Connection, line: &'static [u8]| {
+        connection.try_write(|out| out.extend_from_slice(line))
+    };
+    assert!(matches!(write(&mut connection, b"123\n"), Some(Ok(()))));
+    let long = write(&mut connection, b"1234567890\n");
+    assert!(matches!(long, Some(Err(SendError::TooLarge { limit: 9 }))));
+    assert_eq!(connection.queued(), 4, "nothing of it is left");
+    // Exactly this length is legal, and one message may overshoot.
+    assert!(matches!(
+        write(&mut connection, b"123456789\n"),
+        Some(Ok(()))
+    ));
+    assert!(write(&mut connection, b"1\n").is_none(), "there is no room");
+    assert!(!connection.has_room());
+
+    // Who waits for room gets it in turn, and may write only then.
+    let mut waiting = Sender::new("first", Lane::default());
+    let waker = Waker::from(Arc::clone(&waiting.woken));
+    let room = |connection: &mut Connection, ticket: &mut Option<Ticket>| {
+        connection.poll_room(Lane::default(), ticket, &waker)
+    };
+    assert!(room(&mut connection, &mut waiting.ticket).is_pending());
+    connection.take_output(&mut Vec::new());
+    connection.wrote(0);
+    connection.take_wakes().wake();
+    assert_eq!(waiting.woken.0.load(Ordering::Relaxed), 1);
+    assert!(
+        write(&mut connection, b"1\n").is_none(),
+        "it is not its turn"
+    );
+    let ready = room(&mut connection, &mut waiting.ticket);
+    assert!(matches!(ready, Poll::Ready(Ok(()))));
+    connection.stop_waiting(waiting.ticket.take());
+    assert!(matches!(write(&mut connection, b"1\n"), Some(Ok(()))));
+
+    connection.close(CloseCause::Local);
+    let closed = write(&mut connection, b"1\n");
+    assert!(matches!(closed, Some(Err(SendError::Closed(_)))));
+    let closed = room(&mut connection, &mut None);
+    assert!(matches!(closed, Poll::Ready(Err(SendError::Closed(_)))));
+}

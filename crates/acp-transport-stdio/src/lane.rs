@@ -1,12 +1,16 @@
 //! Notifications on their way out: serialised once, sent when there is room.
 
-use std::{future::poll_fn, sync::Arc};
+use std::{
+    future::poll_fn,
+    sync::Arc,
+    task::{Context, Poll},
+};
 
 use acp_protocol::{
     Notification,
     rpc::{
         Connection, Lane, SendError, Ticket,
-        frame::{self, UpdateHead},
+        frame::{self, TextHead, UpdateHead},
     },
     v1::SessionUpdate,
 };
@@ -16,6 +20,10 @@ use crate::{
     peer::Peer,
     shared::{Scratch, Shared},
 };
+
+/// Texts up to this length are written where they are queued, the connection held
+/// meanwhile: a microsecond. Longer ones are written before it is taken.
+const IN_PLACE: usize = 4 << 10;
 
 /// Sends the updates of one turn.
 ///
@@ -62,16 +70,12 @@ impl Unsent {
 
     /// Sends it once there is room.
     pub(crate) async fn send(mut self, shared: &Shared, lane: Lane) -> Result<(), SendError> {
-        let mut place = Place {
+        let place = Place {
             shared,
             ticket: None,
         };
-        poll_fn(|cx| {
-            place.shared.with(|connection| {
-                connection.poll_notify(lane, &mut place.ticket, &mut self.0, cx.waker())
-            })
-        })
-        .await
+        let mut sending = Sending { place, lane };
+        poll_fn(|cx| sending.poll_send(&mut self, cx)).await
     }
 }
 
@@ -101,6 +105,47 @@ impl SendLane {
         self.peer
             .shared()
             .with(|connection| connection.try_notify(&mut unsent.0))
+    }
+
+    /// Sends a piece of a text if there is room now; `None` if it has to wait its
+    /// turn, for which there is [`sending`](Self::sending).
+    pub fn try_text(
+        &self,
+        head: &TextHead,
+        text: &str,
+        number: u64,
+    ) -> Option<Result<(), SendError>> {
+        let shared = self.peer.shared();
+        if text.len() <= IN_PLACE {
+            return shared.with(|connection| {
+                connection.try_write(|out| frame::text(out, head, text, number))
+            });
+        }
+        if !self.has_room() {
+            return None;
+        }
+        let mut line = Scratch::take();
+        frame::text(&mut line, head, text, number);
+        shared.with(|connection| connection.try_notify(&mut line))
+    }
+
+    /// Whether something would be sent now. Ask before a long message is serialised:
+    /// as long as there is no room, it is in memory once.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        self.peer.shared().with(Connection::has_room)
+    }
+
+    /// Begins to wait for room.
+    #[must_use]
+    pub fn sending(&self) -> Sending<'_> {
+        Sending {
+            place: Place {
+                shared: self.peer.shared(),
+                ticket: None,
+            },
+            lane: self.lane,
+        }
     }
 
     /// Sends what was serialised, once there is room for it.
@@ -148,7 +193,44 @@ impl Drop for SendLane {
     }
 }
 
+/// A notification that waits for room, and is serialised when there is some.
+///
+/// Dropping it gives up the wait.
+#[derive(Debug)]
+pub struct Sending<'a> {
+    place: Place<'a>,
+    lane: Lane,
+}
+
+impl Sending<'_> {
+    /// Waits until there is room, and it is the turn of this one.
+    ///
+    /// # Errors
+    ///
+    /// As [`SendLane::notify`].
+    pub fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), SendError>> {
+        let Place { shared, ticket } = &mut self.place;
+        shared.with(|connection| connection.poll_room(self.lane, ticket, cx.waker()))
+    }
+
+    /// Sends what was serialised, once there is room.
+    ///
+    /// # Errors
+    ///
+    /// As [`SendLane::notify`].
+    pub fn poll_send(
+        &mut self,
+        unsent: &mut Unsent,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), SendError>> {
+        let Place { shared, ticket } = &mut self.place;
+        shared
+            .with(|connection| connection.poll_notify(self.lane, ticket, &mut unsent.0, cx.waker()))
+    }
+}
+
 /// A place in the line for room, given back on drop.
+#[derive(Debug)]
 struct Place<'a> {
     shared: &'a Shared,
     ticket: Option<Ticket>,

@@ -61,7 +61,7 @@ pub use handler::{
     BoxFuture, Context, Handler, IncomingNotification, IncomingRequest, NoHandler, Responder, Then,
     UntilCancelled,
 };
-pub use lane::{SendLane, Unsent};
+pub use lane::{SendLane, Sending, Unsent};
 pub use mailbox::{
     DuplicateSession, Item, Mailbox, MailboxControl, RawLine, StreamEnd, Update, UpdateHold,
 };

@@ -51,6 +51,12 @@ struct Whole {
     recorder: Option<Arc<Recorder>>,
 }
 
+/// What is noted of an event once it is told.
+struct Note {
+    place: Option<u64>,
+    what: What,
+}
+
 impl Turn {
     pub(super) fn new(
         link: ClientLink,
@@ -162,26 +168,44 @@ impl Turn {
         if self.cancel.is_cancelled() {
             return Err(TurnError::cancelled());
         }
-        self.tell_even_if_cancelled(body).await
+        // Most events are told at once, and then this is all there is.
+        match self.offer(body) {
+            (Offer::Done(told), None) => Ok(told?),
+            (offer, note) => self.tell_the_rest(offer, note).await,
+        }
     }
 
     pub(super) async fn tell_even_if_cancelled(&self, body: EventBody) -> Result<(), TurnError> {
-        if self.tell_and_note(body).await? {
+        let (offer, note) = self.offer(body);
+        self.tell_the_rest(offer, note).await
+    }
+
+    async fn tell_the_rest(&self, offer: Offer, note: Option<Note>) -> Result<(), TurnError> {
+        if self.told(offer, note).await? {
             self.save().await?;
         }
         Ok(())
     }
 
-    /// Tells an event and takes note of it. True when what was noted so far
-    /// should be written.
-    async fn tell_and_note(&self, body: EventBody) -> Result<bool, EmitError> {
+    /// Offers an event, and gives what is to be noted of it once it is told.
+    fn offer(&self, body: EventBody) -> (Offer, Option<Note>) {
         let recorder = self.recorder().filter(|_| self.is_seen(&body));
         let what = recorder.and_then(|_| what(&body));
         let event = self.event(body);
-        let number = event.number;
-        self.link.emit(event).await?;
-        Ok(match (recorder, what) {
-            (Some(recorder), Some(what)) => recorder.note(self.place(number), what),
+        let place = self.place(event.number);
+        let note = what.map(|what| Note { place, what });
+        (self.link.offer(event), note)
+    }
+
+    /// Waits until an event is told, and takes note of it. True when what was noted
+    /// so far should be written.
+    async fn told(&self, offer: Offer, note: Option<Note>) -> Result<bool, EmitError> {
+        match offer {
+            Offer::Done(told) => told,
+            Offer::Wait(rest) => rest.await,
+        }?;
+        Ok(match (self.recorder(), note) {
+            (Some(recorder), Some(note)) => recorder.note(note.place, note.what),
             _ => false,
         })
     }
@@ -238,7 +262,8 @@ impl Turn {
         let open = std::mem::take(&mut *self.tools());
         for id in open {
             let end = EventBody::ToolCompleted(Box::new(ToolEnd::failed(id)));
-            if self.tell_and_note(end).await.is_err() {
+            let (offer, note) = self.offer(end);
+            if self.told(offer, note).await.is_err() {
                 return;
             }
         }

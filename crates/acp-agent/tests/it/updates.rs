@@ -3,8 +3,9 @@
 use acp_agent::{
     AgentBuilder,
     host::{
-        Block, ContextUse, Delta, Event, EventBody, Json, Media, PlanEntry, PlanPriority,
-        PlanStatus, ToolCall, ToolContent, ToolEnd, ToolKind, ToolProgress, Visibility,
+        Block, ContextUse, Delta, EmitError, Event, EventBody, Json, Media, PlanEntry,
+        PlanPriority, PlanStatus, ToolCall, ToolContent, ToolEnd, ToolKind, ToolProgress,
+        Visibility,
     },
 };
 use serde_json::{Value, json};
@@ -71,9 +72,81 @@ async fn names_of_events() {
     let id = client.new_session().await;
     let session = strings.session().await;
     client.prompt(&id, "hi").await;
-    session.start().await.text("one").await;
-    let message = client.next().await;
-    assert!(message["params"].get("_meta").is_none(), "{message}");
+    let turn = session.start().await;
+    for text in ["one", "two", "three"] {
+        turn.text(text).await;
+        let message = client.next().await;
+        assert_eq!(message["params"]["update"]["content"]["text"], text);
+        assert!(message["params"].get("_meta").is_none(), "{message}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_piece_of_a_text_is_told_alike() {
+    let (_strings, mut client, id, session) = scene().await;
+    client.prompt(&id, "hi").await;
+    let command = session.submission().await.command;
+    let turn = session.turn("main", "t");
+    turn.start(&command).await;
+    // Long enough not to be written where it is queued.
+    let long = "\"long\"\n".repeat(2000);
+    let pieces = ["one", "", "t\two", &long, "four"];
+    let kinds: [fn(String) -> Delta; 5] = [
+        Delta::Text,
+        Delta::Refusal,
+        Delta::Text,
+        Delta::Thinking,
+        Delta::Text,
+    ];
+    let mut messages = Vec::new();
+    for kind in kinds {
+        for text in pieces {
+            turn.tell(EventBody::Delta(kind(text.to_owned())))
+                .await
+                .unwrap();
+            if !text.is_empty() {
+                messages.push((text, client.next().await));
+            }
+        }
+    }
+    let chunk = |kind: &str, message: &str, text: &str| {
+        json!({
+            "sessionUpdate": kind,
+            "content": {"type": "text", "text": text},
+            "messageId": message,
+        })
+    };
+    for (place, (text, message)) in messages.iter().enumerate() {
+        // The last thing that is said is another message than what was thought before.
+        let mut want = match place / 4 {
+            0..=2 => chunk("agent_message_chunk", "msg:t:0", text),
+            3 => chunk("agent_thought_chunk", "msg:t:1", text),
+            _ => chunk("agent_message_chunk", "msg:t:2", text),
+        };
+        if place / 4 == 1 {
+            want["_meta"] = json!({"refusal": true});
+        }
+        // Event 0 began the turn, and one of five has no text.
+        let number = 1 + place / 4 * 5 + [0, 2, 3, 4][place % 4];
+        let meta = json!({"eventId": format!("t:{number}"), "promptId": command.as_str()});
+        let params = json!({"sessionId": id, "update": want, "_meta": meta});
+        assert_eq!(message["params"], params, "{place}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_text_that_is_too_long_is_refused_and_forgotten() {
+    let (_strings, mut client, id, session) = scene().await;
+    client.prompt(&id, "hi").await;
+    let turn = session.start().await;
+    turn.text("one ").await;
+    turn.text("two ").await;
+    client.update().await;
+    client.update().await;
+    let long = turn.tell(text(&"x".repeat(33 << 20))).await;
+    assert_eq!(long, Err(EmitError::TooLarge));
+    turn.step(vec![Block::text("one two three")]).await;
+    assert_eq!(client.update().await["content"]["text"], "three");
 }
 
 #[tokio::test(start_paused = true)]

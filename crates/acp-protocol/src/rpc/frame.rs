@@ -1,11 +1,17 @@
 //! Writes messages. Everything is serialised into the caller's buffer before
 //! the connection is touched.
 
+use memchr::memmem;
 use serde::Serialize;
 
 use super::{RequestId, WireError, json};
+use crate::v1::SessionUpdate;
 
 const VERSION: &[u8] = br#"{"jsonrpc":"2.0""#;
+
+/// What stands in front of the `_meta` of a notification, and what ends it.
+const META: &[u8] = br#","_meta":"#;
+const UPDATE_END: &[u8] = b"}}\n";
 
 /// What stands before the id of a call.
 pub(super) const CALL_HEAD: &[u8] = br#"{"jsonrpc":"2.0","id":"#;
@@ -59,11 +65,64 @@ pub fn update(
     buffer.extend_from_slice(&head.0);
     json::write(buffer, update)?;
     if let Some(meta) = meta {
-        buffer.extend_from_slice(br#","_meta":"#);
+        buffer.extend_from_slice(META);
         buffer.extend_from_slice(meta.as_bytes());
     }
-    buffer.extend_from_slice(b"}}\n");
+    buffer.extend_from_slice(UPDATE_END);
     Ok(())
+}
+
+/// What stands around each piece of a text that is told piece by piece, written once
+/// for all of them.
+///
+/// Pieces differ by their text, and by a number in their `_meta`.
+#[derive(Debug)]
+pub struct TextHead {
+    before_text: Box<[u8]>,
+    behind_text: Box<[u8]>,
+    /// What stands behind the number, if there is one.
+    behind_number: Option<Box<[u8]>>,
+}
+
+impl TextHead {
+    /// Takes it from the update that tells a piece without a letter; `meta` is what
+    /// stands in the `_meta` of each piece, as JSON, in front of the number and behind
+    /// it. `None` where the update has no empty text, or several.
+    #[must_use]
+    pub fn new(head: &UpdateHead, piece: &SessionUpdate, meta: Option<[&str; 2]>) -> Option<Self> {
+        const EMPTY: &[u8] = br#""text":"""#;
+        let mut line = Vec::with_capacity(512);
+        update(&mut line, head, piece, None).ok()?;
+        let mut places = memmem::find_iter(&line, EMPTY);
+        let (place, None) = (places.next()?, places.next()) else {
+            return None;
+        };
+        let (before, behind) = line.split_at(place + EMPTY.len() - 1);
+        let behind = behind.strip_suffix(UPDATE_END)?;
+        let (behind_text, behind_number) = match meta {
+            None => ([behind, UPDATE_END].concat(), None),
+            Some([front, back]) => (
+                [behind, META, front.as_bytes()].concat(),
+                Some([back.as_bytes(), UPDATE_END].concat()),
+            ),
+        };
+        Some(Self {
+            before_text: before.into(),
+            behind_text: behind_text.into(),
+            behind_number: behind_number.map(Into::into),
+        })
+    }
+}
+
+/// Writes a piece of a text, as [`update`] writes it.
+pub fn text(buffer: &mut Vec<u8>, head: &TextHead, text: &str, number: u64) {
+    buffer.extend_from_slice(&head.before_text);
+    json::escape(buffer, text);
+    buffer.extend_from_slice(&head.behind_text);
+    if let Some(behind) = &head.behind_number {
+        buffer.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+        buffer.extend_from_slice(behind);
+    }
 }
 
 /// Writes what follows the id of a call; the connection writes the rest when

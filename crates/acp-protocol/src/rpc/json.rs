@@ -18,7 +18,7 @@ use self::{
 };
 use crate::wire::word::WORD_TOKEN;
 
-pub(super) use self::text::string;
+pub(super) use self::text::{escape, string};
 
 /// Writes a value.
 ///

@@ -1,7 +1,7 @@
 //! What this side says: notifications, calls, answers.
 
 use std::{
-    task::{Poll, Waker},
+    task::{Poll, Waker, ready},
     time::Instant,
 };
 
@@ -23,12 +23,63 @@ impl Connection {
         if let Err(error) = self.check_send(frame) {
             return Some(Err(error));
         }
-        if !self.has_room_for(None) || self.lets_driver_run() {
+        if !self.has_room() {
             return None;
         }
         self.append(frame);
         self.kick_for_data();
         Some(Ok(()))
+    }
+
+    /// Queues a notification as [`try_notify`](Self::try_notify); `write` appends it,
+    /// whole, to what is queued. For short ones: the connection is busy meanwhile.
+    pub fn try_write(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Option<Result<(), SendError>> {
+        if let Some(cause) = &self.closed {
+            return Some(Err(SendError::Closed(cause.clone())));
+        }
+        if !self.has_room() {
+            return None;
+        }
+        let before = self.out.len();
+        write(&mut self.out);
+        if let Err(error) = self.check_length(self.out.len() - before) {
+            self.out.truncate(before);
+            return Some(Err(error));
+        }
+        self.kick_for_data();
+        Some(Ok(()))
+    }
+
+    /// Whether a notification would be queued now by who does not wait in line. What
+    /// is long is best not written before that is known.
+    pub fn has_room(&mut self) -> bool {
+        self.has_room_for(None) && !self.lets_driver_run()
+    }
+
+    /// Waits until there is room and it is this sender's turn, as
+    /// [`poll_notify`](Self::poll_notify) does, which it comes before.
+    pub fn poll_room(
+        &mut self,
+        lane: Lane,
+        ticket: &mut Option<Ticket>,
+        waker: &Waker,
+    ) -> Poll<Result<(), SendError>> {
+        if let Some(cause) = &self.closed {
+            let error = SendError::Closed(cause.clone());
+            self.stop_waiting(ticket.take());
+            return Poll::Ready(Err(error));
+        }
+        if self.has_room_for(ticket.as_ref()) {
+            return Poll::Ready(Ok(()));
+        }
+        if self.credit.is_cancelled(lane) {
+            self.stop_waiting(ticket.take());
+            return Poll::Ready(Err(SendError::Cancelled));
+        }
+        self.credit.wait(lane, ticket, waker);
+        // Whoever waits to send may be what a paused peer waits for.
+        self.kick_paused();
+        Poll::Pending
     }
 
     /// Queues a notification once there is room, as
@@ -47,16 +98,7 @@ impl Connection {
             self.stop_waiting(ticket.take());
             return Poll::Ready(Err(error));
         }
-        if !self.has_room_for(ticket.as_ref()) {
-            if self.credit.is_cancelled(lane) {
-                self.stop_waiting(ticket.take());
-                return Poll::Ready(Err(SendError::Cancelled));
-            }
-            self.credit.wait(lane, ticket, waker);
-            // Whoever waits to send may be what a paused peer waits for.
-            self.kick_paused();
-            return Poll::Pending;
-        }
+        ready!(self.poll_room(lane, ticket, waker))?;
         if ticket.is_none() && self.lets_driver_run() {
             self.wakes.push(waker.clone());
             return Poll::Pending;
@@ -297,10 +339,13 @@ impl Connection {
         if let Some(cause) = &self.closed {
             return Err(SendError::Closed(cause.clone()));
         }
-        if frame.len() > self.limits.max_message + 1 {
-            return Err(SendError::TooLarge {
-                limit: self.limits.max_message,
-            });
+        self.check_length(frame.len())
+    }
+
+    fn check_length(&self, length: usize) -> Result<(), SendError> {
+        let limit = self.limits.max_message;
+        if length > limit + 1 {
+            return Err(SendError::TooLarge { limit });
         }
         Ok(())
     }
