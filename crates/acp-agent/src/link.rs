@@ -173,15 +173,23 @@ impl Core {
         let Some(head) = slot.say(origin, visibility, &delta, head) else {
             return Err(delta);
         };
-        if let Some(Ok(())) = self.lane.try_text(head, text, number) {
+        let told = self.lane.try_text(head, text, number);
+        if let Some(Ok(())) = told {
             return Ok(Offer::Done(Ok(())));
         }
-        // There is no room, or the client is gone; the long way tells which.
-        let told = slot.piece(delta).into();
-        Ok(match self.tell(slot, origin, number, told) {
-            Ok(result) => Offer::Done(result),
-            Err(rest) => Offer::Wait(Box::pin(self.tell_later(Arc::clone(origin), *rest))),
-        })
+        let piece = slot.piece(delta);
+        if let Some(Err(error)) = told {
+            slot.forget_all(Some(origin), piece);
+            return Ok(Offer::Done(Err(emit_error(error))));
+        }
+        let stamper = slot.stamper().filter(|_| self.stamps);
+        let rest = Rest {
+            stamp: stamper.map(|(stamper, prompt)| stamper.stamp(origin, prompt, number)),
+            updates: piece.into_iter().collect(),
+        };
+        Ok(Offer::Wait(Box::pin(
+            self.tell_later(Arc::clone(origin), rest),
+        )))
     }
 
     /// Tells updates of an event now. Gives back what the client cannot take
@@ -212,8 +220,7 @@ impl Core {
                 }
                 Written::Waits => {
                     return Err(Box::new(Rest {
-                        update,
-                        updates: rest.collect(),
+                        updates: std::iter::once(update).chain(rest).collect(),
                         stamp,
                     }));
                 }
@@ -259,26 +266,18 @@ impl Core {
         rest: Rest,
     ) -> impl Future<Output = Result<(), EmitError>> + Send + use<> {
         let core = Arc::clone(self);
-        let Rest {
-            mut update,
-            updates,
-            mut stamp,
-        } = rest;
-        let mut untold = Untold::new(self, Some(&origin), Memory::of(&update), &updates);
-        let mut updates = updates.into_iter();
+        let Rest { updates, mut stamp } = rest;
+        let mut untold = Untold::new(self, Some(&origin), &updates);
         async move {
             // There was no room, or it was time to let the connection write.
             tokio::task::yield_now().await;
-            loop {
+            for update in updates {
                 core.send_while_told(&origin, &update, stamp.as_ref())
                     .await?;
                 untold.told();
-                update = match updates.next() {
-                    Some(update) => update,
-                    None => return Ok(()),
-                };
                 stamp.iter_mut().for_each(Stamp::next_part);
             }
+            Ok(())
         }
     }
 
@@ -404,11 +403,11 @@ impl Core {
             updates.next();
         }
         let left: Vec<_> = updates.collect();
-        let Some(first) = left.first() else {
+        if left.is_empty() {
             return Offer::Done(Ok(()));
-        };
+        }
         let core = Arc::clone(self);
-        let mut untold = Untold::new(self, None, Memory::of(first), &left[1..]);
+        let mut untold = Untold::new(self, None, &left);
         Offer::Wait(Box::pin(async move {
             let _turn = match turn {
                 Some(turn) => turn,
@@ -449,7 +448,6 @@ enum Written {
 
 /// What the client cannot take yet of an event.
 struct Rest {
-    update: SessionUpdate,
     updates: Vec<SessionUpdate>,
     stamp: Option<Stamp>,
 }

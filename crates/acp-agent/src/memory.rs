@@ -65,14 +65,12 @@ impl Untold {
     pub(crate) fn new<'a>(
         core: &Arc<Core>,
         origin: Option<&Arc<Origin>>,
-        first: Memory,
-        rest: impl IntoIterator<Item = &'a SessionUpdate>,
+        updates: impl IntoIterator<Item = &'a SessionUpdate>,
     ) -> Self {
-        let rest = rest.into_iter().map(Memory::of);
         Self {
             core: Arc::clone(core),
             origin: origin.cloned(),
-            left: std::iter::once(first).chain(rest).collect(),
+            left: updates.into_iter().map(Memory::of).collect(),
         }
     }
 
