@@ -20,13 +20,17 @@ fn check(value: &(impl Serialize + ?Sized)) {
 /// Text of which much has to be escaped, so that every distance between two such
 /// bytes, and from the ends, occurs.
 fn text() -> impl Strategy<Value = String> {
+    text_of(0..80)
+}
+
+fn text_of(length: std::ops::Range<usize>) -> impl Strategy<Value = String> {
     let character = prop_oneof![
         8 => proptest::char::range('a', 'z'),
         2 => proptest::char::range('\0', '\u{ff}'),
         1 => proptest::sample::select(vec!['"', '\\', '\n', '\u{1f}', ' ', '!', '\u{7f}']),
         1 => any::<char>(),
     ];
-    proptest::collection::vec(character, 0..80).prop_map(String::from_iter)
+    proptest::collection::vec(character, length).prop_map(String::from_iter)
 }
 
 fn tree() -> impl Strategy<Value = Value> {
@@ -54,6 +58,11 @@ proptest! {
     }
 
     #[test]
+    fn long_texts(text in text_of(200..3000)) {
+        check(&text);
+    }
+
+    #[test]
     fn trees(tree in tree()) {
         check(&tree);
     }
@@ -76,6 +85,20 @@ fn every_byte_at_every_place() {
             }
         }
     }
+}
+
+#[test]
+fn every_byte_at_every_place_of_a_long_text() {
+    for place in 0..400 {
+        for byte in 0..0x80u8 {
+            let mut text = vec![b'x'; 400];
+            text[place] = byte;
+            check(&String::from_utf8(text).expect("below 0x80 all is ASCII"));
+        }
+    }
+    // As much longer as a text becomes.
+    check(&"\u{1}".repeat(5000));
+    check(&"\u{1}\"".repeat(5000));
 }
 
 #[derive(Serialize)]

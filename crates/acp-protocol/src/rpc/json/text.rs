@@ -1,7 +1,16 @@
 //! Strings, escaped where JSON asks for it.
 
+use wide::u8x16;
+
 /// Bytes looked at together.
 const WIDTH: usize = 16;
+
+/// Bytes that are written together in a long text: two looks.
+const CHUNK: usize = 2 * WIDTH;
+
+/// What a chunk becomes at most, with what is written behind it: each byte may become
+/// six.
+const PLACE: usize = 8 * CHUNK;
 
 /// Texts from this length on are put together in a block.
 const LONG: usize = 256;
@@ -25,11 +34,12 @@ pub(in crate::rpc) fn escape(out: &mut Vec<u8>, text: &str) {
         // Written before it is known whether all of it may be: that is cheaper
         // than to copy what is known to be plain, which may have any length.
         out.extend_from_slice(chunk);
-        if is_plain(chunk) {
+        let marks = marks(chunk);
+        if marks == 0 {
             rest = behind;
             continue;
         }
-        let place = first_mark(chunk);
+        let place = marks.trailing_zeros() as usize % WIDTH;
         out.truncate(out.len() - WIDTH + place);
         escape_byte(out, chunk[place]);
         rest = &rest[place + 1..];
@@ -41,46 +51,61 @@ pub(in crate::rpc) fn escape(out: &mut Vec<u8>, text: &str) {
 ///
 /// They are put together in a block whose fill the processor knows without a look
 /// into memory; the length of a vector behind a reference it has to read and write
-/// again with every chunk.
+/// again with every chunk. Chunks follow each other in steps of one size, so that it
+/// need not know what is to be escaped in one before it looks at the next.
 fn escape_long<'a>(out: &mut Vec<u8>, bytes: &'a [u8]) -> &'a [u8] {
-    /// What a chunk fills at most, and more, so that its place is an array.
-    const STEP: usize = 24;
-
     // Text that has more to escape than a byte in sixteen lets the buffer grow.
     out.reserve(bytes.len() + bytes.len() / 16 + 2);
-    let mut block = [0; 512];
+    let mut block = [0; 4 * PLACE];
     let mut filled = 0;
     let mut rest = bytes;
-    while let Some((chunk, behind)) = rest.split_first_chunk::<WIDTH>() {
+    while let Some(window) = rest.first_chunk::<{ 2 * CHUNK }>() {
         let place = block.get_mut(filled..);
-        let Some(place) = place.and_then(|place| place.first_chunk_mut::<STEP>()) else {
+        let Some(place) = place.and_then(|place| place.first_chunk_mut::<PLACE>()) else {
             out.extend_from_slice(&block[..filled]);
             filled = 0;
             continue;
         };
-        place[..WIDTH].copy_from_slice(chunk);
-        if is_plain(chunk) {
-            filled += WIDTH;
-            rest = behind;
-            continue;
-        }
-        let mark = first_mark(chunk);
-        match SHORT[usize::from(chunk[mark])] {
-            0 => {
-                out.extend_from_slice(&block[..filled + mark]);
-                filled = 0;
-                escape_rare(out, chunk[mark]);
-            }
-            short => {
-                place[mark] = b'\\';
-                place[mark + 1] = short;
-                filled += mark + 2;
-            }
-        }
-        rest = &rest[mark + 1..];
+        filled += escape_chunk(place, window);
+        rest = &rest[CHUNK..];
     }
     out.extend_from_slice(&block[..filled]);
     rest
+}
+
+/// Writes the first chunk of a window, and tells how much that became. Behind it
+/// something stands that is of no matter.
+#[inline(always)]
+fn escape_chunk(place: &mut [u8; PLACE], window: &[u8; 2 * CHUNK]) -> usize {
+    let (chunk, _) = window.as_chunks::<CHUNK>();
+    let chunk = &chunk[0];
+    place[..CHUNK].copy_from_slice(chunk);
+    let ([low, high], _) = chunk.as_chunks::<WIDTH>() else {
+        return 0;
+    };
+    let mut marks = marks(low) | marks(high) << WIDTH;
+    let mut longer = 0;
+    while marks != 0 {
+        let mark = marks.trailing_zeros() as usize % CHUNK;
+        marks &= marks - 1;
+        let byte = chunk[mark];
+        let escaped = &mut place[mark + longer..];
+        match SHORT[usize::from(byte)] {
+            0 => {
+                escaped[..6].copy_from_slice(&rare(byte));
+                longer += 5;
+            }
+            short => {
+                escaped[..2].copy_from_slice(&[b'\\', short]);
+                longer += 1;
+            }
+        }
+        // What follows in the chunk, once more, and what follows the chunk besides:
+        // a copy of one size costs least.
+        let behind = mark + 1;
+        place[behind + longer..][..CHUNK].copy_from_slice(&window[behind..][..CHUNK]);
+    }
+    CHUNK + longer
 }
 
 /// Writes fewer bytes than [`WIDTH`], in two pieces of one size that overlap.
@@ -88,12 +113,11 @@ fn escape_long<'a>(out: &mut Vec<u8>, bytes: &'a [u8]) -> &'a [u8] {
 fn escape_short(out: &mut Vec<u8>, bytes: &[u8]) {
     fn pieces<const SIZE: usize>(out: &mut Vec<u8>, bytes: &[u8]) -> Option<()> {
         let (first, last) = (bytes.first_chunk::<SIZE>()?, bytes.last_chunk::<SIZE>()?);
-        let word = |piece: &[u8; SIZE]| {
-            let mut word = [b' '; 8];
-            word[..SIZE].copy_from_slice(piece);
-            u64::from_le_bytes(word)
-        };
-        if marks(word(first)) | marks(word(last)) != 0 {
+        // Both at once, and spaces where there is nothing.
+        let mut both = [b' '; WIDTH];
+        both[..SIZE].copy_from_slice(first);
+        both[WIDTH - SIZE..].copy_from_slice(last);
+        if marks(&both) != 0 {
             return None;
         }
         out.extend_from_slice(first);
@@ -118,51 +142,14 @@ fn escape_short(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// Whether nothing in the chunk is to be escaped.
-///
-/// Written so that the compiler makes vector instructions of it, those that every
-/// processor has: a byte becomes zero if it is to be escaped.
+/// Marks the bytes that are to be escaped, the first by the lowest bit.
 #[inline(always)]
-fn is_plain(chunk: &[u8; WIDTH]) -> bool {
-    let mut kept = [0; WIDTH];
-    for (kept, byte) in kept.iter_mut().zip(chunk) {
-        let control = byte.saturating_sub(b' ' - 1);
-        *kept = control.min(byte ^ b'"').min(byte ^ b'\\');
-    }
-    !kept.iter().fold(false, |any, kept| any | (*kept == 0))
-}
-
-/// Where the first byte is that is to be escaped; there is one.
-#[inline]
-fn first_mark(chunk: &[u8; WIDTH]) -> usize {
-    let [low, high] = [marks(word(chunk, 0)), marks(word(chunk, 8))];
-    let place = match low {
-        0 => 8 + high.trailing_zeros() / 8,
-        low => low.trailing_zeros() / 8,
-    };
-    // The mask changes nothing, but spares checks of bounds.
-    place as usize % WIDTH
-}
-
-/// Eight bytes, the first of them the lowest.
-#[inline]
-fn word(chunk: &[u8; WIDTH], at: usize) -> u64 {
-    let mut word = [0; 8];
-    word.copy_from_slice(&chunk[at..at + 8]);
-    u64::from_le_bytes(word)
-}
-
-/// Marks bytes that are to be escaped by their highest bit.
-///
-/// The lowest mark is right. Above it bytes may be marked that are plain, since
-/// a subtraction borrows from them; nobody asks for those.
-#[inline]
-fn marks(word: u64) -> u64 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    let control = word.wrapping_sub(ONES * u64::from(b' '));
-    let quote = (word ^ (ONES * u64::from(b'"'))).wrapping_sub(ONES);
-    let backslash = (word ^ (ONES * u64::from(b'\\'))).wrapping_sub(ONES);
-    (control | quote | backslash) & !word & (ONES << 7)
+fn marks(chunk: &[u8; WIDTH]) -> u32 {
+    let bytes = u8x16::new(*chunk);
+    let control = bytes.min(u8x16::splat(b' ' - 1)).cmp_eq(bytes);
+    let quote = bytes.cmp_eq(u8x16::splat(b'"'));
+    let backslash = bytes.cmp_eq(u8x16::splat(b'\\'));
+    (control | quote | backslash).move_mask().cast_unsigned()
 }
 
 /// What stands behind the backslash of a byte; 0 where that is not one letter.
@@ -178,17 +165,18 @@ static SHORT: [u8; 256] = {
     short
 };
 
+/// The long way to write a byte.
 #[cold]
-fn escape_rare(out: &mut Vec<u8>, byte: u8) {
+fn rare(byte: u8) -> [u8; 6] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let [high, low] = [byte >> 4, byte & 0xf].map(|digit| DIGITS[usize::from(digit)]);
-    out.extend_from_slice(&[b'\\', b'u', b'0', b'0', high, low]);
+    [b'\\', b'u', b'0', b'0', high, low]
 }
 
 #[inline]
 fn escape_byte(out: &mut Vec<u8>, byte: u8) {
     match SHORT[usize::from(byte)] {
-        0 => escape_rare(out, byte),
+        0 => out.extend_from_slice(&rare(byte)),
         short => out.extend_from_slice(&[b'\\', short]),
     }
 }
