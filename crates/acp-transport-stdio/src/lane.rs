@@ -121,10 +121,7 @@ impl SendLane {
                 connection.try_write(|out| frame::text(out, head, text, number))
             });
         }
-        if !self.has_room() {
-            return None;
-        }
-        let mut line = Scratch::take();
+        let mut line = shared.with(Connection::lend_buffer)?;
         frame::text(&mut line, head, text, number);
         shared.with(|connection| connection.try_notify(&mut line))
     }

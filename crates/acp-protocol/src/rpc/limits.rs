@@ -31,12 +31,13 @@ pub struct Limits {
     /// Queued outgoing bytes from which data (`session/update` and other
     /// notifications) waits. One message may overshoot.
     ///
-    /// 1 MiB: hides the latency of a busy reader, and is small next to a
-    /// conversation.
+    /// 512 KiB: hides the latency of a busy reader. A message of a mebibyte fills it
+    /// alone until half of it is written, so that two of them are never there at once.
     pub outgoing_credit: usize,
     /// Queued outgoing bytes at which a sender lets the driver run once.
     ///
-    /// 64 KiB: one write fills a pipe.
+    /// 60 KiB: a pipe of 64 KiB takes that in one write, and what is queued before the
+    /// driver runs.
     pub outgoing_yield: usize,
     /// Writes of data in one [window](Self::outgoing_window) that leave at once;
     /// what comes behind them waits for its end, or until
@@ -158,8 +159,8 @@ impl Default for Limits {
             max_message: 32 << 20,
             max_depth: 128,
             read_chunk: 64 << 10,
-            outgoing_credit: 1 << 20,
-            outgoing_yield: 64 << 10,
+            outgoing_credit: 512 << 10,
+            outgoing_yield: 60 << 10,
             outgoing_writes: 4,
             outgoing_window: Duration::from_millis(1),
             outgoing_hard: 64 << 20,

@@ -123,6 +123,11 @@ fn pipes() {
         let mut our_stdout = our_stdout;
         our_stdout.read_exact(&mut start).unwrap();
         // Half of it is through, so both are in use; and they still block.
+        #[cfg(target_os = "linux")]
+        assert_eq!(
+            rustix::pipe::fcntl_getpipe_size(&stdout).unwrap(),
+            256 << 10
+        );
         assert!(blocks(stdin) && blocks(stdout));
         start.extend(read_all(our_stdout));
         start

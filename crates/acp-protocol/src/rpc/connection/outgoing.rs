@@ -56,6 +56,22 @@ impl Connection {
         self.has_room_for(None) && !self.lets_driver_run()
     }
 
+    /// Lends the buffer of what is queued, if nothing is, to write a long message in it
+    /// while the connection is let go; an empty one otherwise. `None` when there is no
+    /// room. [`try_notify`](Self::try_notify) gives it back.
+    ///
+    /// So long messages take turns in two buffers, this one and that of the driver,
+    /// whoever writes them.
+    pub fn lend_buffer(&mut self) -> Option<Vec<u8>> {
+        if self.closed.is_none() && !self.has_room() {
+            return None;
+        }
+        Some(match self.out.is_empty() {
+            true => std::mem::take(&mut self.out),
+            false => Vec::new(),
+        })
+    }
+
     /// Waits until there is room and it is this sender's turn, as
     /// [`poll_notify`](Self::poll_notify) does, which it comes before.
     pub fn poll_room(
@@ -351,8 +367,9 @@ impl Connection {
     }
 
     fn append(&mut self, frame: &mut Vec<u8>) {
-        if self.out.is_empty() && frame.len() >= self.limits.outgoing_yield {
-            // A large message is handed over, not copied.
+        let is_large = frame.len() >= self.limits.outgoing_yield;
+        if self.out.is_empty() && (is_large || self.out.capacity() < frame.len()) {
+            // Handed over, not copied.
             std::mem::swap(&mut self.out, frame);
         } else {
             self.out.extend_from_slice(frame);
