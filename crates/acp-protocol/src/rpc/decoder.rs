@@ -4,7 +4,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::head::{self, Body};
-use crate::lenient;
+use crate::{lenient, wire::reader};
 
 /// Decodes the parameters of raw `session/update` lines, which mostly begin alike.
 #[derive(Debug, Default)]
@@ -61,6 +61,11 @@ pub(super) fn decode_member<T: DeserializeOwned>(
 ) -> Result<T, serde_json::Error> {
     // Once for the line, and not for every text in it.
     let body = std::str::from_utf8(&line[start..]).map_err(serde::de::Error::custom)?;
+    if let Ok((value, rest)) = reader::read(body)
+        && rest.as_bytes().trim_ascii() == b"}"
+    {
+        return Ok(value);
+    }
     let mut values = serde_json::Deserializer::from_str(body).into_iter();
     let value = values.next().unwrap_or_else(|| serde_json::from_str(""))?;
     let rest = body.as_bytes()[values.byte_offset()..].trim_ascii();

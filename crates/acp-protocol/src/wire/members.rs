@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
 use serde::de::{self, DeserializeSeed, Error as _, MapAccess};
 
-use super::slice::{Slice, Text};
+use super::slice::{Later, Slice, Text};
 
 /// How many members are kept back while the one that decides is looked for.
 ///
@@ -28,7 +28,8 @@ impl<'de> Kept<'de> {
         if self.0.len() == MAX_KEPT {
             return Err(A::Error::custom("too many unknown members in one object"));
         }
-        self.0.push((key, map.next_value()?));
+        let Later(value) = map.next_value()?;
+        self.0.push((key, value));
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 //!
 //! The generated file holds definitions; every rule about JSON lives here, once:
 //!
+//! * [`reader`] reads JSON, where `serde_json` is too slow;
 //! * [`slice`] keeps a value as the text it arrived in, [`members`] those of an object;
 //! * [`forgive`] gets over a value that does not fit;
 //! * [`rule`] says how one member of an object is read and written;
@@ -21,6 +22,7 @@ pub(crate) mod members;
 pub(crate) mod name;
 pub(crate) mod object;
 pub(crate) mod raw;
+pub(crate) mod reader;
 pub(crate) mod rule;
 pub(crate) mod secret;
 pub(crate) mod slice;

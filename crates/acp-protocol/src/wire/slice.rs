@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{
-    self, Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, MapAccess,
-    Visitor,
+    self, Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, Visitor,
 };
 use serde::{Serialize, Serializer, ser};
 use serde_json::Value;
 use serde_json::de::{IoRead, StrRead};
 use serde_json::value::RawValue;
+
+use super::reader::Reader;
 
 /// The name under which `serde_json` hands out a value as text; `RawValue` asks
 /// for the same.
@@ -23,6 +24,8 @@ pub(crate) const RAW_TOKEN: &str = "$serde_json::private::RawValue";
 pub(crate) enum Slice<'de> {
     /// As text, borrowed from the message wherever the deserializer lends it.
     Text(Cow<'de, str>),
+    /// As text of which no more is known than where it ends.
+    Unread(&'de str),
     /// As a tree, from deserializers that have no text.
     Tree(Value),
 }
@@ -36,11 +39,17 @@ impl<'de> Slice<'de> {
     /// Decodes the value with `seed`.
     ///
     /// Each kind of deserializer brings the code of all that is decoded with it
-    /// into the program, so there are no more than two.
+    /// into the program, so there are no more than three.
     pub(crate) fn parse_seed<S: DeserializeSeed<'de>>(
         self,
         seed: S,
     ) -> serde_json::Result<S::Value> {
+        if let Slice::Unread(text) = self {
+            let mut reader = Reader::new(text);
+            let value = seed.deserialize(&mut reader)?;
+            reader.end()?;
+            return Ok(value);
+        }
         match self.into_text() {
             Cow::Borrowed(text) => {
                 seed.deserialize(&mut serde_json::Deserializer::new(StrRead::new(text)))
@@ -55,6 +64,7 @@ impl<'de> Slice<'de> {
     fn into_text(self) -> Cow<'de, str> {
         match self {
             Slice::Text(text) => text,
+            Slice::Unread(text) => Cow::Borrowed(text),
             Slice::Tree(tree) => Cow::Owned(tree.to_string()),
         }
     }
@@ -62,44 +72,104 @@ impl<'de> Slice<'de> {
 
 impl Serialize for Slice<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Slice::Text(text) => serde_json::from_str::<&RawValue>(text)
-                .map_err(ser::Error::custom)?
-                .serialize(serializer),
-            Slice::Tree(tree) => tree.serialize(serializer),
-        }
+        let text = match self {
+            Slice::Text(text) => text,
+            Slice::Unread(text) => *text,
+            Slice::Tree(tree) => return tree.serialize(serializer),
+        };
+        serde_json::from_str::<&RawValue>(text)
+            .map_err(ser::Error::custom)?
+            .serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Slice<'de> {
     #[inline]
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct SliceVisitor;
+        deserializer.deserialize_newtype_struct(RAW_TOKEN, SliceVisitor { later: false })
+    }
+}
 
-        impl<'de> Visitor<'de> for SliceVisitor {
-            type Value = Slice<'de>;
+/// A value that is certainly decoded later, or written down. Where our own [`Reader`]
+/// gives it, nobody looks closely at it before.
+pub(crate) struct Later<'de>(pub(crate) Slice<'de>);
 
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("any JSON value")
-            }
+impl<'de> Deserialize<'de> for Later<'de> {
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer
+            .deserialize_newtype_struct(RAW_TOKEN, SliceVisitor { later: true })
+            .map(Self)
+    }
+}
 
-            #[inline]
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                match map.next_key::<IgnoredAny>()? {
-                    Some(_) => Ok(Slice::Text(map.next_value::<Text<'de>>()?.0)),
-                    None => Err(de::Error::custom("value without text")),
-                }
-            }
+struct SliceVisitor {
+    later: bool,
+}
 
-            fn visit_newtype_struct<D: Deserializer<'de>>(
-                self,
-                tree: D,
-            ) -> Result<Self::Value, D::Error> {
-                Value::deserialize(tree).map(Slice::Tree)
-            }
+impl<'de> Visitor<'de> for SliceVisitor {
+    type Value = Slice<'de>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("any JSON value")
+    }
+
+    #[inline]
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let Some(ReadLater(unread)) = map.next_key_seed(Name { later: self.later })? else {
+            return Err(de::Error::custom("value without text"));
+        };
+        Ok(match map.next_value::<Text<'de>>()?.0 {
+            Cow::Borrowed(text) if unread => Slice::Unread(text),
+            text => Slice::Text(text),
+        })
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(
+        self,
+        tree: D,
+    ) -> Result<Self::Value, D::Error> {
+        Value::deserialize(tree).map(Slice::Tree)
+    }
+}
+
+/// Whether the text that follows was not read.
+struct ReadLater(bool);
+
+/// The name under which a value comes as text. Our own [`Reader`] looks at how it is
+/// asked for; `serde_json` does not.
+struct Name {
+    later: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for Name {
+    type Value = ReadLater;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<ReadLater, D::Error> {
+        if self.later {
+            deserializer.deserialize_ignored_any(self)
+        } else {
+            deserializer.deserialize_identifier(self)
         }
+    }
+}
 
-        deserializer.deserialize_newtype_struct(RAW_TOKEN, SliceVisitor)
+impl Visitor<'_> for Name {
+    type Value = ReadLater;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("the name of a raw value")
+    }
+
+    #[inline]
+    fn visit_bool<E>(self, unread: bool) -> Result<ReadLater, E> {
+        Ok(ReadLater(unread))
+    }
+
+    #[inline]
+    fn visit_str<E>(self, _: &str) -> Result<ReadLater, E> {
+        Ok(ReadLater(false))
     }
 }
 

@@ -1,0 +1,275 @@
+//! Reads JSON from text that was checked to be UTF-8, for values that come in floods.
+//!
+//! It reads as `serde_json` does, and differs in what it does with strings: they are
+//! looked at sixteen bytes at a time, and one with escapes is written once, into the
+//! `String` that its receiver keeps. What is rare on the wire it refuses (enums of
+//! serde, bytes, keys that are no text), so whoever reads with it reads again with
+//! `serde_json` where it failed; that also says what was wrong. The tests hold both
+//! against each other.
+
+/// Refuses kinds that are rare.
+macro_rules! refused {
+    ($($deserialize:ident($($arg:ident: $type:ty),*),)*) => { $(
+        fn $deserialize<V: Visitor<'de>>(self, $($arg: $type,)* _: V) -> Result<V::Value> {
+            $(let _ = $arg;)*
+            refuse()
+        }
+    )* };
+}
+
+mod access;
+mod skip;
+mod strings;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, Visitor};
+
+use super::slice::RAW_TOKEN;
+use access::{Elements, Members, Raw};
+
+type Result<T = ()> = serde_json::Result<T>;
+
+/// Objects and arrays that may be open at once: as many as in `serde_json`.
+const MAX_DEPTH: u32 = 127;
+
+/// Reads one value after the other from a text.
+pub(crate) struct Reader<'de> {
+    text: &'de str,
+    /// Where the next byte stands.
+    at: usize,
+    /// How many more objects and arrays may be opened.
+    depth: u32,
+}
+
+/// Reads the value at the beginning of a text, and gives what stands behind it.
+///
+/// # Errors
+///
+/// Fails where the value is no `T`, and where it is of a kind that is rare.
+pub(crate) fn read<'de, T: Deserialize<'de>>(text: &'de str) -> Result<(T, &'de str)> {
+    let mut reader = Reader::new(text);
+    let value = T::deserialize(&mut reader)?;
+    Ok((value, &text[reader.at..]))
+}
+
+impl<'de> Reader<'de> {
+    pub(crate) fn new(text: &'de str) -> Self {
+        Self {
+            text,
+            at: 0,
+            depth: MAX_DEPTH,
+        }
+    }
+
+    /// Makes sure that nothing is left.
+    pub(crate) fn end(&mut self) -> Result {
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => refuse(),
+        }
+    }
+
+    /// The next byte that is no blank.
+    #[inline]
+    fn peek(&mut self) -> Option<u8> {
+        loop {
+            let byte = *self.text.as_bytes().get(self.at)?;
+            if !matches!(byte, b' ' | b'\n' | b'\t' | b'\r') {
+                return Some(byte);
+            }
+            self.at += 1;
+        }
+    }
+
+    /// Takes the next byte that is no blank, if it is this one.
+    #[inline]
+    fn take(&mut self, byte: u8) -> bool {
+        let is_next = self.peek() == Some(byte);
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    #[inline]
+    fn expect(&mut self, byte: u8) -> Result {
+        if self.take(byte) { Ok(()) } else { refuse() }
+    }
+
+    fn word(&mut self, word: &str) -> Result {
+        if self.text.as_bytes()[self.at..].starts_with(word.as_bytes()) {
+            self.at += word.len();
+            Ok(())
+        } else {
+            refuse()
+        }
+    }
+
+    /// Reads what is between two brackets.
+    #[inline]
+    fn within<T>(
+        &mut self,
+        open: u8,
+        close: u8,
+        read: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        self.expect(open)?;
+        self.depth = match self.depth.checked_sub(1) {
+            Some(depth) => depth,
+            None => return refuse(),
+        };
+        let value = read(self)?;
+        self.depth += 1;
+        self.expect(close)?;
+        Ok(value)
+    }
+
+    /// Reads a number. Integers of an ordinary length are told here.
+    fn number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+        /// So many digits fit in every integer of 64 bits.
+        const DIGITS: usize = 18;
+        let start = self.at;
+        self.skip_number()?;
+        let text = &self.text[start..self.at];
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        let is_plain = digits.len() <= DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
+        if is_plain && digits.len() == text.len() {
+            return visitor.visit_u64(text.parse().map_err(serde_json::Error::custom)?);
+        }
+        if is_plain && digits != "0" {
+            return visitor.visit_i64(text.parse().map_err(serde_json::Error::custom)?);
+        }
+        serde_json::Deserializer::from_str(text).deserialize_any(visitor)
+    }
+
+    fn visit_text<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+        match self.string()? {
+            Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
+            Cow::Owned(text) => visitor.visit_string(text),
+        }
+    }
+}
+
+/// Whoever gets this reads again, so it need not say why.
+#[cold]
+fn refuse<T>() -> Result<T> {
+    Err(serde_json::Error::custom("not read"))
+}
+
+/// Reads kinds that look alike, if the next byte is one of theirs.
+macro_rules! kinds {
+    ($($deserialize:ident($($arg:ident: $type:ty),*) $pattern:pat,)*) => { $(
+        #[inline]
+        fn $deserialize<V: Visitor<'de>>(self, $($arg: $type,)* visitor: V) -> Result<V::Value> {
+            $(let _ = $arg;)*
+            match self.peek() {
+                Some($pattern) => self.deserialize_any(visitor),
+                _ => refuse(),
+            }
+        }
+    )* };
+}
+
+impl<'de> Deserializer<'de> for &mut Reader<'de> {
+    type Error = serde_json::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match self.peek() {
+            Some(b'"') => self.visit_text(visitor),
+            Some(b'{') => self.deserialize_map(visitor),
+            Some(b'[') => self.within(b'[', b']', |reader| visitor.visit_seq(Elements::new(reader))),
+            Some(b'-' | b'0'..=b'9') => self.number(visitor),
+            Some(b't') => {
+                self.word("true")?;
+                visitor.visit_bool(true)
+            }
+            Some(b'f') => {
+                self.word("false")?;
+                visitor.visit_bool(false)
+            }
+            Some(b'n') => {
+                self.word("null")?;
+                visitor.visit_unit()
+            }
+            _ => refuse(),
+        }
+    }
+
+    #[inline]
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.within(b'{', b'}', |reader| visitor.visit_map(Members::new(reader)))
+    }
+
+    #[inline]
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match self.peek() {
+            Some(b'"') => self.visit_text(visitor),
+            _ => refuse(),
+        }
+    }
+
+    #[inline]
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.deserialize_str(visitor)
+    }
+
+    #[inline]
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        if self.peek() == Some(b'n') {
+            self.word("null")?;
+            return visitor.visit_none();
+        }
+        visitor.visit_some(self)
+    }
+
+    #[inline]
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value> {
+        if name == RAW_TOKEN {
+            visitor.visit_map(Raw::new(self))
+        } else {
+            visitor.visit_newtype_struct(self)
+        }
+    }
+
+    #[inline]
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.skip()?;
+        visitor.visit_unit()
+    }
+
+    kinds! {
+        deserialize_bool() b't' | b'f',
+        deserialize_i8() b'-' | b'0'..=b'9',
+        deserialize_i16() b'-' | b'0'..=b'9',
+        deserialize_i32() b'-' | b'0'..=b'9',
+        deserialize_i64() b'-' | b'0'..=b'9',
+        deserialize_u8() b'-' | b'0'..=b'9',
+        deserialize_u16() b'-' | b'0'..=b'9',
+        deserialize_u32() b'-' | b'0'..=b'9',
+        deserialize_u64() b'-' | b'0'..=b'9',
+        deserialize_f32() b'-' | b'0'..=b'9',
+        deserialize_f64() b'-' | b'0'..=b'9',
+        deserialize_char() b'"',
+        deserialize_identifier() b'"',
+        deserialize_unit() b'n',
+        deserialize_unit_struct(name: &'static str) b'n',
+        deserialize_seq() b'[',
+        deserialize_tuple(length: usize) b'[',
+        deserialize_tuple_struct(name: &'static str, length: usize) b'[',
+        deserialize_struct(name: &'static str, fields: &'static [&'static str]) b'{' | b'[',
+    }
+
+    refused! {
+        deserialize_i128(),
+        deserialize_u128(),
+        deserialize_bytes(),
+        deserialize_byte_buf(),
+        deserialize_enum(name: &'static str, variants: &'static [&'static str]),
+    }
+}
