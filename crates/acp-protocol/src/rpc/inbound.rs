@@ -15,7 +15,7 @@ use super::{
     Fault, Issue, Limits, RequestId, Role,
     decoder::decode_member,
     head::{self, Body, Head, Method, Refused, Shape},
-    lines::{Block, Found, LineDecoder, LineFault},
+    lines::{Block, Found, Line, LineDecoder, LineFault},
     mailbox::Entry,
 };
 
@@ -103,6 +103,9 @@ pub struct Intake {
     /// What came right behind the run.
     next: Option<Inbound>,
     session: Arc<str>,
+    /// How an update of that session begins, up to its id: a line that begins alike is
+    /// one too. Empty where that was not told by its beginning.
+    beginning: Vec<u8>,
     ended: bool,
 }
 
@@ -111,20 +114,10 @@ struct Gathering {
     start: usize,
     end: usize,
     lines: u32,
-    /// How much of the first line tells that it is an update, and of which session:
-    /// a line that begins alike is one too. `None` where more has to be read.
-    beginning: Option<usize>,
 }
 
-impl Gathering {
-    /// Whether a line is plainly another update of the same session.
-    fn goes_on_in(&self, line: &[u8], block: &Block) -> bool {
-        self.beginning.is_some_and(|length| {
-            line.starts_with(block.bytes(self.start, self.start + length))
-                && head::closes_update(line)
-        })
-    }
-}
+/// Longest beginning that is kept. Whoever writes a longer one is read all the same.
+const MAX_BEGINNING: usize = 256;
 
 impl Intake {
     /// Creates an intake at the start of a stream.
@@ -138,6 +131,7 @@ impl Intake {
             run: None,
             next: None,
             session: Arc::from(""),
+            beginning: Vec::new(),
             ended: false,
         }
     }
@@ -191,12 +185,8 @@ impl Intake {
             };
             let bytes = block.bytes(line.start, line.end);
             let checked = head::check(bytes, &self.limits);
-            if checked.is_ok()
-                && let Some(run) = &mut self.run
-                && run.goes_on_in(bytes, &block)
-            {
-                run.end = line.next;
-                run.lines += 1;
+            if checked.is_ok() && self.begins_alike(bytes) {
+                self.gather(line);
                 continue;
             }
             let head = match checked.and_then(|()| head::read(bytes)) {
@@ -217,32 +207,49 @@ impl Intake {
                 let refused = Refused::new(Issue::UndecodableUpdate).of_line(bytes);
                 return Some(self.interrupt(block, Inbound::Refused(refused)));
             };
-            match &mut self.run {
-                Some(run) if *session == *self.session => {
-                    run.end = line.next;
-                    run.lines += 1;
-                }
-                run => {
-                    let before = run.replace(Gathering {
-                        start: line.start,
-                        end: line.next,
-                        lines: 1,
-                        beginning,
-                    });
-                    let done =
-                        before.map(|run| Inbound::Updates(seal(&block, &run, &self.session)));
-                    if *session != *self.session {
-                        self.session = Arc::from(&*session);
-                    }
-                    if done.is_some() {
-                        self.block = Some(block);
-                        return done;
-                    }
-                }
+            if *session == *self.session {
+                self.begin_with(bytes, beginning);
+                self.gather(line);
+                continue;
+            }
+            let before = self.run.take();
+            let done = before.map(|run| Inbound::Updates(seal(&block, &run, &self.session)));
+            self.session = Arc::from(&*session);
+            self.begin_with(bytes, beginning);
+            self.gather(line);
+            if done.is_some() {
+                self.block = Some(block);
+                return done;
             }
         }
         let run = self.run.take()?;
         Some(Inbound::Updates(seal(&block, &run, &self.session)))
+    }
+
+    /// Whether a line is plainly another update of the same session.
+    fn begins_alike(&self, line: &[u8]) -> bool {
+        !self.beginning.is_empty()
+            && line.starts_with(&self.beginning)
+            && head::closes_update(line)
+    }
+
+    /// Keeps how an update of the session begins.
+    fn begin_with(&mut self, line: &[u8], length: Option<usize>) {
+        self.beginning.clear();
+        if let Some(length) = length.filter(|length| *length <= MAX_BEGINNING) {
+            self.beginning.extend_from_slice(&line[..length]);
+        }
+    }
+
+    /// Adds an update of the session to the run, or begins one with it.
+    fn gather(&mut self, line: Line) {
+        let run = self.run.get_or_insert(Gathering {
+            start: line.start,
+            end: line.next,
+            lines: 0,
+        });
+        run.end = line.next;
+        run.lines += 1;
     }
 
     /// Gives the run before `found` first, if there is one.

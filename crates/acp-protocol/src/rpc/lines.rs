@@ -7,6 +7,14 @@ use super::Limits;
 /// Bytes of an over-long line that are kept, so that its id can be found.
 const HEAD_OF_LONG_LINE: usize = 1024;
 
+/// Largest buffer that is kept for whatever lines come. A message of a mebibyte and
+/// another one fit.
+const KEPT: usize = 4 << 20;
+
+/// How often a larger one is used up by small lines alone until it is given back: who
+/// sends large lines sends small ones between them.
+const UNNEEDED: u32 = 2;
+
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Turns chunks of bytes into blocks of whole lines.
@@ -24,6 +32,8 @@ pub struct LineDecoder {
     scanned: usize,
     read_chunk: usize,
     max_message: usize,
+    /// How often in a row the buffer was used up, and less would have done.
+    unneeded: u32,
     at_start: bool,
     skipping: bool,
 }
@@ -84,6 +94,7 @@ impl LineDecoder {
             scanned: 0,
             read_chunk: limits.read_chunk.max(1),
             max_message: limits.max_message,
+            unneeded: 0,
             at_start: true,
             skipping: false,
         }
@@ -92,10 +103,10 @@ impl LineDecoder {
     /// The buffer to read into, with room for a chunk.
     ///
     /// While a long line is read the room grows with it, so that the line is
-    /// moved a logarithmic number of times.
+    /// moved a logarithmic number of times, if at all.
     pub fn buffer(&mut self) -> &mut BytesMut {
         if self.buffer.capacity() - self.buffer.len() < self.read_chunk / 16 + 1 {
-            self.make_room(self.read_chunk.max(self.buffer.len()));
+            self.make_room(self.read_chunk.max(self.buffer.len() / 2));
         }
         &mut self.buffer
     }
@@ -103,7 +114,7 @@ impl LineDecoder {
     /// Appends bytes that were read elsewhere.
     pub fn push(&mut self, bytes: &[u8]) {
         if self.buffer.capacity() - self.buffer.len() < bytes.len() {
-            self.make_room(bytes.len().max(self.buffer.len()));
+            self.make_room(bytes.len().max(self.buffer.len() / 2));
         }
         self.buffer.extend_from_slice(bytes);
     }
@@ -119,6 +130,9 @@ impl LineDecoder {
             return self.give_up_on_long_line();
         };
         let end = self.scanned + last + 1;
+        if end > self.allocation / 4 {
+            self.unneeded = 0;
+        }
         self.scanned = self.buffer.len() - end;
         let bytes = self.buffer.split_to(end).freeze();
         Some(Found::Block(Block {
@@ -145,16 +159,41 @@ impl LineDecoder {
         })
     }
 
-    /// Makes room in the same allocation if nobody else uses it any more, else in
-    /// a new one.
+    /// Makes room in the same allocation if nobody else uses it any more; else makes
+    /// the allocation larger if all of it is ours, or takes a new one.
     fn make_room(&mut self, additional: usize) {
-        if self.buffer.try_reclaim(additional) {
-            return;
+        let needed = self.buffer.len() + additional;
+        if self.is_too_large_for(needed) {
+            self.move_to(needed);
+        } else if self.buffer.try_reclaim(additional) {
+        } else if self.buffer.capacity() == self.allocation {
+            // The system moves large buffers without a copy. And one that is no larger
+            // than it has to be, it may keep for the next: memory that was never used
+            // costs more than all that is done with a line.
+            let mut bytes = Vec::from(std::mem::take(&mut self.buffer));
+            bytes.reserve_exact(additional);
+            self.allocation = bytes.capacity();
+            self.buffer = BytesMut::from(Bytes::from(bytes));
+        } else {
+            self.move_to(needed);
         }
-        let mut buffer = BytesMut::with_capacity(self.buffer.len() + additional);
+    }
+
+    /// Whether the buffer is a large one that is no longer needed.
+    fn is_too_large_for(&mut self, needed: usize) -> bool {
+        if needed > self.allocation / 4 {
+            self.unneeded = 0;
+        }
+        self.unneeded += 1;
+        self.allocation > KEPT && self.unneeded > UNNEEDED
+    }
+
+    fn move_to(&mut self, capacity: usize) {
+        let mut buffer = BytesMut::with_capacity(capacity);
         buffer.extend_from_slice(&self.buffer);
         self.allocation = buffer.capacity();
         self.buffer = buffer;
+        self.unneeded = 0;
     }
 
     /// Drops the byte order mark, before it counts as part of a line.
@@ -312,6 +351,30 @@ mod tests {
     fn a_line_of_exactly_the_limit_passes() {
         check(&["12345678\r\n12345678\n"], &["12345678", "12345678"]);
         check(&["123456789\nab\n"], &["too large, head 9", "ab"]);
+    }
+
+    /// A large line is read in one buffer that grows, and it is given back once only
+    /// small lines come.
+    #[test]
+    fn a_large_buffer_is_kept_for_large_lines_and_no_longer() {
+        let mut decoder = LineDecoder::new(&Limits::default());
+        let mut read = |length: usize| {
+            let mut line = vec![b'x'; length];
+            line.push(b'\n');
+            for piece in line.chunks(1000) {
+                decoder.push(piece);
+            }
+            assert!(matches!(decoder.next_block(), Some(Found::Block(_))));
+            decoder.allocation
+        };
+        let large = read(5 << 20);
+        assert!((5 << 20..15 << 20).contains(&large), "{large}");
+        for _ in 0..100 {
+            assert_eq!(read(5 << 20), large);
+            assert_eq!(read(5 << 10), large);
+        }
+        let after = (0..5000).map(|_| read(5 << 10)).last();
+        assert!(after.is_some_and(|after| after <= KEPT), "{after:?}");
     }
 
     #[test]
