@@ -104,8 +104,9 @@ pub struct Mailbox {
     control: MailboxControl,
     progress: Progress,
     batch: VecDeque<Entry>,
-    /// What is left of the run being read.
+    /// What is left of the run being read, and of how many updates.
     rest: Bytes,
+    lines: u32,
     next_seq: ReceiveSeq,
     decoder: UpdateDecoder,
 }
@@ -132,6 +133,7 @@ impl Mailbox {
             progress,
             batch: VecDeque::new(),
             rest: Bytes::new(),
+            lines: 0,
             next_seq: ReceiveSeq::default(),
             decoder: UpdateDecoder::default(),
         })
@@ -239,6 +241,7 @@ impl Mailbox {
                 _ => match self.batch.pop_front()? {
                     Entry::Run { run, first } => {
                         self.rest = run.bytes;
+                        self.lines = run.lines;
                         self.next_seq = first;
                         continue;
                     }
@@ -266,9 +269,17 @@ impl Mailbox {
             if self.rest.is_empty() {
                 return None;
             }
-            let end = memchr::memchr(b'\n', &self.rest).unwrap_or(self.rest.len());
-            let mut line = self.rest.split_to(end);
-            let _ = self.rest.split_to(usize::from(!self.rest.is_empty()));
+            let mut line = if self.lines == 1 && self.rest.starts_with(b"{") {
+                // A long one comes alone: its end need not be looked for.
+                let mut line = std::mem::take(&mut self.rest);
+                line.truncate(line.len() - usize::from(line.ends_with(b"\n")));
+                line
+            } else {
+                let end = memchr::memchr(b'\n', &self.rest).unwrap_or(self.rest.len());
+                let line = self.rest.split_to(end);
+                let _ = self.rest.split_to(usize::from(!self.rest.is_empty()));
+                line
+            };
             if line.ends_with(b"\r") {
                 line.truncate(line.len() - 1);
             }
@@ -276,6 +287,7 @@ impl Mailbox {
                 continue;
             }
             self.progress.advance();
+            self.lines = self.lines.saturating_sub(1);
             let receive_seq = self.next_seq;
             self.next_seq = receive_seq.plus(1);
             let decoded = self.decoder.decode::<UpdateParams>(&line);

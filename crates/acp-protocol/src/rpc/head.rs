@@ -137,25 +137,41 @@ pub(super) fn read(line: &[u8]) -> Result<Head, Refused> {
 ///
 /// [`Refused`] otherwise.
 pub(super) fn check(line: &[u8], limits: &Limits) -> Result<(), Refused> {
-    if std::str::from_utf8(line).is_err() {
+    let glance = glance(line);
+    if !glance.is_ascii && std::str::from_utf8(line).is_err() {
         return Err(Refused::new(Issue::MalformedJson));
     }
     // A message cannot be deeper than it has opening brackets: counting is
     // cheap, and only a suspicious line is walked through.
-    if opening_brackets(line) > limits.max_depth && depth(line) > limits.max_depth {
+    if glance.opening_brackets > limits.max_depth && depth(line) > limits.max_depth {
         return Err(too_deep(line));
     }
     Ok(())
 }
 
-/// Counts brackets, in pieces short enough for a counter of one byte: so many
+/// What is seen of a line without understanding any of it.
+struct Glance {
+    is_ascii: bool,
+    opening_brackets: usize,
+}
+
+/// Glances at a line, in pieces short enough for a counter of one byte: so many
 /// bytes are looked at together.
-fn opening_brackets(line: &[u8]) -> usize {
-    // They differ in one bit.
-    let is_opening = |byte: &u8| u8::from(byte | 0x20 == b'{');
-    line.chunks(usize::from(u8::MAX))
-        .map(|piece| usize::from(piece.iter().map(is_opening).sum::<u8>()))
-        .sum()
+fn glance(line: &[u8]) -> Glance {
+    let (mut all, mut opening_brackets) = (0, 0);
+    for piece in line.chunks(usize::from(u8::MAX)) {
+        let mut count = 0;
+        for byte in piece {
+            all |= byte;
+            // They differ in one bit.
+            count += u8::from(byte | 0x20 == b'{');
+        }
+        opening_brackets += usize::from(count);
+    }
+    Glance {
+        is_ascii: all.is_ascii(),
+        opening_brackets,
+    }
 }
 
 /// Refuses a line that is nested too deeply; its id still gets an answer.
