@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 use crate::capability::Capability;
 use crate::connection::AgentCell;
-use crate::elicitation::Elicitations;
+use crate::elicitation::{Elicitation, Elicitations};
 use crate::options::ClientOptions;
 use crate::permission::permit;
 use crate::registry::Registry;
@@ -61,11 +61,15 @@ impl Dispatch {
         })
     }
 
-    fn question(&self, request: IncomingRequest) -> Option<BoxFuture> {
-        let Some(options) = &self.options.elicitation else {
-            request.refuse(Fault::invalid_params("elicitation is not offered"));
-            return None;
-        };
+    /// Serves a question, in the ways that are configured.
+    ///
+    /// Called through the options alone: a client that offers no questions is then
+    /// linked without all that belongs to them.
+    pub(crate) fn question(
+        &self,
+        options: &Elicitation,
+        request: IncomingRequest,
+    ) -> Option<BoxFuture> {
         let peer = request.peer().clone();
         let after = request.received_after();
         request.serve(move |asked: CreateElicitationRequest, context| {
@@ -79,7 +83,13 @@ impl Dispatch {
     fn serve(&self, request: IncomingRequest) -> Option<BoxFuture> {
         match request.method() {
             methods::SESSION_REQUEST_PERMISSION => self.permission(request),
-            methods::ELICITATION_CREATE => self.question(request),
+            methods::ELICITATION_CREATE => match &self.options.elicitation {
+                Some(options) => (options.serve)(self, options, request),
+                None => {
+                    request.refuse(Fault::invalid_params("elicitation is not offered"));
+                    None
+                }
+            },
             method if self.options.serves(method) => serve(&self.registry, request),
             _ => {
                 request.unknown_method();

@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::connection::Lease;
 use crate::session_state::SessionState;
-use crate::slot::Busy;
+use crate::slot::{Busy, change};
 use crate::{ClientError, Prompt, SessionControl, SessionCounters, Turn, Updates};
 
 /// One session of an agent.
@@ -146,19 +146,18 @@ impl Session {
         }
         let slot = self.state.slot();
         let mut begun = Err(Busy::InProgress);
-        slot.send_if_modified(|slot| {
+        change(slot, |slot| {
             begun = slot.begin(Instant::now(), self.cancel_grace());
-            begun.is_ok()
         });
         let number = begun?;
         let request = PromptRequest::new(self.state.id().clone(), prompt.into_blocks());
         let Ok(mut reader) = Arc::clone(self.state.reader()).try_lock_owned() else {
             // Nobody reads while the slot is free and `updates` is not in use.
-            slot.send_modify(|slot| slot.end(number));
+            change(slot, |slot| slot.end(number));
             return Err(ClientError::TurnInProgress);
         };
         if let Err(error) = reader.start_turn(&request, connection.peer().received()) {
-            slot.send_modify(|slot| slot.end(number));
+            change(slot, |slot| slot.end(number));
             return Err(connection.explain(methods::SESSION_PROMPT, error).await);
         }
         let state = Arc::clone(&self.state);

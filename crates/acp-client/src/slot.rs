@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::ClientError;
@@ -15,6 +16,19 @@ pub(crate) struct Slot {
     turn: u64,
     state: State,
     cancels: u64,
+}
+
+/// Changes a slot, and wakes who watches it if it is another one then.
+///
+/// Mostly nobody does, and to wake nobody costs some hundred instructions. Whoever
+/// begins to watch meanwhile looks at the slot first: before this change, and is counted
+/// by then, or after it.
+pub(crate) fn change(slot: &watch::Sender<Slot>, change: impl FnOnce(&mut Slot)) {
+    slot.send_if_modified(|now| {
+        let before = *now;
+        change(now);
+        *now != before && slot.receiver_count() > 0
+    });
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

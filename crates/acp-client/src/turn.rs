@@ -15,6 +15,7 @@ use crate::elicitation::PendingQuestion;
 use crate::permission::PendingPermission;
 use crate::reader::{Happening, Reader};
 use crate::session_state::SessionState;
+use crate::slot::change;
 use crate::{ClientError, RawLine, SessionControl, Update};
 
 /// What happens in a session.
@@ -132,9 +133,7 @@ impl Turn {
             };
             // From here on the session can take the next turn.
             self.stage = Stage::Ending(facts, answer);
-            self.session
-                .slot()
-                .send_modify(|slot| slot.end(self.number));
+            change(self.session.slot(), |slot| slot.end(self.number));
         }
         if let Stage::Ending(facts, answer) = &self.stage {
             let facts = *facts;
@@ -233,7 +232,7 @@ impl Drop for Turn {
         self.session.connection().runtime().spawn(async move {
             reader.discard_turn(&session).await;
             drop(reader);
-            session.slot().send_modify(|slot| slot.end(number));
+            change(session.slot(), |slot| slot.end(number));
         });
     }
 }

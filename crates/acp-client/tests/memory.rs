@@ -4,7 +4,7 @@ mod support;
 
 use std::time::Duration;
 
-use acp_client::{ClientOptions, Flow};
+use acp_client::{ClientOptions, Flow, TurnEvent};
 use acp_protocol::rpc::Limits;
 use allocation_counter::measure;
 use serde_json::json;
@@ -80,4 +80,52 @@ fn who_wants_the_newest_alone_pays_for_them_alone() {
     let depth = u64::try_from(64 * LINE).unwrap();
     assert!(peak > depth, "{peak} bytes: the mark was not met");
     assert!(peak < 3 * depth + (2 << 20), "{peak} bytes");
+}
+
+/// Reads a turn of so many updates; gives how often memory was allocated for all of it.
+fn allocations(updates: usize, update: &serde_json::Value) -> u64 {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    let params = json!({"sessionId": SESSION, "update": update});
+    let line = json!({"jsonrpc": "2.0", "method": "session/update", "params": params});
+    let lines = vec![line.to_string(); updates].join("\n");
+    let used = measure(|| {
+        runtime.block_on(async {
+            let (client, mut session, mut agent) = opened(ClientOptions::new()).await;
+            let mut turn = session.prompt("x").await.unwrap();
+            let prompt = agent.request("session/prompt").await;
+            let say = async {
+                agent.raw(&lines).await;
+                agent.answer(&prompt, end_turn()).await;
+            };
+            let read = async {
+                let mut read = 0;
+                while let Some(event) = turn.next().await {
+                    assert!(matches!(event, TurnEvent::Update(_)), "{event:?}");
+                    read += 1;
+                }
+                read
+            };
+            let ((), read) = tokio::join!(say, read);
+            assert_eq!(read, updates);
+            turn.end().await.unwrap();
+            client.close().await;
+        });
+    });
+    used.count_total
+}
+
+/// An update costs what its values cost: here its text and its id.
+#[test]
+fn an_update_is_read_with_few_allocations() {
+    let mut update = chunk("A line of the answer,\nwith \"escapes\" in it.");
+    let each = |update: &serde_json::Value| {
+        (allocations(3000, update) - allocations(1000, update)).div_ceil(2000)
+    };
+    assert_eq!(each(&update), 2, "the text, and what is taken at once");
+    update["messageId"] = json!("message-1");
+    assert_eq!(each(&update), 3);
 }

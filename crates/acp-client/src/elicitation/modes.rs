@@ -5,8 +5,10 @@ use std::sync::Arc;
 use acp_protocol::v1::{
     ElicitationCapabilities, ElicitationFormCapabilities, ElicitationUrlCapabilities,
 };
+use acp_transport_stdio::{BoxFuture, IncomingRequest};
 
 use super::{AnswerQuestions, DynAnswerQuestions};
+use crate::dispatch::Dispatch;
 
 /// The ways in which an agent may ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +54,8 @@ pub(crate) struct Elicitation {
     pub(super) in_sessions: QuestionsBy,
     /// Answers questions that belong to no session.
     pub(super) outside: Arc<dyn DynAnswerQuestions>,
+    /// Serves a question in these ways.
+    pub(crate) serve: fn(&Dispatch, &Self, IncomingRequest) -> Option<BoxFuture>,
 }
 
 /// Who answers the questions of sessions.
@@ -70,6 +74,7 @@ impl Elicitation {
             modes,
             in_sessions: QuestionsBy::Handler(Arc::clone(&handler)),
             outside: handler,
+            serve: Dispatch::question,
         }
     }
 
@@ -78,6 +83,7 @@ impl Elicitation {
             modes,
             in_sessions: QuestionsBy::Reader,
             outside: Arc::new(outside),
+            serve: Dispatch::question,
         }
     }
 

@@ -24,7 +24,7 @@ impl UpdateDecoder {
     /// What `serde_json` says of the parameters, or of the line.
     pub fn decode<T: DeserializeOwned>(&mut self, line: &[u8]) -> Result<T, serde_json::Error> {
         if let Some(start) = self.params(line)
-            && let Ok(value) = decode_member(line, start)
+            && let Some(value) = decode_member(line, start)
         {
             return Ok(value);
         }
@@ -53,25 +53,12 @@ impl UpdateDecoder {
     }
 }
 
-/// Decodes the value at `start`, which has to be the last member of the line's
-/// object.
-pub(super) fn decode_member<T: DeserializeOwned>(
-    line: &[u8],
-    start: usize,
-) -> Result<T, serde_json::Error> {
+/// Decodes the value at `start`, if it is the last member of the line's object.
+///
+/// `None` where it has to be read in another way, which then says what is wrong.
+pub(super) fn decode_member<T: DeserializeOwned>(line: &[u8], start: usize) -> Option<T> {
     // Once for the line, and not for every text in it.
-    let body = std::str::from_utf8(&line[start..]).map_err(serde::de::Error::custom)?;
-    if let Ok((value, rest)) = reader::read(body)
-        && rest.as_bytes().trim_ascii() == b"}"
-    {
-        return Ok(value);
-    }
-    let mut values = serde_json::Deserializer::from_str(body).into_iter();
-    let value = values.next().unwrap_or_else(|| serde_json::from_str(""))?;
-    let rest = body.as_bytes()[values.byte_offset()..].trim_ascii();
-    if rest == b"}" {
-        Ok(value)
-    } else {
-        Err(serde::de::Error::custom("members behind the body"))
-    }
+    let body = std::str::from_utf8(&line[start..]).ok()?;
+    let (value, rest) = reader::read(body).ok()?;
+    (rest.as_bytes().trim_ascii() == b"}").then_some(value)
 }

@@ -228,9 +228,7 @@ impl Intake {
 
     /// Whether a line is plainly another update of the same session.
     fn begins_alike(&self, line: &[u8]) -> bool {
-        !self.beginning.is_empty()
-            && line.starts_with(&self.beginning)
-            && head::closes_update(line)
+        !self.beginning.is_empty() && line.starts_with(&self.beginning) && head::closes_update(line)
     }
 
     /// Keeps how an update of the session begins.
@@ -333,7 +331,9 @@ impl Incoming {
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, Fault> {
         let decoded = match &self.head.body {
             Body::Exact(span) => lenient::decode(&self.line[span.clone()]),
-            Body::From(start) => decode_member(&self.line, *start),
+            Body::From(start) => {
+                decode_member(&self.line, *start).map_or_else(|| self.decode_exact(), Ok)
+            }
             Body::Absent => serde_json::from_str("null").or_else(|_| serde_json::from_str("{}")),
         };
         decoded.map_err(|source| {
@@ -345,6 +345,10 @@ impl Incoming {
                 .collect::<String>();
             Fault::invalid_params(format!("the parameters do not fit {method}")).with_source(source)
         })
+    }
+
+    fn decode_exact<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        lenient::decode(exact(&self.line, &self.head.body).unwrap_or_default())
     }
 
     /// The result or error of a response, to be kept: small ones are copied, so
@@ -406,12 +410,11 @@ impl Answer {
     /// [`AnswerError::Decode`] when the result is of another type.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, AnswerError> {
         if let Body::From(start) = self.body
-            && let Ok(value) = decode_member(&self.line, start)
+            && let Some(value) = decode_member(&self.line, start)
         {
             return Ok(value);
         }
-        let body = self
-            .exact()
+        let body = exact(&self.line, &self.body)
             .map_err(|refused| AnswerError::Malformed(refused.issues))?;
         let decoded = lenient::decode(body);
         match decoded {
@@ -419,18 +422,18 @@ impl Answer {
             decoded => decoded.map_err(AnswerError::Decode),
         }
     }
+}
 
-    /// The bytes of the body alone.
-    fn exact(&self) -> Result<&[u8], Refused> {
-        let span = match &self.body {
-            Body::Exact(span) => span.clone(),
-            _ => match head::parse(&self.line)?.body {
-                Body::Exact(span) => span,
-                _ => 0..0,
-            },
-        };
-        Ok(&self.line[span])
-    }
+/// The bytes of the body alone.
+fn exact<'a>(line: &'a [u8], body: &Body) -> Result<&'a [u8], Refused> {
+    let span = match body {
+        Body::Exact(span) => span.clone(),
+        _ => match head::parse(line)?.body {
+            Body::Exact(span) => span,
+            _ => 0..0,
+        },
+    };
+    Ok(&line[span])
 }
 
 fn is_update(head: &Head, line: &[u8]) -> bool {

@@ -8,7 +8,7 @@ mod flow;
 mod one;
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::VecDeque,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -17,6 +17,7 @@ use std::{
 };
 
 pub use flow::{Flow, MailboxCounts};
+use foldhash::HashMap;
 use one::Mailbox;
 
 use super::{

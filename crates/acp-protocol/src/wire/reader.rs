@@ -179,7 +179,9 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         match self.peek() {
             Some(b'"') => self.visit_text(visitor),
             Some(b'{') => self.deserialize_map(visitor),
-            Some(b'[') => self.within(b'[', b']', |reader| visitor.visit_seq(Elements::new(reader))),
+            Some(b'[') => self.within(b'[', b']', |reader| {
+                visitor.visit_seq(Elements::new(reader))
+            }),
             Some(b'-' | b'0'..=b'9') => self.number(visitor),
             Some(b't') => {
                 self.word("true")?;

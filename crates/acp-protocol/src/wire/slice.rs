@@ -16,7 +16,8 @@ use super::reader::Reader;
 /// The name under which `serde_json` hands out a value as text; `RawValue` asks
 /// for the same.
 ///
-/// A deserializer that does not know it gives a tree instead: slower, never wrong.
+/// A deserializer that does not know it gives a tree instead, which is written down:
+/// slower, never wrong.
 pub(crate) const RAW_TOKEN: &str = "$serde_json::private::RawValue";
 
 /// One value, not decoded yet.
@@ -26,8 +27,6 @@ pub(crate) enum Slice<'de> {
     Text(Cow<'de, str>),
     /// As text of which no more is known than where it ends.
     Unread(&'de str),
-    /// As a tree, from deserializers that have no text.
-    Tree(Value),
 }
 
 impl<'de> Slice<'de> {
@@ -65,7 +64,6 @@ impl<'de> Slice<'de> {
         match self {
             Slice::Text(text) => text,
             Slice::Unread(text) => Cow::Borrowed(text),
-            Slice::Tree(tree) => Cow::Owned(tree.to_string()),
         }
     }
 }
@@ -75,7 +73,6 @@ impl Serialize for Slice<'_> {
         let text = match self {
             Slice::Text(text) => text,
             Slice::Unread(text) => *text,
-            Slice::Tree(tree) => return tree.serialize(serializer),
         };
         serde_json::from_str::<&RawValue>(text)
             .map_err(ser::Error::custom)?
@@ -125,11 +122,10 @@ impl<'de> Visitor<'de> for SliceVisitor {
         })
     }
 
-    fn visit_newtype_struct<D: Deserializer<'de>>(
-        self,
-        tree: D,
-    ) -> Result<Self::Value, D::Error> {
-        Value::deserialize(tree).map(Slice::Tree)
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, tree: D) -> Result<Self::Value, D::Error> {
+        // Written down: a way from trees of its own would be linked into every program.
+        let tree = Value::deserialize(tree)?;
+        Ok(Slice::Text(Cow::Owned(tree.to_string())))
     }
 }
 
