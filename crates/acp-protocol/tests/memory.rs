@@ -156,7 +156,8 @@ fn check(before: usize, updates: &[(usize, usize)], times: usize) {
         updates: updates.to_vec(),
         times,
     }]);
-    assert!(most > TOTAL / 3, "the marks were never reached: {most}");
+    // What the reader does not use of its part is missing.
+    assert!(most > TOTAL / 4, "the marks were never reached: {most}");
     assert!(most <= ALLOWED, "{most} bytes");
 }
 

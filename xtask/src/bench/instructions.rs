@@ -19,7 +19,7 @@ struct Counted {
 }
 
 /// A role, a workload, what is counted, and two amounts: their difference has no start in it.
-const COUNTED: [(&str, &str, &str, [usize; 2]); 7] = [
+const COUNTED: [(&str, &str, &str, [usize; 2]); 9] = [
     (
         "agent",
         "stream",
@@ -46,10 +46,17 @@ const COUNTED: [(&str, &str, &str, [usize; 2]); 7] = [
         "an update of 40 bytes, received",
         [2000, 12_000],
     ),
+    ("client", "big", "an update of 1 MiB, received", [2, 12]),
     (
         "client",
         "ping",
         "a turn of one update, client",
+        [200, 1200],
+    ),
+    (
+        "client",
+        "callback",
+        "a question to the client, client",
         [200, 1200],
     ),
 ];
