@@ -34,8 +34,9 @@ fn count(said: &str, state: &str) -> u32 {
     let summary = said.lines().rev().nth(2).unwrap_or_default();
     assert!(summary.contains(" scenarios in "), "{said}");
     let parts = summary.split([':', ',']);
-    let number = |part: &str| part.trim().strip_suffix(state)?.trim().parse().ok();
-    parts.filter_map(|part| number(part)).next().unwrap_or(0)
+    let number =
+        |part: &str| -> Option<u32> { part.trim().strip_suffix(state)?.trim().parse().ok() };
+    parts.filter_map(number).next().unwrap_or(0)
 }
 
 #[test]
