@@ -98,6 +98,9 @@ async fn work(mut session: Session, seed: usize) {
             }
         }
     }
+    // After the end of this one the agent writes nothing more, whatever was dropped.
+    let last = session.prompt_when_idle("0").await.unwrap();
+    last.end().await.unwrap();
 }
 
 async fn all_at_once(client: Client) {

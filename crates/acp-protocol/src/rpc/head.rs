@@ -7,7 +7,6 @@
 
 mod parse;
 mod scan;
-mod skip;
 #[cfg(test)]
 mod tests;
 

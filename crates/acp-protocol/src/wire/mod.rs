@@ -2,7 +2,8 @@
 //!
 //! The generated file holds definitions; every rule about JSON lives here, once:
 //!
-//! * [`reader`] reads JSON, where `serde_json` is too slow;
+//! * [`reader`] reads JSON, where `serde_json` is too slow; [`skip`] walks over it, [`plain`]
+//!   tells what needs no escape;
 //! * [`slice`] keeps a value as the text it arrived in, [`members`] those of an object;
 //! * [`forgive`] gets over a value that does not fit;
 //! * [`rule`] says how one member of an object is read and written;
@@ -21,10 +22,12 @@ pub(crate) mod json_schema;
 pub(crate) mod members;
 pub(crate) mod name;
 pub(crate) mod object;
+pub(crate) mod plain;
 pub(crate) mod raw;
 pub(crate) mod reader;
 pub(crate) mod rule;
 pub(crate) mod secret;
+pub(crate) mod skip;
 pub(crate) mod slice;
 pub(crate) mod union;
 pub(crate) mod word;

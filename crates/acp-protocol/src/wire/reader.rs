@@ -30,11 +30,12 @@ use serde::de::{Deserializer, Error as _, Visitor};
 
 use super::slice::RAW_TOKEN;
 use access::{Elements, Members, Raw};
+pub(crate) use strings::{escaped, unit};
 
 type Result<T = ()> = serde_json::Result<T>;
 
 /// Objects and arrays that may be open at once: as many as in `serde_json`.
-const MAX_DEPTH: u32 = 127;
+pub(crate) const MAX_DEPTH: u32 = 127;
 
 /// Reads one value after the other from a text.
 pub(crate) struct Reader<'de> {

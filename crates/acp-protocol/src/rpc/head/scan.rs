@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::{Attempt, Body, Head, Method, RequestId, Shape, integer, skip};
+use super::{Attempt, Body, Head, Method, RequestId, Shape, integer};
+use crate::wire::plain::plain;
+use crate::wire::skip;
 
 /// Reads what comes in floods, where its members stand in the usual order: a
 /// `session/update`, a result, a request.
@@ -114,7 +116,7 @@ impl Scanner<'_> {
     fn plain_string(&mut self) -> Option<Range<usize>> {
         self.expect(b'"')?;
         let start = self.at;
-        let end = start + skip::plain(self.line.get(start..)?);
+        let end = start + plain(self.line.get(start..)?);
         self.at = end + 1;
         (*self.line.get(end)? == b'"').then_some(start..end)
     }

@@ -1,9 +1,6 @@
 //! Strings, escaped where JSON asks for it.
 
-use wide::u8x16;
-
-/// Bytes looked at together.
-const WIDTH: usize = 16;
+use crate::wire::plain::{WIDTH, marks};
 
 /// Bytes that are written together in a long text: two looks.
 const CHUNK: usize = 2 * WIDTH;
@@ -140,16 +137,6 @@ fn escape_short(out: &mut Vec<u8>, bytes: &[u8]) {
             _ => out.push(*byte),
         }
     }
-}
-
-/// Marks the bytes that are to be escaped, the first by the lowest bit.
-#[inline(always)]
-fn marks(chunk: &[u8; WIDTH]) -> u32 {
-    let bytes = u8x16::new(*chunk);
-    let control = bytes.min(u8x16::splat(b' ' - 1)).cmp_eq(bytes);
-    let quote = bytes.cmp_eq(u8x16::splat(b'"'));
-    let backslash = bytes.cmp_eq(u8x16::splat(b'\\'));
-    (control | quote | backslash).move_mask().cast_unsigned()
 }
 
 /// What stands behind the backslash of a byte; 0 where that is not one letter.

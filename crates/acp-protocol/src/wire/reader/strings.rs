@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Reader, Result, refuse};
-
-/// Bytes looked at together.
-const WIDTH: usize = 16;
+use crate::wire::plain::plain;
 
 impl<'de> Reader<'de> {
     /// Reads a string, which begins here. It is borrowed where it has no escapes.
@@ -55,20 +53,6 @@ pub(super) fn end(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// How many bytes at the beginning stand for themselves.
-#[inline]
-pub(super) fn plain(bytes: &[u8]) -> usize {
-    let mut rest = bytes;
-    while let Some((chunk, behind)) = rest.split_first_chunk::<WIDTH>() {
-        if let Some(place) = special(chunk) {
-            return bytes.len() - rest.len() + place;
-        }
-        rest = behind;
-    }
-    let is_plain = |byte: &&u8| !matches!(byte, 0..b' ' | b'"' | b'\\');
-    bytes.len() - rest.len() + rest.iter().take_while(is_plain).count()
-}
-
 /// Writes what a string stands for; `None` where it stands for nothing. Its end was
 /// found: every quote in it is escaped.
 fn write(out: &mut String, text: &str) -> Option<()> {
@@ -116,7 +100,7 @@ fn write_unit<'a>(out: &mut String, text: &'a str) -> Option<&'a str> {
 
 /// What a byte behind a backslash stands for.
 #[inline]
-pub(super) fn escaped(byte: u8) -> Option<u8> {
+pub(crate) fn escaped(byte: u8) -> Option<u8> {
     const NONE: u8 = 0;
     static ESCAPED: [u8; 256] = {
         let pairs = [
@@ -142,44 +126,10 @@ pub(super) fn escaped(byte: u8) -> Option<u8> {
 }
 
 /// A unit of UTF-16, as four digits.
-pub(super) fn unit(bytes: &[u8]) -> Option<u16> {
+pub(crate) fn unit(bytes: &[u8]) -> Option<u16> {
     let digits = bytes.first_chunk::<4>()?;
     digits.iter().try_fold(0, |unit, digit| {
         let digit = char::from(*digit).to_digit(16)?;
         Some(unit << 4 | u16::try_from(digit).ok()?)
     })
-}
-
-/// Where the first byte stands that does not stand for itself.
-#[inline]
-fn special(chunk: &[u8; WIDTH]) -> Option<usize> {
-    let word = |at: usize| {
-        let mut word = [0; 8];
-        word.copy_from_slice(&chunk[at..at + 8]);
-        u64::from_le_bytes(word)
-    };
-    match [marks(word(0)), marks(word(8))] {
-        [0, 0] => None,
-        [0, high] => Some(8 + first(high)),
-        [low, _] => Some(first(low)),
-    }
-}
-
-/// Marks bytes that do not stand for themselves by their highest bit.
-///
-/// The lowest mark is right. Above it bytes may be marked that are plain, since a
-/// subtraction borrows from them; nobody asks for those.
-#[inline]
-fn marks(word: u64) -> u64 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    let control = word.wrapping_sub(ONES * u64::from(b' '));
-    let quote = (word ^ (ONES * u64::from(b'"'))).wrapping_sub(ONES);
-    let backslash = (word ^ (ONES * u64::from(b'\\'))).wrapping_sub(ONES);
-    (control | quote | backslash) & !word & (ONES << 7)
-}
-
-/// Where the lowest mark is.
-#[inline]
-fn first(marks: u64) -> usize {
-    (marks.trailing_zeros() / 8) as usize
 }

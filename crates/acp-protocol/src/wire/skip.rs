@@ -1,19 +1,19 @@
-//! Walks over a value, and keeps nothing of it.
+//! Walks over a value, and keeps nothing of it. Whether its strings are UTF-8 is not
+//! looked at.
 
-/// The deepest value that is walked over; what is deeper is left to the full
-/// parse.
-const DEEPEST: u32 = 64;
+use super::plain::plain;
+use super::reader::{MAX_DEPTH, escaped, unit};
 
 /// Finds where the value ends that begins at `at`. `None` when it is no JSON, or
 /// nested too deeply.
-pub(super) fn value(line: &[u8], at: usize) -> Option<usize> {
+pub(crate) fn value(line: &[u8], at: usize) -> Option<usize> {
     nested(line, at, 0)
 }
 
 fn nested(line: &[u8], at: usize, depth: u32) -> Option<usize> {
     match *line.get(at)? {
         b'"' => string(line, at + 1),
-        b'{' | b'[' if depth == DEEPEST => None,
+        b'{' | b'[' if depth == MAX_DEPTH => None,
         b'{' => {
             let member = |at| {
                 let at = string(line, expect(line, at, b'"')?)?;
@@ -59,41 +59,16 @@ fn string(line: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// How many bytes stand in front of a quote, a backslash or a control character.
-pub(super) fn plain(text: &[u8]) -> usize {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    const HIGH: u64 = ONES << 7;
-    let mut at = 0;
-    let mut words = text.chunks_exact(8);
-    for word in &mut words {
-        let word = word.try_into().map_or(0, u64::from_le_bytes);
-        // The lowest byte that is marked is right; a borrow may mark those above it.
-        let below = |limit: u64, word: u64| word.wrapping_sub(ONES * limit) & !word & HIGH;
-        let is = |byte: u8| below(1, word ^ (ONES * u64::from(byte)));
-        let marked = below(0x20, word) | is(b'"') | is(b'\\');
-        if marked != 0 {
-            return at + marked.trailing_zeros() as usize / 8;
-        }
-        at += 8;
-    }
-    let rest = words.remainder().iter();
-    let is_plain = |byte: &&u8| **byte >= b' ' && **byte != b'"' && **byte != b'\\';
-    at + rest.take_while(is_plain).count()
-}
-
 /// What stands behind a backslash.
 fn escape(line: &[u8], at: usize) -> Option<usize> {
     match *line.get(at)? {
-        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(at + 1),
-        b'u' => {
-            let digits = line.get(at + 1..at + 5)?;
-            digits.iter().all(u8::is_ascii_hexdigit).then_some(at + 5)
-        }
-        _ => None,
+        b'u' => unit(line.get(at + 1..)?).map(|_| at + 5),
+        byte => escaped(byte).map(|_| at + 1),
     }
 }
 
-fn number(line: &[u8], at: usize) -> Option<usize> {
+/// Finds where the number ends that begins at `at`.
+pub(crate) fn number(line: &[u8], at: usize) -> Option<usize> {
     let mut at = at + usize::from(line.get(at) == Some(&b'-'));
     at = match *line.get(at)? {
         b'0' => at + 1,
