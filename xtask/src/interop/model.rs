@@ -1,8 +1,9 @@
 //! The scripted model of `tests/interop`, running beside us.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
-/// How long the model may take to notice that an agent hung up.
+/// How long the model may take to notice that an agent hung up, and to say so.
 const SETTLE: Duration = Duration::from_secs(2);
 
 /// A running model; dropping it ends it.
@@ -18,6 +19,8 @@ pub(super) struct Model {
     child: Child,
     url: String,
     journal: Arc<Journal>,
+    /// The marks that were asked for.
+    marks: AtomicU64,
 }
 
 /// One request that an agent made.
@@ -32,16 +35,30 @@ pub(super) struct Asked {
 
 #[derive(Default)]
 struct Journal {
-    asked: Mutex<Vec<Asked>>,
+    said: Mutex<Said>,
     changed: Condvar,
+}
+
+/// What the model said that was not taken.
+#[derive(Default)]
+struct Said {
+    asked: Vec<Asked>,
+    /// The last mark.
+    mark: u64,
 }
 
 /// A line of the model's journal.
 #[derive(Deserialize)]
-struct Line {
-    request: u64,
-    script: Option<String>,
-    end: Option<String>,
+#[serde(untagged)]
+enum Line {
+    Mark {
+        mark: u64,
+    },
+    Request {
+        request: u64,
+        script: Option<String>,
+        end: Option<String>,
+    },
 }
 
 impl Model {
@@ -62,6 +79,7 @@ impl Model {
             child,
             url: String::new(),
             journal,
+            marks: AtomicU64::new(0),
         };
         let mut stdout = BufReader::new(stdout);
         stdout
@@ -89,7 +107,12 @@ impl Model {
 
     /// Takes the requests that came since the last call, when all of them have ended.
     pub(super) fn take_asked(&self) -> Vec<Asked> {
-        self.journal.take()
+        let mark = 1 + self.marks.fetch_add(1, Ordering::Relaxed);
+        if let Some(mut stdin) = self.child.stdin.as_ref() {
+            // A model that is gone says no more: what it said is what there is.
+            let _ = writeln!(stdin, "{mark}");
+        }
+        self.journal.take(mark)
     }
 }
 
@@ -113,29 +136,37 @@ impl Journal {
     }
 
     fn add(&self, line: Line) {
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(script) = line.script {
-            asked.push(Asked {
-                number: line.request,
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        match line {
+            Line::Mark { mark } => said.mark = mark,
+            Line::Request {
+                request: number,
+                script: Some(script),
+                end,
+            } => said.asked.push(Asked {
+                number,
                 script,
-                end: None,
-            });
-        }
-        for entry in asked
-            .iter_mut()
-            .filter(|entry| entry.number == line.request)
-        {
-            entry.end.clone_from(&line.end);
+                end,
+            }),
+            Line::Request { request, end, .. } => {
+                let asked = said.asked.iter_mut();
+                for entry in asked.filter(|entry| entry.number == request) {
+                    entry.end.clone_from(&end);
+                }
+            }
         }
         self.changed.notify_all();
     }
 
-    fn take(&self) -> Vec<Asked> {
-        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let open = |asked: &mut Vec<Asked>| asked.iter().any(|entry| entry.end.is_none());
-        let waited = self.changed.wait_timeout_while(asked, SETTLE, open);
-        let (mut asked, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut asked)
+    /// Takes what was asked before a mark.
+    fn take(&self, mark: u64) -> Vec<Asked> {
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_open = |said: &mut Said| {
+            said.mark < mark || said.asked.iter().any(|entry| entry.end.is_none())
+        };
+        let waited = self.changed.wait_timeout_while(said, SETTLE, is_open);
+        let (mut said, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut said.asked)
     }
 }
 
@@ -156,12 +187,28 @@ mod tests {
         let other = Arc::clone(&journal);
         let ends = thread::spawn(move || {
             other.add(line(r#"{"request": 7, "end": "hung up"}"#));
+            other.add(line(r#"{"mark": 1}"#));
         });
-        let asked = journal.take();
+        let asked = journal.take(1);
         ends.join().expect("the other thread ends");
         assert_eq!(asked.len(), 1);
         assert_eq!(asked[0].script, "slow");
         assert_eq!(asked[0].end.as_deref(), Some("hung up"));
-        assert_eq!(journal.take(), []);
+        assert_eq!(journal.take(1), []);
+    }
+
+    #[test]
+    fn what_was_said_before_the_mark_is_waited_for() {
+        let journal = Arc::new(Journal::default());
+        let other = Arc::clone(&journal);
+        let said = thread::spawn(move || {
+            other.add(line(
+                r#"{"request": 7, "dialect": "chat", "script": "tool"}"#,
+            ));
+            other.add(line(r#"{"request": 7, "end": "sent"}"#));
+            other.add(line(r#"{"mark": 2}"#));
+        });
+        assert_eq!(journal.take(2).len(), 1);
+        said.join().expect("the other thread ends");
     }
 }

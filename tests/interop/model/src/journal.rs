@@ -14,6 +14,13 @@ pub(crate) fn begin(address: &str) {
     write(address);
 }
 
+/// Writes a mark, if it is a number: whoever reads it has read what was written before.
+pub(crate) fn mark(number: &str) {
+    if let Ok(number) = number.parse::<u64>() {
+        write(&json!({"mark": number}).to_string());
+    }
+}
+
 /// Writes one line; a reader that has gone is no reason to stop.
 fn write(line: &str) {
     if KEPT.load(Ordering::Relaxed) {
