@@ -164,19 +164,21 @@ impl LineDecoder {
     fn make_room(&mut self, additional: usize) {
         let needed = self.buffer.len() + additional;
         if self.is_too_large_for(needed) {
-            self.move_to(needed);
-        } else if self.buffer.try_reclaim(additional) {
-        } else if self.buffer.capacity() == self.allocation {
-            // The system moves large buffers without a copy. And one that is no larger
-            // than it has to be, it may keep for the next: memory that was never used
-            // costs more than all that is done with a line.
-            let mut bytes = Vec::from(std::mem::take(&mut self.buffer));
-            bytes.reserve_exact(additional);
-            self.allocation = bytes.capacity();
-            self.buffer = BytesMut::from(Bytes::from(bytes));
-        } else {
-            self.move_to(needed);
+            return self.move_to(needed);
         }
+        if self.buffer.try_reclaim(additional) {
+            return;
+        }
+        if self.buffer.capacity() != self.allocation {
+            return self.move_to(needed);
+        }
+        // The system moves large buffers without a copy. And one that is no larger
+        // than it has to be, it may keep for the next: memory that was never used
+        // costs more than all that is done with a line.
+        let mut bytes = Vec::from(std::mem::take(&mut self.buffer));
+        bytes.reserve_exact(additional);
+        self.allocation = bytes.capacity();
+        self.buffer = BytesMut::from(Bytes::from(bytes));
     }
 
     /// Whether the buffer is a large one that is no longer needed.

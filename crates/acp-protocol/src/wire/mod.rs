@@ -16,6 +16,8 @@
 //! A member that occurs twice counts once: the last one wins, as in every
 //! `JSON.parse` of our peers.
 
+#[cfg(test)]
+pub(crate) mod any_tree;
 pub(crate) mod forgive;
 #[cfg(feature = "schemars")]
 pub(crate) mod json_schema;

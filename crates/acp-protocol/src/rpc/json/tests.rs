@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use serde::Serialize;
-use serde_json::{Value, value::RawValue};
+use serde_json::value::RawValue;
 
-use crate::wire::word::Word;
+use crate::wire::{any_tree::any_tree, word::Word};
 
 #[track_caller]
 fn check(value: &(impl Serialize + ?Sized)) {
@@ -33,24 +33,6 @@ fn text_of(length: std::ops::Range<usize>) -> impl Strategy<Value = String> {
     proptest::collection::vec(character, length).prop_map(String::from_iter)
 }
 
-fn tree() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        any::<u64>().prop_map(Value::from),
-        any::<f64>().prop_map(Value::from),
-        text().prop_map(Value::from),
-    ];
-    leaf.prop_recursive(4, 32, 6, |inner| {
-        prop_oneof![
-            proptest::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
-            proptest::collection::btree_map(text(), inner, 0..6)
-                .prop_map(|members| members.into_iter().collect()),
-        ]
-    })
-}
-
 proptest! {
     #[test]
     fn texts(text in text()) {
@@ -63,12 +45,12 @@ proptest! {
     }
 
     #[test]
-    fn trees(tree in tree()) {
+    fn trees(tree in any_tree(text)) {
         check(&tree);
     }
 
     #[test]
-    fn raw_values(tree in tree()) {
+    fn raw_values(tree in any_tree(text)) {
         let raw = serde_json::value::to_raw_value(&tree).expect("a tree has string keys");
         check(&BTreeMap::from([("raw", &raw)]));
     }

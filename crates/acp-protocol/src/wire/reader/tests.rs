@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use super::Reader;
 use crate::v1::SessionUpdate;
+use crate::wire::any_tree::any_tree;
 use crate::wire::slice::{Later, Slice};
 
 fn ours<'de, T: Deserialize<'de>>(text: &'de str) -> Option<T> {
@@ -53,24 +54,6 @@ fn text() -> impl Strategy<Value = String> {
     proptest::collection::vec(character, 0..80).prop_map(String::from_iter)
 }
 
-fn tree() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        any::<u64>().prop_map(Value::from),
-        any::<f64>().prop_map(Value::from),
-        text().prop_map(Value::from),
-    ];
-    leaf.prop_recursive(4, 32, 6, |inner| {
-        prop_oneof![
-            proptest::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
-            proptest::collection::btree_map(text(), inner, 0..6)
-                .prop_map(|members| members.into_iter().collect()),
-        ]
-    })
-}
-
 /// Writes everything beyond ASCII, and some of it, as escapes of UTF-16.
 fn with_units(json: &str, some: char) -> String {
     let mut out = String::new();
@@ -95,7 +78,7 @@ proptest! {
     }
 
     #[test]
-    fn trees(tree in tree(), pretty in any::<bool>()) {
+    fn trees(tree in any_tree(text), pretty in any::<bool>()) {
         let json = if pretty { format!("{tree:#}") } else { tree.to_string() };
         check_all(&json);
     }
@@ -103,7 +86,7 @@ proptest! {
     /// A byte is lost, doubled or changed: mostly it is no JSON any more.
     #[test]
     fn broken_trees(
-        tree in tree(),
+        tree in any_tree(text),
         place in any::<proptest::sample::Index>(),
         other in proptest::sample::select(br#"{}[]",:\u0e+-.5tfn "#.to_vec()),
         how in 0..3,
@@ -121,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn cut_trees(tree in tree(), place in any::<proptest::sample::Index>()) {
+    fn cut_trees(tree in any_tree(text), place in any::<proptest::sample::Index>()) {
         let json = tree.to_string();
         let place = place.index(json.len() + 1);
         if let Some(json) = json.get(..place) {
