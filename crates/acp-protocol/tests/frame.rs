@@ -38,7 +38,7 @@ fn a_piece_of_text_is_written_as_its_update() {
         let piece = |text| chunk(text)[kind].clone();
         let around = [r#"{"eventId":"t:"#, r#"","promptId":"p"}"#];
         let plain = TextHead::new(&head, &piece(""), None).unwrap();
-        let numbered = TextHead::new(&head, &piece(""), Some(around)).unwrap();
+        let numbered = TextHead::new(&head, &piece("\"text\":\"\""), Some(around)).unwrap();
         for (number, text) in [(0, ""), (7, "one\ntwo"), (u64::MAX, &long)] {
             let meta = around.join(&number.to_string());
             for (text_head, meta) in [(&plain, None), (&numbered, Some(&*meta))] {

@@ -1,9 +1,9 @@
 //! Sessions, turns and permissions.
 
 use crate::v1::{
-    PermissionOption, PermissionOptionId, PermissionOptionKind, PromptResponse, ProtocolVersion,
-    RequestPermissionOutcome, RequestPermissionResponse, SelectedPermissionOutcome, SessionId,
-    SessionNotification, SessionUpdate, StopReason,
+    ContentBlock, PermissionOption, PermissionOptionId, PermissionOptionKind, PromptResponse,
+    ProtocolVersion, RequestPermissionOutcome, RequestPermissionResponse,
+    SelectedPermissionOutcome, SessionId, SessionNotification, SessionUpdate, StopReason,
 };
 
 impl ProtocolVersion {
@@ -75,6 +75,19 @@ impl SessionUpdate {
     /// Makes a chunk of what the user said.
     pub fn user_text(text: impl Into<String>) -> Self {
         Self::UserMessageChunk(crate::v1::ContentChunk::text(text))
+    }
+
+    /// Returns the text of a chunk of text, to be replaced.
+    pub fn text_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::AgentMessageChunk(chunk)
+            | Self::AgentThoughtChunk(chunk)
+            | Self::UserMessageChunk(chunk) => match &mut chunk.content {
+                ContentBlock::Text(content) => Some(&mut content.text),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// Addresses the update to a session.

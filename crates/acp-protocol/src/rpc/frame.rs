@@ -1,7 +1,6 @@
 //! Writes messages. Everything is serialised into the caller's buffer before
 //! the connection is touched.
 
-use memchr::memmem;
 use serde::Serialize;
 
 use super::{RequestId, WireError, json};
@@ -72,10 +71,9 @@ pub fn update(
     Ok(())
 }
 
-/// What stands around each piece of a text that is told piece by piece, written once
-/// for all of them.
+/// The JSON around the text of a chunk, for messages that come in many chunks.
 ///
-/// Pieces differ by their text, and by a number in their `_meta`.
+/// Chunks of one message differ by their text, and by a number in their `_meta`.
 #[derive(Debug)]
 pub struct TextHead {
     before_text: Box<[u8]>,
@@ -85,36 +83,47 @@ pub struct TextHead {
 }
 
 impl TextHead {
-    /// Takes it from the update that tells a piece without a letter; `meta` is what
-    /// stands in the `_meta` of each piece, as JSON, in front of the number and behind
-    /// it. `None` where the update has no empty text, or several.
+    /// Encodes everything of a chunk but its text, which does not matter here. `meta` is
+    /// the JSON in the `_meta` of each chunk, before and behind the number. `None` where
+    /// the update is no chunk of text.
     #[must_use]
-    pub fn new(head: &UpdateHead, piece: &SessionUpdate, meta: Option<[&str; 2]>) -> Option<Self> {
-        const EMPTY: &[u8] = br#""text":"""#;
-        let mut line = Vec::with_capacity(512);
-        update(&mut line, head, piece, None).ok()?;
-        let mut places = memmem::find_iter(&line, EMPTY);
-        let (place, None) = (places.next()?, places.next()) else {
-            return None;
-        };
-        let (before, behind) = line.split_at(place + EMPTY.len() - 1);
-        let behind = behind.strip_suffix(UPDATE_END)?;
+    pub fn new(head: &UpdateHead, chunk: &SessionUpdate, meta: Option<[&str; 2]>) -> Option<Self> {
+        let [before, behind] = around_text(chunk)?;
         let (behind_text, behind_number) = match meta {
-            None => ([behind, UPDATE_END].concat(), None),
+            None => ([&behind, UPDATE_END].concat(), None),
             Some([front, back]) => (
-                [behind, META, front.as_bytes()].concat(),
+                [&behind, META, front.as_bytes()].concat(),
                 Some([back.as_bytes(), UPDATE_END].concat()),
             ),
         };
         Some(Self {
-            before_text: before.into(),
+            before_text: [&*head.0, &before].concat().into(),
             behind_text: behind_text.into(),
             behind_number: behind_number.map(Into::into),
         })
     }
 }
 
-/// Writes a piece of a text, as [`update`] writes it.
+/// The encoded chunk before and behind the content of its text, both quotes included.
+///
+/// The codec decides where that is: the chunk is encoded with two texts of one letter, and
+/// only that letter differs.
+fn around_text(chunk: &SessionUpdate) -> Option<[Vec<u8>; 2]> {
+    let mut chunk = chunk.clone();
+    let mut encode = |text: &str| {
+        let mut out = Vec::with_capacity(256);
+        text.clone_into(chunk.text_mut()?);
+        json::write(&mut out, &chunk).ok()?;
+        Some(out)
+    };
+    let (mut before, other) = (encode("a")?, encode("b")?);
+    let place = before.iter().zip(&other).position(|(a, b)| a != b)?;
+    let behind = before.split_off(place + 1);
+    before.truncate(place);
+    Some([before, behind])
+}
+
+/// Writes a chunk with this text, as [`update`] writes it.
 pub fn text(buffer: &mut Vec<u8>, head: &TextHead, text: &str, number: u64) {
     buffer.extend_from_slice(&head.before_text);
     json::escape(buffer, text);
