@@ -53,78 +53,43 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
-mod activity;
-mod asks;
-mod capability;
 mod clean;
 mod client;
 mod connection;
-mod control;
-mod counters;
-mod dedup;
-mod dial;
-mod dispatch;
 pub mod elicitation;
 mod error;
 mod files;
 mod folders;
 pub mod limits;
-mod loading;
-mod merge;
-mod model;
-mod opening;
 mod options;
 pub mod permission;
-mod prompt;
-mod reader;
-mod registry;
-mod requests;
 mod serve;
-mod serve_error;
-mod served;
 mod session;
-mod session_list;
-mod session_state;
-mod set_option;
-mod settings;
-mod setup;
-mod slot;
-mod steering;
 mod terminal;
 mod turn;
-mod updates;
 
 pub use acp_transport_stdio::process::{Environment, Exit, ExitStatus, Launch};
 pub use acp_transport_stdio::rpc::Flow;
 pub use acp_transport_stdio::{RawLine, Update};
-pub use activity::Activity;
-pub use client::{Client, ClientEnd};
-pub use control::SessionControl;
-pub use counters::SessionCounters;
+pub use client::{Activity, Client, ClientEnd, SessionList, SessionPage};
 pub use elicitation::{
     Answer, AnswerQuestions, Asking, ElicitationModes, Headless, PendingQuestion, Question,
 };
-pub use error::{AgentDeath, ClientError, StartStage};
+pub use error::{AgentDeath, ClientError, ServeError, StartStage};
 pub use files::{FolderFiles, MissingFiles, OpenFiles, ReadFiles, WorkspaceFiles, WriteFiles};
 pub use folders::SessionFolders;
-pub use loading::{Loaded, Loading};
-pub use merge::Merge;
-pub use model::SetModelProof;
 pub use options::ClientOptions;
 pub use permission::{
     Allow, AnswerPermissions, Ask, Decided, DecidedBy, Decision, DecisionLog, PendingPermission,
     PermissionAsk, Policy, Reason, ToolFacts,
 };
-pub use prompt::Prompt;
-pub use serve_error::ServeError;
-pub use session::Session;
-pub use session_list::{SessionList, SessionPage};
-pub use setup::SessionSetup;
-pub use steering::{
-    Steered, Steering, SteeringError, SteeringFailure, SteeringOutcome, SteeringPrompt,
+pub use session::{
+    Loaded, Loading, Merge, Session, SessionControl, SessionCounters, SessionSetup, SetModelProof,
 };
 pub use terminal::{
     CommandAsk, LocalTerminals, OpenTerminals, ServeTerminals, SessionTerminals, ShellLines,
 };
-pub use turn::{PromptResult, Turn, TurnEvent};
-pub use updates::{SessionEnd, SessionEndCause, Updates};
+pub use turn::{
+    Prompt, PromptResult, SessionEnd, SessionEndCause, Steered, Steering, SteeringError,
+    SteeringFailure, SteeringOutcome, SteeringPrompt, Turn, TurnEvent, Updates,
+};

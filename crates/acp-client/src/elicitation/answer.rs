@@ -104,7 +104,7 @@ impl Answer {
     }
 
     /// Makes what goes to the agent; only forms have content.
-    pub(super) fn into_action(self, form: bool) -> ElicitationAction {
+    pub(crate) fn into_action(self, form: bool) -> ElicitationAction {
         match self.0 {
             Kind::Accept(fields) if form => {
                 ElicitationAcceptAction::new().with_content(fields).into()

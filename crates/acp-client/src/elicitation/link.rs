@@ -32,7 +32,7 @@ pub enum Caution {
 }
 
 impl<'a> Link<'a> {
-    pub(super) fn new(id: &'a ElicitationId, url: &'a str) -> Self {
+    pub(crate) fn new(id: &'a ElicitationId, url: &'a str) -> Self {
         Self { id, url }
     }
 
@@ -83,7 +83,7 @@ impl<'a> Link<'a> {
         cautions
     }
 
-    pub(super) fn check(self, answer: &Answer) -> Result<(), Vec<FormFault>> {
+    pub(crate) fn check(self, answer: &Answer) -> Result<(), Vec<FormFault>> {
         let faults: Vec<_> = answer
             .fields()
             .map(|(name, _)| FormFault::new(name, Misfit::NoSuchField))

@@ -8,7 +8,7 @@ use acp_protocol::v1::{
 use acp_transport_stdio::{BoxFuture, IncomingRequest};
 
 use super::{AnswerQuestions, DynAnswerQuestions};
-use crate::dispatch::Dispatch;
+use crate::serve::Dispatch;
 
 /// The ways in which an agent may ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,17 +50,17 @@ impl ElicitationModes {
 /// How an agent may ask, and who answers.
 #[derive(Clone)]
 pub(crate) struct Elicitation {
-    pub(super) modes: ElicitationModes,
-    pub(super) in_sessions: QuestionsBy,
+    pub(crate) modes: ElicitationModes,
+    pub(crate) in_sessions: QuestionsBy,
     /// Answers questions that belong to no session.
-    pub(super) outside: Arc<dyn DynAnswerQuestions>,
+    pub(crate) outside: Arc<dyn DynAnswerQuestions>,
     /// Serves a question in these ways.
     pub(crate) serve: fn(&Dispatch, &Self, IncomingRequest) -> Option<BoxFuture>,
 }
 
 /// Who answers the questions of sessions.
 #[derive(Clone)]
-pub(super) enum QuestionsBy {
+pub(crate) enum QuestionsBy {
     /// A handler, at once.
     Handler(Arc<dyn DynAnswerQuestions>),
     /// Whoever reads the session.

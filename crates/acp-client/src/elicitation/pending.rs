@@ -18,7 +18,7 @@ pub struct PendingQuestion {
 }
 
 impl PendingQuestion {
-    pub(super) fn new(question: Question) -> (Self, oneshot::Receiver<Answer>) {
+    pub(crate) fn new(question: Question) -> (Self, oneshot::Receiver<Answer>) {
         let (verdict, receiver) = oneshot::channel();
         let pending = Self {
             question,

@@ -33,7 +33,7 @@ enum How {
 
 /// What a question belongs to.
 #[derive(Debug)]
-pub(super) enum Scope {
+pub(crate) enum Scope {
     Session(SessionId, Option<ToolCallId>),
     Request(RequestId),
 }
@@ -50,7 +50,7 @@ pub enum Asking<'a> {
 impl Question {
     /// Takes what the agent sent, or says why it is refused: a way of asking that is
     /// not offered (R209), or that nobody knows (R220).
-    pub(super) fn new(
+    pub(crate) fn new(
         request: CreateElicitationRequest,
         modes: ElicitationModes,
         after: ReceiveSeq,
@@ -179,7 +179,7 @@ impl Question {
         }
     }
 
-    pub(super) fn scope(&self) -> &Scope {
+    pub(crate) fn scope(&self) -> &Scope {
         &self.0.scope
     }
 }

@@ -134,13 +134,13 @@ impl fmt::Debug for DecisionLog {
 }
 
 /// A decision to be made. Dropped without one, it was not needed any more.
-pub(super) struct Entry {
+pub(crate) struct Entry {
     log: DecisionLog,
     ask: Option<PermissionAsk>,
 }
 
 impl Entry {
-    pub(super) fn new(log: DecisionLog, ask: &PermissionAsk) -> Self {
+    pub(crate) fn new(log: DecisionLog, ask: &PermissionAsk) -> Self {
         Self {
             log,
             ask: Some(ask.clone()),
@@ -148,12 +148,12 @@ impl Entry {
     }
 
     /// Replaces what is known of the tool.
-    pub(super) fn learn(&mut self, ask: &PermissionAsk) {
+    pub(crate) fn learn(&mut self, ask: &PermissionAsk) {
         self.ask = Some(ask.clone());
     }
 
     /// Notes the decision.
-    pub(super) fn close(
+    pub(crate) fn close(
         mut self,
         outcome: RequestPermissionOutcome,
         by: DecidedBy,

@@ -20,7 +20,6 @@ mod handler;
 mod journal;
 mod pending;
 mod policy;
-mod serve;
 mod workspace;
 
 pub use ask::Ask;
@@ -34,4 +33,4 @@ pub use workspace::Workspace;
 
 pub(crate) use facts::KnownTools;
 pub(crate) use handler::DynAnswerPermissions;
-pub(crate) use serve::permit;
+pub(crate) use journal::Entry;

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use super::decision::rejection;
 use super::{DecidedBy, Decision, Reason, ToolFacts};
-use crate::session_state::SessionState;
+use crate::session::SessionState;
 
 /// What an agent asks.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub struct PermissionAsk {
 }
 
 impl PermissionAsk {
-    pub(super) fn new(
+    pub(crate) fn new(
         session: &SessionState,
         request: RequestPermissionRequest,
         after: ReceiveSeq,
@@ -40,7 +40,7 @@ impl PermissionAsk {
 
     /// Creates one of which nothing is known but the request itself.
     #[cfg(test)]
-    pub(super) fn without_session(request: RequestPermissionRequest, after: ReceiveSeq) -> Self {
+    pub(crate) fn without_session(request: RequestPermissionRequest, after: ReceiveSeq) -> Self {
         let mut tool = ToolFacts::new(request.tool_call.tool_call_id.clone());
         tool.learn_update(&request.tool_call);
         Self {
@@ -122,20 +122,20 @@ impl PermissionAsk {
     }
 
     /// Finds an option by its id.
-    pub(super) fn option(&self, id: &PermissionOptionId) -> Option<&PermissionOption> {
+    pub(crate) fn option(&self, id: &PermissionOptionId) -> Option<&PermissionOption> {
         self.options()
             .iter()
             .find(|offered| offered.option_id == *id)
     }
 
     /// Tells who decided: a policy, if a reason was given, else `answerer`.
-    pub(super) fn decided_by(&self, answerer: DecidedBy) -> DecidedBy {
+    pub(crate) fn decided_by(&self, answerer: DecidedBy) -> DecidedBy {
         self.reason
             .get()
             .map_or(answerer, |reason| DecidedBy::Policy(reason.clone()))
     }
 
-    pub(super) fn set_tool(&mut self, tool: ToolFacts) {
+    pub(crate) fn set_tool(&mut self, tool: ToolFacts) {
         self.tool = tool;
     }
 

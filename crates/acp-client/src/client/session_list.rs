@@ -8,9 +8,9 @@ use std::vec;
 
 use acp_protocol::v1::{ListSessionsRequest, SessionInfo};
 
-use crate::capability::Capability;
+use crate::connection::Capability;
 use crate::limits::MAX_LIST_PAGES;
-use crate::setup::path_text;
+use crate::session::path_text;
 use crate::{Client, ClientError};
 
 /// Lists the sessions an agent remembers; see [`Client::list_sessions`].

@@ -12,8 +12,8 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use crate::clean::{clean, clean_json};
-use crate::session_state::SessionState;
-use crate::slot::Slot;
+use crate::session::SessionState;
+use crate::session::Slot;
 use crate::{ClientError, Prompt};
 
 /// What an agent is told on top of its prompt.

@@ -5,7 +5,7 @@ use acp_protocol::v1::{
     LogoutRequest, SessionId,
 };
 
-use crate::capability::Capability;
+use crate::connection::Capability;
 use crate::{Client, ClientError, SessionList};
 
 impl Client {

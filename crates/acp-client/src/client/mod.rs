@@ -1,5 +1,9 @@
 //! The client: an agent to start, and the connection to it.
 
+mod activity;
+mod requests;
+mod session_list;
+
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -9,16 +13,18 @@ use acp_transport_stdio::process::{Exit, Launch};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
+use crate::connection::dial;
 use crate::connection::{Connection, Lease};
-use crate::dial;
 use crate::elicitation::LinkStats;
 use crate::error::{AgentDeath, ClientError};
-use crate::loading::Loading;
-use crate::model::SetModelProof;
-use crate::opening;
 use crate::options::ClientOptions;
 use crate::permission::DecisionLog;
+use crate::session;
+use crate::session::{Loading, SetModelProof};
 use crate::{Session, SessionCounters, SessionSetup};
+
+pub use activity::Activity;
+pub use session_list::{SessionList, SessionPage};
 
 /// An agent to talk to.
 ///
@@ -215,7 +221,7 @@ impl Client {
         &self,
         setup: impl Into<SessionSetup>,
     ) -> Result<Session, ClientError> {
-        opening::open(self.lease()?, setup.into()).await
+        session::open(self.lease()?, setup.into()).await
     }
 
     /// Loads a session that the agent remembers, with its history: read it from
@@ -258,7 +264,7 @@ impl Client {
         session: impl Into<SessionId>,
         setup: impl Into<SessionSetup>,
     ) -> Result<Session, ClientError> {
-        opening::resume(self.lease()?, session.into(), setup.into()).await
+        session::resume(self.lease()?, session.into(), setup.into()).await
     }
 
     /// Closes the sessions, where the agent knows how to, and then the agent: it gets

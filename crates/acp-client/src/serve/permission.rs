@@ -5,11 +5,11 @@ use std::sync::{Arc, Weak};
 use acp_protocol::rpc::ReceiveSeq;
 use acp_protocol::v1::{RequestPermissionOutcome, RequestPermissionRequest, ToolKind};
 
-use super::journal::Entry;
-use super::{DecidedBy, DecisionLog, PendingPermission, PermissionAsk};
-use crate::asks::Ask;
 use crate::options::PermissionsBy;
-use crate::session_state::SessionState;
+use crate::permission::Entry;
+use crate::permission::{DecidedBy, DecisionLog, PendingPermission, PermissionAsk};
+use crate::session::Ask;
+use crate::session::SessionState;
 
 /// Gets the answer to one permission request: from whoever is to give it, or
 /// `cancelled` as soon as the turn is. Either way it is noted in the log.

@@ -12,16 +12,16 @@ use acp_transport_stdio::MailboxControl;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::asks::AskQueue;
-use crate::capability::Capability;
+use super::counters::{Counts, Page};
+use super::served::Served;
+use super::settings::Settings;
+use super::turn_gate::{Cancelled, Slot};
+use super::waiting::AskQueue;
+use crate::connection::Capability;
 use crate::connection::Connection;
-use crate::counters::{Counts, Page};
 use crate::limits::{ANNOUNCEMENT_WAIT, CANCEL_REPEATS};
 use crate::permission::{KnownTools, ToolFacts};
-use crate::reader::Reader;
-use crate::served::Served;
-use crate::settings::Settings;
-use crate::slot::{Cancelled, Slot};
+use crate::session::Reader;
 use crate::{ClientError, SessionCounters, SessionEndCause, TurnEvent};
 
 /// One open session.

@@ -14,7 +14,7 @@ use crate::TurnEvent;
 use crate::elicitation::PendingQuestion;
 use crate::limits::MAX_OPEN_ASKS;
 use crate::permission::PendingPermission;
-use crate::session_state::SessionState;
+use crate::session::SessionState;
 
 /// One of the things that wait.
 pub(crate) enum Ask {

@@ -11,11 +11,11 @@ use acp_protocol::v1::{
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, timeout};
 
-use crate::capability::Capability;
+use super::opening::Opening;
+use crate::connection::Capability;
 use crate::connection::{Connection, Lease};
 use crate::limits::COLLECTED_BYTES;
-use crate::opening::Opening;
-use crate::reader::{Happening, Reader};
+use crate::session::{Happening, Reader};
 use crate::{ClientError, Session, SessionSetup, TurnEvent, Update};
 
 /// A session that is being loaded.

@@ -6,12 +6,12 @@ use acp_protocol::rpc::{CallId, Flow};
 use acp_protocol::v1::{NewSessionRequest, ResumeSessionRequest, SessionId, methods};
 use tokio::time::timeout;
 
-use crate::capability::Capability;
+use super::served::Served;
+use super::settings::Settings;
+use crate::connection::Capability;
 use crate::connection::Lease;
-use crate::reader::Reader;
-use crate::served::Served;
-use crate::session_state::SessionState;
-use crate::settings::Settings;
+use crate::session::Reader;
+use crate::session::SessionState;
 use crate::{ClientError, Session, SessionFolders, SessionSetup};
 
 /// Opens a new session.

@@ -14,10 +14,10 @@ use acp_transport_stdio::{BoxFuture, Context, IncomingRequest};
 use tokio::sync::watch;
 
 use crate::ServeError;
-use crate::dispatch::{find, unless_cancelled};
-use crate::registry::Registry;
-use crate::session_state::SessionState;
-use crate::slot::Slot;
+use crate::serve::{find, unless_cancelled};
+use crate::session::Registry;
+use crate::session::SessionState;
+use crate::session::Slot;
 use crate::terminal::TerminalTable;
 
 /// Serves one of the methods of files and terminals that are configured.

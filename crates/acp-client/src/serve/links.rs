@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use acp_protocol::rpc::Fault;
 use acp_protocol::v1::ElicitationId;
 
-use super::serve::Answerer;
+use super::question::Answerer;
 use crate::limits::MAX_OPEN_LINKS;
 
 /// What became of links.

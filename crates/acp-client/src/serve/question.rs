@@ -10,15 +10,16 @@ use acp_protocol::v1::{
 use acp_transport_stdio::Peer;
 use tokio::sync::watch;
 
+use super::LinkStats;
 use super::links::{AskedLink, Links};
-use super::modes::QuestionsBy;
-use super::question::Scope;
-use super::{Answer, DynAnswerQuestions, Elicitation, LinkStats, PendingQuestion, Question};
-use crate::asks::Ask;
-use crate::dispatch::find;
-use crate::registry::Registry;
-use crate::session_state::SessionState;
-use crate::slot::Slot;
+use crate::elicitation::QuestionsBy;
+use crate::elicitation::Scope;
+use crate::elicitation::{Answer, DynAnswerQuestions, Elicitation, PendingQuestion, Question};
+use crate::serve::find;
+use crate::session::Ask;
+use crate::session::Registry;
+use crate::session::SessionState;
+use crate::session::Slot;
 
 /// What is known of the questions of one connection.
 #[derive(Default)]

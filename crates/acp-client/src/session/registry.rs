@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::limits::{MAX_UNDO, NAMING_WAIT};
-use crate::session_state::SessionState;
+use crate::session::SessionState;
 
 /// Finds the session a request of the agent is about.
 ///

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::OwnedMutexGuard;
 
 use crate::error::AgentDeath;
-use crate::reader::{Happening, Reader};
+use crate::session::{Happening, Reader};
 use crate::{Session, TurnEvent};
 
 /// Reads a session between its turns; see [`Session::updates`].

@@ -1,5 +1,10 @@
 //! What the agent asks of the client.
 
+mod links;
+pub(crate) mod permission;
+mod question;
+pub(crate) mod workspace;
+
 use std::future::Future;
 use std::sync::Arc;
 
@@ -13,14 +18,17 @@ use acp_transport_stdio::{
 };
 use serde::Deserialize;
 
-use crate::capability::Capability;
 use crate::connection::AgentCell;
-use crate::elicitation::{Elicitation, Elicitations};
+use crate::connection::Capability;
+use crate::elicitation::Elicitation;
 use crate::options::ClientOptions;
-use crate::permission::permit;
-use crate::registry::Registry;
-use crate::serve::serve;
-use crate::session_state::SessionState;
+use crate::serve::permission::permit;
+use crate::serve::workspace::serve;
+use crate::session::Registry;
+use crate::session::SessionState;
+
+pub use links::LinkStats;
+pub(crate) use question::Elicitations;
 
 /// Serves the agent: what is configured, for sessions that are open.
 #[derive(Clone)]

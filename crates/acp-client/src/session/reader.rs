@@ -4,9 +4,10 @@ use acp_protocol::rpc::{CallError, CallId, OnDrop, Reading, ReceiveSeq};
 use acp_protocol::v1::{LoadSessionRequest, PromptRequest};
 use acp_transport_stdio::{Item, Mailbox, MailboxControl, StreamEnd};
 
-use crate::dedup::Window;
-use crate::session_state::SessionState;
-use crate::{TurnEvent, Update, merge};
+use super::dedup::Window;
+use super::merge;
+use crate::session::SessionState;
+use crate::{TurnEvent, Update};
 
 /// The one reader of a session's mailbox. Turns take it, and give it back.
 #[derive(Debug)]

@@ -1,5 +1,7 @@
 //! What can go wrong, sorted by who can do something about it.
 
+mod serve;
+
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,6 +10,8 @@ use std::time::Duration;
 use acp_protocol::rpc::{CallError, CloseCause, WireError};
 use acp_protocol::v1::{AuthMethod, AuthMethodId, SessionId, SessionModeId};
 use acp_transport_stdio::process::{Exit, SpawnError};
+
+pub use serve::ServeError;
 
 /// Why something did not succeed.
 ///

@@ -13,9 +13,9 @@ use tokio::sync::OwnedMutexGuard;
 use crate::connection::Lease;
 use crate::elicitation::PendingQuestion;
 use crate::permission::PendingPermission;
-use crate::reader::{Happening, Reader};
-use crate::session_state::SessionState;
-use crate::slot::change;
+use crate::session::SessionState;
+use crate::session::change;
+use crate::session::{Happening, Reader};
 use crate::{ClientError, RawLine, SessionControl, Update};
 
 /// What happens in a session.

@@ -8,11 +8,11 @@ use acp_protocol::v1::{
     SessionModeState, SetSessionConfigOptionRequest, SetSessionModeRequest, methods,
 };
 
-use crate::model::{SetModelProof, SetModelRequest};
-use crate::session_state::SessionState;
-use crate::set_option::{SetOption, told_options};
-use crate::settings::ModeRoute;
-use crate::steering::{Steering, SteeringPrompt};
+use super::model::{SetModelProof, SetModelRequest};
+use super::set_option::{SetOption, told_options};
+use super::settings::ModeRoute;
+use crate::session::SessionState;
+use crate::turn::{Steering, SteeringPrompt};
 use crate::{ClientError, SessionCounters};
 
 /// Controls a session from anywhere, also while a turn runs in it.

@@ -1,5 +1,8 @@
 //! One living connection to one agent: its peer, its process, and how it ends.
 
+mod capability;
+pub(crate) mod dial;
+
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -16,13 +19,15 @@ use tokio::sync::{OnceCell, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::counters::CounterBook;
-use crate::dispatch::Dispatch;
-use crate::elicitation::Elicitations;
 use crate::error::{AgentDeath, ClientError};
 use crate::limits::{CLOSE_SESSIONS_TIMEOUT, DEATH_GRACE};
 use crate::options::ClientOptions;
-use crate::registry::Registry;
+use crate::serve::Dispatch;
+use crate::serve::Elicitations;
+use crate::session::CounterBook;
+use crate::session::Registry;
+
+pub(crate) use capability::Capability;
 
 /// What the agent said of itself, once it did.
 pub(crate) type AgentCell = Arc<OnceLock<Arc<InitializeResponse>>>;

@@ -6,9 +6,9 @@ use std::time::Duration;
 use acp_protocol::v1::{PromptRequest, SessionConfigOption, SessionId, SessionModeState, methods};
 use tokio::time::{Instant, sleep_until};
 
+use super::turn_gate::{Busy, change};
 use crate::connection::Lease;
-use crate::session_state::SessionState;
-use crate::slot::{Busy, change};
+use crate::session::SessionState;
 use crate::{ClientError, Prompt, SessionControl, SessionCounters, Turn, Updates};
 
 /// One session of an agent.
