@@ -2,16 +2,16 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::agents::AgentsArgs;
-use crate::completions::CompletionsArgs;
-use crate::config::{self, ConfigCommand};
-use crate::demo::DemoArgs;
-use crate::doctor::DoctorArgs;
-use crate::login::{LoginArgs, LogoutArgs};
-use crate::man::ManArgs;
+use crate::commands::agents::AgentsArgs;
+use crate::commands::completions::CompletionsArgs;
+use crate::commands::config::{self, ConfigCommand};
+use crate::commands::demo::DemoArgs;
+use crate::commands::doctor::DoctorArgs;
+use crate::commands::login::{LoginArgs, LogoutArgs};
+use crate::commands::man::ManArgs;
+use crate::commands::schema::SchemaName;
+use crate::commands::sessions::{CancelArgs, SessionsCommand, SetArgs};
 use crate::run::RunArgs;
-use crate::schema::SchemaName;
-use crate::sessions::{CancelArgs, SessionsCommand, SetArgs};
 
 /// One command for every agent of the Agent Client Protocol.
 #[derive(Debug, Parser)]

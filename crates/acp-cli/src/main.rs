@@ -1,19 +1,12 @@
 //! The acp program: one command for every agent of the Agent Client Protocol.
 
-mod agents;
+mod agent;
 mod args;
-mod completions;
+mod commands;
 mod config;
-mod demo;
-mod doctor;
 mod exit;
-mod inquiry;
-mod keys;
-mod login;
-mod man;
 mod outcome;
 mod run;
-mod schema;
 mod sessions;
 mod show;
 mod table;
@@ -44,23 +37,33 @@ fn main() -> ExitCode {
             // output that nobody reads, and a second Ctrl-C must be heard all the same.
             runtime.block_on(run::run(*args))
         }),
-        Command::Agents(args) => on_runtime(|runtime| runtime.block_on(agents::run(args))),
-        Command::Login(args) => on_runtime(|runtime| runtime.block_on(login::log_in(args))),
-        Command::Logout(args) => on_runtime(|runtime| runtime.block_on(login::log_out(args))),
-        Command::Doctor(args) => on_runtime(|runtime| runtime.block_on(doctor::run(args))),
-        Command::Completions(args) => completions::run(&args, Cli::command()).into(),
-        Command::Man(args) => man::run(&args, Cli::command()).into(),
-        Command::Config { command } => config::run(&command).into(),
-        Command::Schema { name } => schema::print(name).into(),
-        Command::Sessions { command } => {
-            on_runtime(|runtime| runtime.block_on(sessions::sessions(command)))
+        Command::Agents(args) => {
+            on_runtime(|runtime| runtime.block_on(commands::agents::run(args)))
         }
-        Command::Set(args) => on_runtime(|runtime| runtime.block_on(sessions::set(args))),
-        Command::Cancel(args) => on_runtime(|runtime| runtime.block_on(sessions::cancel(args))),
+        Command::Login(args) => {
+            on_runtime(|runtime| runtime.block_on(commands::login::log_in(args)))
+        }
+        Command::Logout(args) => {
+            on_runtime(|runtime| runtime.block_on(commands::login::log_out(args)))
+        }
+        Command::Doctor(args) => {
+            on_runtime(|runtime| runtime.block_on(commands::doctor::run(args)))
+        }
+        Command::Completions(args) => commands::completions::run(&args, Cli::command()).into(),
+        Command::Man(args) => commands::man::run(&args, Cli::command()).into(),
+        Command::Config { command } => commands::config::run(&command).into(),
+        Command::Schema { name } => commands::schema::print(name).into(),
+        Command::Sessions { command } => {
+            on_runtime(|runtime| runtime.block_on(commands::sessions::sessions(command)))
+        }
+        Command::Set(args) => on_runtime(|runtime| runtime.block_on(commands::sessions::set(args))),
+        Command::Cancel(args) => {
+            on_runtime(|runtime| runtime.block_on(commands::sessions::cancel(args)))
+        }
         // On a worker, where its connection is.
         Command::DemoAgent(args) => on_runtime(|runtime| {
             runtime
-                .block_on(async { tokio::spawn(demo::serve(args)).await })
+                .block_on(async { tokio::spawn(commands::demo::serve(args)).await })
                 .unwrap_or(Exit::StartFailed)
         }),
     }

@@ -10,7 +10,7 @@ use super::error::ConfigError;
 use super::places::{PROJECT_FILE, Surroundings, repository};
 
 /// Writes the user's own file, and returns where.
-pub(super) fn global(surroundings: &Surroundings) -> Result<PathBuf, ConfigError> {
+pub(crate) fn global(surroundings: &Surroundings) -> Result<PathBuf, ConfigError> {
     let path = surroundings
         .global_file()
         .ok_or_else(ConfigError::homeless)?;
@@ -23,7 +23,7 @@ pub(super) fn global(surroundings: &Surroundings) -> Result<PathBuf, ConfigError
 }
 
 /// Writes the file of the project that this folder belongs to, and returns where.
-pub(super) fn project(folder: &Path) -> Result<PathBuf, ConfigError> {
+pub(crate) fn project(folder: &Path) -> Result<PathBuf, ConfigError> {
     let folder = folder
         .canonicalize()
         .map_err(|error| ConfigError::unwritable(folder, error))?;

@@ -19,17 +19,16 @@
 //! mode go with the agent that the same one names: they do not count where somebody
 //! stronger chooses another agent.
 
-mod command;
 mod error;
 mod file;
-mod init;
+pub(crate) mod init;
 mod limits;
 mod load;
 mod mcp;
 mod places;
 mod project;
 mod settings;
-mod show;
+pub(crate) mod show;
 mod suggest;
 #[cfg(test)]
 mod tests;
@@ -40,11 +39,9 @@ use std::path::{Path, PathBuf};
 use acp_harness::Registry;
 use acp_protocol::v1::McpServer;
 
-pub(crate) use command::{ConfigCommand, HELP, run, variables};
 pub(crate) use error::ConfigError;
 use mcp::McpServers;
-use places::Surroundings;
-pub(crate) use places::repository;
+pub(crate) use places::{Surroundings, repository};
 pub(crate) use project::Note;
 pub(crate) use settings::{Flags, Origin, Setting, Settings};
 pub(crate) use value::{AllowLevel, Colour, Files, Time, Word};

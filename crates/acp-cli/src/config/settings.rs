@@ -91,7 +91,7 @@ macro_rules! settings {
 
         /// What one of those says who may.
         #[derive(Debug, Clone, Default)]
-        pub(super) struct Layer {
+        pub(crate) struct Layer {
             $(pub(super) $open: Option<Setting<$open_type>>,)*
             $(pub(super) $set: Option<Setting<$set_type>>,)*
         }
@@ -111,7 +111,7 @@ macro_rules! settings {
         impl Settings {
             /// Takes of each setting what the strongest says of it; the strongest comes
             /// last.
-            pub(super) fn of(layers: Vec<Layer>) -> Self {
+            pub(crate) fn of(layers: Vec<Layer>) -> Self {
                 let mut all = Layer::default();
                 for layer in layers {
                     $(all.$open = layer.$open.or(all.$open);)*

@@ -10,7 +10,7 @@ use crate::table::Table;
 use acp_harness::registry;
 
 /// Shows it to a program.
-pub(super) fn json(configuration: &Configuration) -> Value {
+pub(crate) fn json(configuration: &Configuration) -> Value {
     let rows = configuration.settings.rows().into_iter();
     let settings: serde_json::Map<_, _> = rows
         .map(|row| {
@@ -43,7 +43,7 @@ pub(super) fn json(configuration: &Configuration) -> Value {
 }
 
 /// Shows it to a person whose terminal is so wide.
-pub(super) fn table(configuration: &Configuration, width: Option<usize>) -> String {
+pub(crate) fn table(configuration: &Configuration, width: Option<usize>) -> String {
     let mut table = Table::new(["setting", "value", "said by"]);
     for row in configuration.settings.rows() {
         let value = match &row.value {

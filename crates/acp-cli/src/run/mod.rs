@@ -1,6 +1,5 @@
 //! `acp run`: one prompt, one turn.
 
-mod agent;
 mod args;
 mod attach;
 mod consent;
@@ -14,8 +13,7 @@ mod prompt;
 mod serve;
 mod watch;
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use acp_client::{Client, ClientOptions};
@@ -24,21 +22,18 @@ use acp_protocol::rpc::Limits;
 use acp_protocol::v1::{ContentBlock, Implementation};
 use tokio::sync::mpsc;
 
+use crate::agent::{Agent, Asked, Origin, id_of, let_remember, working_folder};
 use crate::config;
 use crate::exit::Exit;
 use crate::outcome::Outcome;
 use crate::sessions::{AgentId, Kept, Target};
-use crate::show::{Format, Open, Output};
-pub(crate) use agent::{Agent, AgentError};
-use agent::{Asked, Origin};
-pub(crate) use args::{AgentArgs, RunArgs};
+use crate::show::{Format, Open, Output, Served};
+pub(crate) use args::RunArgs;
 use attach::Attachment;
 use consent::Consent;
 use interrupts::Interrupts;
-pub(crate) use keep::{ask, let_remember};
 use open::Wishes;
 use person::Person;
-pub(crate) use serve::Served;
 use watch::{Bounds, Total, Watch};
 
 /// How long an agent may be silent if nothing else is said: longer than the longest command
@@ -131,7 +126,7 @@ impl Run {
         let agent = Agent::choose(&asked, &args.agent, &cwd);
         let mut agent = agent.map_err(|error| Outcome::no_agent(&error))?;
         if let Some(target) = &target {
-            keep::let_remember(&mut agent, target.folder());
+            let_remember(&mut agent, target.folder());
         }
         let settings = &config.settings;
         let options = client_options(settings.start_timeout.value.map(Into::into));
@@ -151,7 +146,7 @@ impl Run {
         let idle = settings.idle_timeout.value;
         Ok(Self {
             client: Client::new(agent.launch.clone(), options),
-            agent_id: keep::id_of(&agent, &args.agent),
+            agent_id: id_of(&agent, &args.agent),
             target,
             agent,
             consent: Consent::new(&args.consent, settings.allow.value, &cwd),
@@ -288,18 +283,6 @@ fn client_options(start_timeout: Option<Duration>) -> ClientOptions {
     options
 }
 
-/// Finds a folder that an option names.
-pub(crate) fn working_folder(folder: &Path, option: &str) -> Result<PathBuf, Outcome> {
-    let resolved = folder.canonicalize().and_then(|path| match path.is_dir() {
-        true => Ok(path),
-        false => Err(io::ErrorKind::NotADirectory.into()),
-    });
-    resolved.map_err(|error| {
-        let message = format!("failed to work in {}: {error}", folder.display());
-        Outcome::usage(message, &format!("{option} takes a folder that exists"))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -316,6 +299,7 @@ mod tests {
     use tokio::time::Instant;
 
     use super::args::ConsentArgs;
+    use crate::agent::AgentArgs;
 
     /// An agent that answers what it is told to.
     struct Scripted {

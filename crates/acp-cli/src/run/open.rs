@@ -8,10 +8,10 @@ use acp_harness::model::{Demand, Settings};
 use acp_harness::turn::{Observer, Opening, Ready, TurnError};
 use acp_protocol::v1::McpServer;
 
-use super::agent::{Agent, Origin};
 use super::args::SessionArgs;
 use super::keep::as_settings;
-use super::{mcp, working_folder};
+use super::mcp;
+use crate::agent::{Agent, Origin, working_folder};
 use crate::config::{Configuration, Setting, Word};
 use crate::outcome::Outcome;
 use crate::sessions::{Change, Kept};

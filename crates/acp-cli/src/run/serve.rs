@@ -16,36 +16,11 @@ use acp_protocol::v1::{
 use tokio::sync::mpsc;
 
 use crate::config::Files;
-use crate::show::Excerpt;
+use crate::show::{Excerpt, Served};
 
 /// Things served that wait to be shown. An agent that does more at once waits until they
 /// are: a person may be asked something meanwhile.
 const MAX_WAITING: usize = 256;
-
-/// Something that was served to the agent, or refused.
-#[derive(Debug)]
-pub(crate) enum Served {
-    File {
-        write: bool,
-        path: String,
-        error: Option<String>,
-    },
-    Command {
-        /// `None` when it was not started.
-        terminal: Option<String>,
-        command: String,
-        args: Vec<String>,
-        cwd: Option<String>,
-        error: Option<String>,
-    },
-    CommandEnd {
-        terminal: String,
-        exit_code: Option<u32>,
-        signal: Option<String>,
-        /// The ends of what it wrote.
-        output: Excerpt,
-    },
-}
 
 /// Offers the agent these files, and terminals, and gives what is told of it.
 pub(super) fn offer(

@@ -13,10 +13,9 @@ use tokio::time::{Instant, sleep_until};
 use super::consent::Consent;
 use super::interrupts::Interrupts;
 use super::person::Person;
-use super::serve::Served;
 use crate::outcome::Outcome;
 use crate::sessions::Kept;
-use crate::show::{Answered, Output};
+use crate::show::{Answered, Output, Served};
 
 /// How long a turn may take.
 #[derive(Debug, Clone, Copy, Default)]

@@ -13,20 +13,18 @@
 //!   that makes no sense is put aside.
 
 mod args;
-mod busy;
-mod commands;
-mod control;
+pub(crate) mod busy;
+pub(crate) mod control;
 mod kept;
-mod limits;
-mod place;
-mod record;
-mod store;
-mod target;
-mod wishes;
+pub(crate) mod limits;
+pub(crate) mod place;
+pub(crate) mod record;
+pub(crate) mod store;
+pub(crate) mod target;
+pub(crate) mod wishes;
 
 pub(crate) use args::KeepArgs;
 pub(crate) use busy::NotClaimed;
-pub(crate) use commands::{CancelArgs, SessionsCommand, SetArgs, cancel, sessions, set};
 pub(crate) use kept::{Kept, Rung, Told};
 pub(crate) use place::AgentId;
 pub(crate) use record::TurnEnded;

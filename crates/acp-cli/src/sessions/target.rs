@@ -152,7 +152,7 @@ impl Target {
 }
 
 /// Paths are text in the protocol too.
-pub(super) fn text_of(folder: PathBuf) -> Result<String, NoTarget> {
+pub(crate) fn text_of(folder: PathBuf) -> Result<String, NoTarget> {
     let text = folder.into_os_string().into_string();
     text.map_err(|folder| NoTarget::NoText {
         folder: folder.into(),

@@ -12,8 +12,8 @@ use acp_protocol::v1::{
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::Served;
 use super::{Answered, Ending};
-use crate::run::Served;
 use crate::sessions::{Rung, Told};
 
 /// The schema of the events, as it is published.

@@ -14,6 +14,7 @@ mod part;
 mod plan;
 mod rows;
 mod said;
+mod served;
 mod stage;
 mod style;
 mod terminal;
@@ -37,7 +38,6 @@ use serde_json::value::RawValue;
 use crate::config::Colour;
 use crate::exit::Exit;
 use crate::outcome::Outcome;
-use crate::run::Served;
 use crate::sessions::Told;
 pub(crate) use cleaner::clean;
 pub(crate) use excerpt::Excerpt;
@@ -45,6 +45,7 @@ use human::Screen;
 use json::Event;
 pub(crate) use json::SCHEMA;
 pub(crate) use line::{one_line, shown};
+pub(crate) use served::Served;
 pub(crate) use stage::clear;
 use stage::{Sink, Stage};
 
@@ -268,7 +269,7 @@ impl Output {
         match &mut self.json {
             _ if self.broken || self.format == Format::Quiet => Ok(()),
             Some(out) => Event::served(served).write(out),
-            None => match in_words(served) {
+            None => match served.in_words() {
                 Some((label, text)) => self.stage.act(|screen| screen.served(label, &text)),
                 None => Ok(()),
             },
@@ -417,41 +418,6 @@ pub(crate) fn print(done: Result<String, Outcome>) -> Exit {
 pub(crate) fn fail(outcome: &Outcome) -> Exit {
     Output::standard(Format::Human, Colour::Auto).end(outcome);
     outcome.exit
-}
-
-/// What a person is told of what was served: commands, and what was refused. Agents tell the
-/// rest themselves.
-fn in_words(served: &Served) -> Option<(&'static str, String)> {
-    match served {
-        Served::File { error: None, .. } | Served::CommandEnd { .. } => None,
-        Served::File {
-            write,
-            path,
-            error: Some(error),
-        } => {
-            let operation = if *write { "write" } else { "read" };
-            let text = format!("{operation} {}: {}", one_line(path), shown(error));
-            Some(("file", text))
-        }
-        Served::Command {
-            command,
-            args,
-            error,
-            ..
-        } => {
-            let mut line = command.clone();
-            for arg in args {
-                line.push(' ');
-                line.push_str(arg);
-            }
-            let line = one_line(&line);
-            let text = match error {
-                Some(error) => format!("{line}: {}", shown(error)),
-                None => line,
-            };
-            Some(("runs", text))
-        }
-    }
 }
 
 /// Tells whether an agent says or does something by an update.

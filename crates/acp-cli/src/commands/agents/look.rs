@@ -7,8 +7,8 @@ use acp_harness::registry::{AgentEntry, NotInstalled, Programs, Registry};
 use acp_harness::version::{ChildRunner, Probe, ProbeCommand, Version, VersionRejection};
 use tokio::task::JoinSet;
 
-use crate::keys::{KeyFound, Keys};
-use crate::run::Agent;
+use crate::agent::Agent;
+use crate::agent::keys::{KeyFound, Keys};
 
 /// What is known of one agent.
 #[derive(Debug, Clone)]

@@ -6,11 +6,11 @@ use acp_protocol::v1::{AuthMethod, InitializeResponse};
 use serde_json::{Value, json};
 
 use super::report::{Check, Report};
+use crate::agent::inquiry::{Answer, Inquiry, LoginState};
+use crate::agent::keys::{KeyFound, Keys};
+use crate::agent::{Agent, AgentError};
 use crate::config::{self, Configuration, Origin};
-use crate::inquiry::{Answer, Inquiry, LoginState};
-use crate::keys::{KeyFound, Keys};
 use crate::outcome::Outcome;
-use crate::run::{Agent, AgentError};
 use crate::show::one_line;
 
 /// Asks the chosen agent, and tells what came of it.

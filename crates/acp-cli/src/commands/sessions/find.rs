@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::words::names;
+use crate::agent::working_folder;
 use crate::outcome::Outcome;
-use crate::run::working_folder;
 use crate::sessions::place::{SessionName, scope_of};
 use crate::sessions::record::Record;
 use crate::sessions::store::{Listing, Store};

@@ -13,12 +13,12 @@ use acp_harness::registry::AgentEntry;
 use acp_protocol::v1::{AuthMethod, AuthMethodAgent};
 use clap::Args;
 
+use crate::agent::Agent;
+use crate::agent::inquiry::{Inquiry, LoginState, unless_interrupted};
+use crate::agent::keys::Keys;
 use crate::config::{self, Agent as Chosen, Configuration, Flags, Word};
 use crate::exit::Exit;
-use crate::inquiry::{Inquiry, LoginState, unless_interrupted};
-use crate::keys::Keys;
 use crate::outcome::Outcome;
-use crate::run::Agent;
 use crate::show::{one_line, print};
 pub(crate) use logout::{LogoutArgs, log_out};
 use methods::Methods;

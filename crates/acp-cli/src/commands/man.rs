@@ -8,7 +8,7 @@ use clap::{Args, Command};
 use clap_mangen::Man;
 use roff::{Roff, bold, roman};
 
-use crate::config;
+use super::config;
 use crate::exit::{self, Exit};
 use crate::outcome::Outcome;
 use crate::show::{fail, one_line};

@@ -1,7 +1,7 @@
 //! A home of its own for each user and agent.
 
-#[cfg_attr(unix, path = "isolation/unix.rs")]
-#[cfg_attr(not(unix), path = "isolation/other.rs")]
+#[cfg_attr(unix, path = "unix.rs")]
+#[cfg_attr(not(unix), path = "other.rs")]
 mod folders;
 
 use std::io;

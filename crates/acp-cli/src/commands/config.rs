@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use clap::{Args, Subcommand};
 
-use super::{Flags, Settings, Surroundings, init, load, show};
+use crate::config::{Flags, Settings, Surroundings, init, load, show};
 use crate::exit::Exit;
 use crate::outcome::Outcome;
 use crate::show::print;

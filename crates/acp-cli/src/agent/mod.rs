@@ -1,4 +1,9 @@
-//! Which agent is asked, and how it is started.
+//! Which agent is asked, how it is started, and its keys.
+
+mod args;
+mod id;
+pub(crate) mod inquiry;
+pub(crate) mod keys;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -11,10 +16,11 @@ use acp_harness::launch::{EnvError, EnvPolicy, describe, preflight};
 use acp_harness::registry::{AgentEntry, NotInstalled, Registry, UnknownAgent};
 use acp_harness::version::{Probe, ProbeCommand};
 
-use super::args::AgentArgs;
+use self::keys::{KeyError, KeyFound, Keys};
 use crate::config::{self, Configuration, Word};
-use crate::keys::{KeyError, KeyFound, Keys};
 use crate::outcome::Outcome;
+pub(crate) use args::{AgentArgs, word};
+pub(crate) use id::{ask, asked, id_of, let_remember};
 
 /// The name of the agent that needs no model, and is there on every machine.
 pub(crate) const DEMO: &str = "demo";
@@ -249,6 +255,18 @@ fn spell_out(path: &Path) -> io::Result<PathBuf> {
         (Some(parent), Some(name)) => Ok(parent.canonicalize()?.join(name)),
         _ => Err(io::ErrorKind::InvalidInput.into()),
     }
+}
+
+/// Finds a folder that an option names.
+pub(crate) fn working_folder(folder: &Path, option: &str) -> Result<PathBuf, Outcome> {
+    let resolved = folder.canonicalize().and_then(|path| match path.is_dir() {
+        true => Ok(path),
+        false => Err(io::ErrorKind::NotADirectory.into()),
+    });
+    resolved.map_err(|error| {
+        let message = format!("failed to work in {}: {error}", folder.display());
+        Outcome::usage(message, &format!("{option} takes a folder that exists"))
+    })
 }
 
 #[cfg(all(test, unix))]

@@ -5,10 +5,10 @@ use acp_harness::registry::AgentEntry;
 use clap::Args;
 
 use super::{chosen, here, known, start};
+use crate::agent::inquiry::{Inquiry, unless_interrupted};
+use crate::agent::keys::{KeyFound, Keys};
 use crate::config::{Configuration, Word};
 use crate::exit::Exit;
-use crate::inquiry::{Inquiry, unless_interrupted};
-use crate::keys::{KeyFound, Keys};
 use crate::outcome::Outcome;
 use crate::show::print;
 

@@ -8,9 +8,9 @@ use std::path::Path;
 
 use clap::Args;
 
+use crate::agent::keys::Keys;
 use crate::config::{self, Agent, Configuration, Flags};
 use crate::exit::Exit;
-use crate::keys::Keys;
 use crate::outcome::Outcome;
 use crate::show::print;
 use crate::table::width;

@@ -9,8 +9,8 @@ use clap::Args;
 use serde_json::json;
 
 use super::words::about;
+use crate::agent::{Agent, AgentArgs, ask, let_remember, working_folder};
 use crate::outcome::Outcome;
-use crate::run::{Agent, AgentArgs, ask, let_remember, working_folder};
 use crate::sessions::place::scope_of;
 use crate::sessions::record::Record;
 use crate::sessions::store::Store;

@@ -6,8 +6,8 @@ use acp_harness::registry::Origin;
 use serde_json::{Value, json};
 
 use super::{Seen, SeenVersion};
+use crate::agent::keys::KeyFound;
 use crate::config::{self, Agent, Configuration};
-use crate::keys::KeyFound;
 use crate::table::Table;
 
 /// Shows all agents: those that are installed first.

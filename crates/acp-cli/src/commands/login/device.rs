@@ -5,9 +5,9 @@ use acp_harness::login::{DeviceCommand, LoginError, Logins};
 use acp_harness::registry::Registry;
 
 use super::say;
+use crate::agent::Agent;
 use crate::exit::Exit;
 use crate::outcome::Outcome;
-use crate::run::Agent;
 use crate::show::one_line;
 
 /// Runs the agent's login command, shows what is to be done, and waits until it is.

@@ -4,7 +4,7 @@ use std::io::{self, BufRead as _, IsTerminal, Read as _, Write as _, stderr, std
 
 use acp_harness::Secret;
 
-use crate::keys::{MAX_KEY, read_key};
+use crate::agent::keys::{MAX_KEY, read_key};
 
 /// Reads a secret: typed without being shown where there is a terminal, else from
 /// standard input.

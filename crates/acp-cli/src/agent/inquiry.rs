@@ -9,10 +9,10 @@ use acp_harness::login::AuthPolicy;
 use acp_harness::turn::{Opening, TurnError};
 use acp_protocol::v1::{Implementation, InitializeResponse, SessionConfigOption, SessionModeState};
 
+use crate::agent::Agent;
 use crate::config::Time;
 use crate::exit::Exit;
 use crate::outcome::Outcome;
-use crate::run::Agent;
 
 /// An agent that is asked.
 pub(crate) struct Inquiry {

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::agent::inquiry::unless_interrupted;
 use crate::config::{self, Configuration, Flags, Origin, Word};
 use crate::exit::{self, Exit};
-use crate::inquiry::unless_interrupted;
 use crate::outcome::Outcome;
 use crate::show::fail;
 use crate::table::width;

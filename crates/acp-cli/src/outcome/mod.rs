@@ -13,9 +13,9 @@ use acp_harness::turn::{TimeLimit, TurnError};
 use acp_protocol::rpc::CallError;
 use acp_protocol::v1::StopReason;
 
+use crate::agent::AgentError;
 use crate::config::ConfigError;
 use crate::exit::Exit;
-use crate::run::AgentError;
 use crate::sessions::{NotClaimed, NotSet};
 use crate::show::{one_line, shown};
 
