@@ -6,7 +6,7 @@ use acp_host::{HostError, HostErrorKind};
 use acp_protocol::rpc::{ErrorCode, Fault};
 use serde::Serialize;
 
-use crate::guard::Panicked;
+use crate::host_call::HostPanicked;
 
 /// The methods in whose name failures are told.
 pub(crate) const PROMPT: &str = "session/prompt";
@@ -14,7 +14,7 @@ pub(crate) const PROMPT: &str = "session/prompt";
 /// What a client can act upon, as the `data` of an error.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Reason {
+pub(crate) struct ErrorData {
     reason: &'static str,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     retryable: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Reason {
     max: Option<usize>,
 }
 
-impl Reason {
+impl ErrorData {
     pub(crate) fn new(reason: &'static str) -> Self {
         Self {
             reason,
@@ -76,7 +76,7 @@ pub(crate) fn from_host(method: &str, error: HostError) -> Fault {
         }
         HostErrorKind::Busy { retry_after } => {
             Fault::new(ErrorCode::INTERNAL, text("the agent is busy"))
-                .with_data(&Reason::new("busy").retryable(retry_after))
+                .with_data(&ErrorData::new("busy").retryable(retry_after))
         }
         HostErrorKind::Internal | _ => Fault::new(ErrorCode::INTERNAL, text("the agent failed")),
     };
@@ -86,12 +86,12 @@ pub(crate) fn from_host(method: &str, error: HostError) -> Fault {
 /// What a host call came to.
 pub(crate) fn called<T>(
     method: &str,
-    result: Result<Result<T, HostError>, Panicked>,
+    result: Result<Result<T, HostError>, HostPanicked>,
 ) -> Result<T, Fault> {
     match result {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(from_host(method, error)),
-        Err(Panicked) => Err(internal(method, "the agent failed")),
+        Err(HostPanicked) => Err(internal(method, "the agent failed")),
     }
 }
 

@@ -82,49 +82,18 @@
 //! | read and write the client's files | [`ClientLink::read_text_file`](host::ClientLink::read_text_file) and its sibling |
 //! | have the client run a command | [`ClientLink::create_terminal`](host::ClientLink::create_terminal) |
 
-mod after;
-mod agent;
-mod builder;
-mod client_calls;
-mod connection;
-mod content;
-mod cursor;
 pub mod demo;
-mod elicit;
-mod ending;
-mod establish;
 mod fault;
-mod gate;
-mod gate_trip;
-mod guard;
-mod handshake;
+mod host_call;
 pub mod kit;
 mod limits;
-mod link;
-mod list;
-mod login;
-mod memory;
-mod numbering;
-mod outcome;
-mod parts;
-mod prompt;
-mod registry;
-mod replay;
-mod run;
+mod random_id;
+mod serve;
 mod session;
-mod settings;
-mod setup;
-mod shown;
-mod slot;
-mod stamp;
-mod terminal;
-mod time;
-mod translate;
-mod unique;
+mod turn;
 mod wire;
 
 pub use acp_host as host;
 pub use acp_protocol::rpc::CloseCause;
-pub use agent::Agent;
-pub use builder::{AgentBuilder, BuildError};
 pub use limits::AgentLimits;
+pub use serve::{Agent, AgentBuilder, BuildError};

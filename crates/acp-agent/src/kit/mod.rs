@@ -50,26 +50,8 @@
 //! returns then, the client reads `cancelled`. A function that does not end is
 //! dropped after a [grace](Kit::with_cancel_grace).
 
-mod ask;
-mod command;
-mod compaction;
-mod earlier;
-mod error;
-mod facts;
 mod history;
-mod journal;
-mod lifecycle;
-mod memory;
-mod permission;
-mod prompt;
-mod question;
-mod record;
-mod recorder;
-mod requests;
 mod session;
-mod settings;
-mod telling;
-mod tool;
 mod turn;
 
 use std::{sync::Arc, time::Duration};
@@ -77,24 +59,17 @@ use std::{sync::Arc, time::Duration};
 use acp_host::{Command, ConfigOption};
 
 use crate::AgentBuilder;
-use facts::LiveSessions;
 use history::Kept;
+use session::facts::KitSessions;
 
-pub use ask::{Ask, AskOr};
-pub use command::RunningCommand;
-pub use compaction::RunningCompaction;
-pub use earlier::Earlier;
-pub use error::{TurnEnd, TurnError};
-pub use history::{History, HistoryError, Page, StoredSession};
-pub use memory::MemoryHistory;
-pub use permission::{Answer, Permission};
-pub use prompt::Prompt;
-pub use question::{QuestionError, form_of};
-pub use record::{Ending, Record, What};
-pub use requests::AddressVisit;
+pub use history::{
+    Earlier, Ending, History, HistoryError, MemoryHistory, Page, Record, StoredSession, What,
+};
 pub use session::KitSession;
-pub use tool::{RunningTool, ToolDraft};
-pub use turn::Turn;
+pub use turn::{
+    AddressVisit, Answer, Ask, AskOr, Permission, Prompt, QuestionError, RunningCommand,
+    RunningCompaction, RunningTool, ToolDraft, Turn, TurnEnd, TurnError, form_of,
+};
 
 /// Answers prompts: the one thing that makes an agent.
 ///
@@ -132,7 +107,7 @@ pub struct Kit<H> {
     kept: Option<Kept>,
     options: Vec<ConfigOption>,
     commands: Arc<[Command]>,
-    live: LiveSessions,
+    live: KitSessions,
 }
 
 impl<H: TurnHandler> Kit<H> {
@@ -144,7 +119,7 @@ impl<H: TurnHandler> Kit<H> {
             kept: None,
             options: Vec::new(),
             commands: Arc::default(),
-            live: LiveSessions::default(),
+            live: KitSessions::default(),
         }
     }
 

@@ -1,0 +1,226 @@
+//! What is known of a session of the kit.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use acp_host::{
+    CatalogEntry, Command, ConfigChange, ConfigOption, ConfigValue, Event, EventBody, HostError,
+    LoopId, SessionId, SessionInfo, Setup,
+};
+
+use crate::kit::{
+    history::{Kept, StoredSession},
+    turn::permission::OpenGates,
+};
+
+/// What a turn knows of its session.
+#[derive(Debug)]
+pub(in crate::kit) struct SessionFacts {
+    pub(in crate::kit) id: SessionId,
+    pub(in crate::kit) setup: Setup,
+    pub(in crate::kit) loop_id: LoopId,
+    pub(in crate::kit) gates: OpenGates,
+    pub(in crate::kit) kept: Option<Kept>,
+    commands: Arc<[Command]>,
+    options: Mutex<Vec<ConfigOption>>,
+    title: Mutex<Option<String>>,
+    /// Held while facts are written, so that the last ones are written last.
+    writing: tokio::sync::Mutex<()>,
+    /// The number of the next event of the session as a whole.
+    next: AtomicU64,
+}
+
+/// The loop that answers the user; each session has one.
+static MAIN: LazyLock<LoopId> = LazyLock::new(|| LoopId::from("main"));
+
+impl SessionFacts {
+    pub(in crate::kit) fn new(
+        id: SessionId,
+        setup: Setup,
+        kept: Option<Kept>,
+        commands: Arc<[Command]>,
+        options: Vec<ConfigOption>,
+    ) -> Self {
+        Self {
+            id,
+            setup,
+            loop_id: MAIN.clone(),
+            gates: OpenGates::default(),
+            kept,
+            commands,
+            options: Mutex::new(options),
+            title: Mutex::default(),
+            writing: tokio::sync::Mutex::default(),
+            next: AtomicU64::new(0),
+        }
+    }
+
+    /// The title and the options that it had before. What cannot be set any
+    /// more is not.
+    pub(in crate::kit) fn with_stored(mut self, stored: StoredSession) -> Self {
+        self.title = Mutex::new(stored.entry.title);
+        let mut values = stored.options;
+        for option in &mut *lock(&self.options) {
+            if let Some(value) = values.remove(&option.id) {
+                option.set(value);
+            }
+        }
+        self
+    }
+
+    /// What the client is told when the session begins.
+    pub(in crate::kit) fn first_news(&self) -> Vec<EventBody> {
+        let mut news = Vec::new();
+        if !self.commands.is_empty() {
+            news.push(EventBody::CommandsChanged(self.commands.to_vec()));
+        }
+        if let Some(title) = &*lock(&self.title) {
+            let info = SessionInfo::new().with_title(title.as_str());
+            news.push(EventBody::InfoChanged(info));
+        }
+        news
+    }
+
+    pub(in crate::kit) fn event(&self, body: EventBody) -> Event {
+        Event::of_session(self.next.fetch_add(1, Ordering::Relaxed), body)
+    }
+
+    pub(in crate::kit) fn options(&self) -> Vec<ConfigOption> {
+        lock(&self.options).clone()
+    }
+
+    pub(in crate::kit) fn option(&self, id: &str) -> Option<ConfigValue> {
+        let options = lock(&self.options);
+        let option = options.iter().find(|option| option.id == id)?;
+        Some(option.value())
+    }
+
+    /// Sets an option, and returns all of them. Nothing has changed if that
+    /// fails.
+    pub(in crate::kit) async fn set_option(
+        &self,
+        change: ConfigChange,
+    ) -> Result<Vec<ConfigOption>, HostError> {
+        let _writing = self.writing.lock().await;
+        let mut options = self.options();
+        let option = options.iter_mut().find(|option| option.id == change.option);
+        if !option.is_some_and(|option| option.set(change.value)) {
+            return Err(HostError::public("the option cannot be set to this"));
+        }
+        let title = lock(&self.title).clone();
+        self.update(self.stored(title, &options)).await?;
+        lock(&self.options).clone_from(&options);
+        Ok(options)
+    }
+
+    /// Takes note of the title, for the client and for the history.
+    pub(in crate::kit) async fn set_title(&self, title: String) -> Result<SessionInfo, HostError> {
+        let _writing = self.writing.lock().await;
+        let info = SessionInfo::new().with_title(title.as_str());
+        let stored = self.stored(Some(title.clone()), &self.options());
+        self.update(stored).await?;
+        *lock(&self.title) = Some(title);
+        Ok(info)
+    }
+
+    /// Has the history begin the session.
+    pub(in crate::kit) async fn create(&self) -> Result<(), HostError> {
+        match &self.kept {
+            Some(kept) => Ok(kept.0.create(self.stored(None, &self.options())).await?),
+            None => Ok(()),
+        }
+    }
+
+    /// Has the history take note of how the session was taken up.
+    pub(in crate::kit) async fn take_up(&self) -> Result<(), HostError> {
+        let title = lock(&self.title).clone();
+        self.update(self.stored(title, &self.options())).await
+    }
+
+    async fn update(&self, stored: StoredSession) -> Result<(), HostError> {
+        match &self.kept {
+            Some(kept) => Ok(kept.0.update(stored).await?),
+            None => Ok(()),
+        }
+    }
+
+    fn stored(&self, title: Option<String>, options: &[ConfigOption]) -> StoredSession {
+        let directories = self.setup.additional_directories.clone();
+        let mut entry = CatalogEntry::new(self.id.clone())
+            .with_cwd(self.setup.cwd.clone())
+            .with_additional_directories(directories);
+        entry.title = title;
+        let options = options.iter();
+        let options = options.map(|option| (option.id.clone(), option.value()));
+        StoredSession::new(entry).with_options(options.collect())
+    }
+}
+
+/// The sessions of a kit that are live, by their ids. Bounded by the agent's
+/// sessions: those that have ended are swept out as new ones begin.
+#[derive(Debug, Default)]
+pub(in crate::kit) struct KitSessions(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    sessions: HashMap<SessionId, Weak<SessionFacts>>,
+    /// So many are swept: twice as many as were left by the last time, so that
+    /// each session pays for one look.
+    sweep_at: usize,
+}
+
+impl KitSessions {
+    pub(in crate::kit) fn insert(&self, facts: &Arc<SessionFacts>) {
+        let mut known = lock(&self.0);
+        if known.sessions.len() >= known.sweep_at {
+            known.sessions.retain(|_, facts| facts.strong_count() > 0);
+            known.sweep_at = 2 * known.sessions.len() + 1;
+        }
+        known
+            .sessions
+            .insert(facts.id.clone(), Arc::downgrade(facts));
+    }
+
+    pub(in crate::kit) fn get(&self, id: &SessionId) -> Option<Arc<SessionFacts>> {
+        lock(&self.0).sessions.get(id)?.upgrade()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing that can panic runs under these.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_that_ended_are_swept_out() {
+        let live = KitSessions::default();
+        let begin = |name: String| {
+            let id = SessionId::new(name).expect("it names a session");
+            let setup = Setup::new("/");
+            let facts = Arc::new(SessionFacts::new(
+                id,
+                setup,
+                None,
+                Arc::default(),
+                Vec::new(),
+            ));
+            live.insert(&facts);
+            facts
+        };
+        let stays = begin("stays".to_owned());
+        for number in 0..1000 {
+            drop(begin(number.to_string()));
+        }
+        assert!(live.get(&stays.id).is_some());
+        assert!(lock(&live.0).sessions.len() < 10, "one of them lives");
+    }
+}

@@ -1,0 +1,121 @@
+//! Sessions of the kit: begun, taken up again, listed, deleted, set.
+
+use std::sync::Arc;
+
+use acp_host::{
+    CatalogEntry, CatalogQuery, ConfigCatalog, ConfigChange, ConfigController, ConfigOption,
+    HostError, Loaded, SessionCatalog, SessionDeleter, SessionHost, SessionId, SessionLoader,
+    SessionResumer, Setup,
+};
+
+use crate::kit::{
+    Kit, KitSession, TurnHandler,
+    history::journal::{Journal, Records},
+    history::{Kept, StoredSession, unknown},
+    session::facts::SessionFacts,
+};
+use crate::random_id::unique_name;
+
+impl<H: TurnHandler> SessionHost for Kit<H> {
+    type Session = KitSession<H>;
+
+    async fn new_session(&self, setup: Setup) -> Result<KitSession<H>, HostError> {
+        let id = SessionId::new(unique_name()).map_err(HostError::internal)?;
+        let facts = self.facts(id, setup);
+        facts.create().await?;
+        Ok(self.begin(facts))
+    }
+}
+
+impl<H: TurnHandler> SessionResumer for Kit<H> {
+    type Session = KitSession<H>;
+
+    async fn resume_session(
+        &self,
+        id: SessionId,
+        setup: Setup,
+    ) -> Result<KitSession<H>, HostError> {
+        let stored = self.kept()?.0.get(&id).await?.ok_or_else(unknown)?;
+        self.take_up(id, setup, stored).await
+    }
+}
+
+impl<H: TurnHandler> SessionLoader for Kit<H> {
+    type Session = KitSession<H>;
+
+    async fn load_session(
+        &self,
+        id: SessionId,
+        setup: Setup,
+    ) -> Result<Loaded<KitSession<H>>, HostError> {
+        let kept = self.kept()?;
+        let stored = kept.0.get(&id).await?.ok_or_else(unknown)?;
+        let records = Records::new(kept.clone(), id.clone(), stored.length);
+        let session = self.take_up(id, setup, stored).await?;
+        let journal = Journal::new(records, session.loop_id());
+        Ok(Loaded::new(session, journal))
+    }
+}
+
+impl<H: TurnHandler> SessionCatalog for Kit<H> {
+    async fn list(&self, query: CatalogQuery) -> Result<Vec<CatalogEntry>, HostError> {
+        Ok(self.kept()?.0.list(query).await?)
+    }
+}
+
+impl<H: TurnHandler> SessionDeleter for Kit<H> {
+    async fn delete(&self, id: &SessionId) -> Result<(), HostError> {
+        Ok(self.kept()?.0.delete(id).await?)
+    }
+}
+
+impl<H: TurnHandler> ConfigCatalog for Kit<H> {
+    async fn options(&self, session: &SessionId) -> Result<Vec<ConfigOption>, HostError> {
+        Ok(self.live.get(session).ok_or_else(unknown)?.options())
+    }
+}
+
+impl<H: TurnHandler> ConfigController for Kit<H> {
+    async fn set(
+        &self,
+        session: &SessionId,
+        change: ConfigChange,
+    ) -> Result<Vec<ConfigOption>, HostError> {
+        let facts = self.live.get(session).ok_or_else(unknown)?;
+        facts.set_option(change).await
+    }
+}
+
+impl<H: TurnHandler> Kit<H> {
+    fn kept(&self) -> Result<&Kept, HostError> {
+        self.kept
+            .as_ref()
+            .ok_or_else(|| HostError::public("this agent remembers no sessions"))
+    }
+
+    fn facts(&self, id: SessionId, setup: Setup) -> SessionFacts {
+        let (kept, commands) = (self.kept.clone(), self.commands.clone());
+        SessionFacts::new(id, setup, kept, commands, self.options.clone())
+    }
+
+    async fn take_up(
+        &self,
+        id: SessionId,
+        setup: Setup,
+        stored: StoredSession,
+    ) -> Result<KitSession<H>, HostError> {
+        let facts = self.facts(id, setup).with_stored(stored);
+        facts.take_up().await?;
+        Ok(self.begin(facts))
+    }
+
+    fn begin(&self, facts: SessionFacts) -> KitSession<H> {
+        let facts = Arc::new(facts);
+        if !self.options.is_empty() {
+            // Whoever sets an option looks for it.
+            self.live.insert(&facts);
+        }
+        let handler = Arc::clone(&self.handler);
+        KitSession::new(facts, handler, self.cancel_grace)
+    }
+}

@@ -1,0 +1,84 @@
+//! A conversation that is shortened, so that it fits the model.
+
+use acp_host::{Block, Compaction, CompactionStatus, EventBody};
+
+use crate::kit::{Turn, TurnError};
+
+impl Turn {
+    /// Begins to shorten the conversation, and tells the client, if it shows
+    /// that.
+    ///
+    /// # Errors
+    ///
+    /// [`TurnError`] if nobody waits for the turn any more.
+    pub async fn compact(&self) -> Result<RunningCompaction<'_>, TurnError> {
+        let running = RunningCompaction {
+            turn: self,
+            id: self.name("compaction"),
+            has_ended: false,
+        };
+        running.tell(CompactionStatus::InProgress).await?;
+        Ok(running)
+    }
+}
+
+/// A conversation that is being shortened. Dropped without an end, it is told
+/// as cancelled.
+#[derive(Debug)]
+#[must_use = "dropping it cancels the compaction"]
+pub struct RunningCompaction<'t> {
+    turn: &'t Turn,
+    id: String,
+    has_ended: bool,
+}
+
+impl RunningCompaction<'_> {
+    /// Ends it well: this summary stands for the conversation up to here. The
+    /// history keeps it as [`What::Compacted`](crate::kit::What::Compacted).
+    ///
+    /// # Errors
+    ///
+    /// [`TurnError`] if nobody waits for the turn any more.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, it may have been told as cancelled.
+    pub async fn complete(mut self, summary: impl Into<String>) -> Result<(), TurnError> {
+        let summary = vec![Block::text(summary)];
+        self.tell(CompactionStatus::Completed(summary)).await?;
+        self.has_ended = true;
+        Ok(())
+    }
+
+    /// Ends it badly; the conversation stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`TurnError`] if nobody waits for the turn any more.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`complete`](Self::complete).
+    pub async fn fail(mut self, why: impl Into<String>) -> Result<(), TurnError> {
+        let failed = CompactionStatus::Failed(Some(why.into()));
+        self.tell(failed).await?;
+        self.has_ended = true;
+        Ok(())
+    }
+
+    async fn tell(&self, status: CompactionStatus) -> Result<(), TurnError> {
+        self.turn.tell(self.event(status)).await
+    }
+
+    fn event(&self, status: CompactionStatus) -> EventBody {
+        EventBody::Compacting(Box::new(Compaction::new(self.id.as_str(), status)))
+    }
+}
+
+impl Drop for RunningCompaction<'_> {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.turn.tell_now(self.event(CompactionStatus::Cancelled));
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! Puts an agent together: what is registered is advertised, nothing else.
+
+use std::sync::Arc;
+
+use acp_host::{
+    AuthMethod, Authenticator, ConfigCatalog, ConfigController, LogoutHandler, McpAcceptance,
+    PromptContent, SessionCatalog, SessionDeleter, SessionHost, SessionLoader, SessionResumer,
+    dynamic::{
+        DynLogoutHandler, DynSessionCatalog, DynSessionDeleter, DynSessionHost, DynSessionLoader,
+        DynSessionResumer,
+    },
+};
+use acp_protocol::{rpc::Limits, v1::Implementation};
+
+use crate::{
+    limits::AgentLimits,
+    serve::agent::Agent,
+    serve::list::cursor::CursorKey,
+    serve::registration::{Catalog, Config, Login, Registration},
+    serve::setup::SetupPolicy,
+};
+
+/// Puts an agent together.
+///
+/// Each thing that an agent can do is one call here, and each call that is made
+/// is advertised to the client: nothing is advertised and refused, nothing is
+/// accepted that was not advertised.
+///
+/// ```
+/// # use acp_agent::{AgentBuilder, demo::DemoAgent, host::PromptContent, kit::Kit};
+/// let agent = AgentBuilder::new(Kit::new(DemoAgent::default()))
+///     .info("librarian", "1.2.0")
+///     .prompt_content(PromptContent::new().with_image())
+///     .build()?;
+/// # Ok::<(), acp_agent::BuildError>(())
+/// ```
+pub struct AgentBuilder {
+    host: Box<dyn DynSessionHost>,
+    resumer: Option<Box<dyn DynSessionResumer>>,
+    loader: Option<Box<dyn DynSessionLoader>>,
+    catalog: Option<Box<dyn DynSessionCatalog>>,
+    deleter: Option<Box<dyn DynSessionDeleter>>,
+    config: Config,
+    login: Option<Login>,
+    strict_login: bool,
+    logout: Option<Box<dyn DynLogoutHandler>>,
+    compact_command: bool,
+    info: Implementation,
+    setup: SetupPolicy,
+    prompt: PromptContent,
+    limits: AgentLimits,
+    connection_limits: Limits,
+    stamps: bool,
+}
+
+/// Why no agent can be made of what was registered.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// [`AgentLimits::live_sessions`] is 0.
+    #[error("build an agent: its limits allow no session at all")]
+    NoSessions,
+    /// The name or the version of the agent is empty.
+    #[error("build an agent: its name or its version is empty")]
+    NoName,
+    /// An authenticator came without a way to log in.
+    #[error("build an agent: it asks for a login, and names no way to log in")]
+    NoAuthMethods,
+    /// Everything is to wait for a login, and nobody can log in.
+    #[error("build an agent: it is strict about logins, and has no authenticator")]
+    NoAuthenticator,
+    /// Two ways to log in have one id, or an id is empty.
+    #[error("build an agent: the ids of its ways to log in are not unique")]
+    AuthMethodIds,
+    /// The system gave no random bytes, which the lists of sessions need.
+    #[error("build an agent: the system gives no random bytes")]
+    NoRandomness,
+}
+
+impl AgentBuilder {
+    /// Starts with what every agent has: something that makes sessions.
+    pub fn new(host: impl SessionHost) -> Self {
+        Self {
+            host: Box::new(host),
+            resumer: None,
+            loader: None,
+            catalog: None,
+            deleter: None,
+            config: Config::Nothing,
+            login: None,
+            strict_login: false,
+            logout: None,
+            compact_command: false,
+            info: Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
+            setup: SetupPolicy::default(),
+            prompt: PromptContent::default(),
+            limits: AgentLimits::default(),
+            connection_limits: Limits::default(),
+            stamps: true,
+        }
+    }
+
+    /// Says what the agent is called, and which version of it this is (R029).
+    /// Without it, it goes by the name of this crate.
+    #[must_use]
+    pub fn info(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
+        let title = self.info.title.take();
+        self.info = Implementation::new(name, version);
+        self.info.title = title;
+        self
+    }
+
+    /// Says what people call the agent.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.info.title = Some(title.into());
+        self
+    }
+
+    /// Takes up sessions again: `sessionCapabilities.resume`.
+    #[must_use]
+    pub fn resumer(mut self, resumer: impl SessionResumer) -> Self {
+        self.resumer = Some(Box::new(resumer));
+        self
+    }
+
+    /// Takes up sessions again and tells their conversation: `loadSession`.
+    #[must_use]
+    pub fn loader(mut self, loader: impl SessionLoader) -> Self {
+        self.loader = Some(Box::new(loader));
+        self
+    }
+
+    /// Lists sessions: `sessionCapabilities.list`.
+    #[must_use]
+    pub fn catalog(mut self, catalog: impl SessionCatalog) -> Self {
+        self.catalog = Some(Box::new(catalog));
+        self
+    }
+
+    /// Deletes sessions: `sessionCapabilities.delete`.
+    #[must_use]
+    pub fn deleter(mut self, deleter: impl SessionDeleter) -> Self {
+        self.deleter = Some(Box::new(deleter));
+        self
+    }
+
+    /// Lets clients set options: `session/set_config_option`, and
+    /// `session/set_mode` for the option with the id `mode`. Sessions show their
+    /// options when they begin.
+    #[must_use]
+    pub fn config(mut self, controller: impl ConfigController) -> Self {
+        self.config = Config::Settable(Box::new(controller));
+        self
+    }
+
+    /// Shows options that clients cannot set.
+    #[must_use]
+    pub fn shown_config(mut self, catalog: impl ConfigCatalog) -> Self {
+        self.config = Config::ClientView(Box::new(catalog));
+        self
+    }
+
+    /// Asks users to log in, in one of these ways, before sessions begin:
+    /// `authMethods`.
+    #[must_use]
+    pub fn authenticator(
+        mut self,
+        authenticator: impl Authenticator,
+        methods: impl IntoIterator<Item = AuthMethod>,
+    ) -> Self {
+        self.login = Some(Login {
+            authenticator: Box::new(authenticator),
+            methods: methods.into_iter().collect(),
+            is_strict: false,
+        });
+        self
+    }
+
+    /// Has prompts, lists and deletions wait for a login too, not only the
+    /// beginning, resuming and loading of sessions. After a logout, live
+    /// sessions can be cancelled and closed, and do nothing else that is new.
+    ///
+    /// The protocol has no capability for it: the client reads -32000.
+    #[must_use]
+    pub fn strict_login(mut self) -> Self {
+        self.strict_login = true;
+        self
+    }
+
+    /// Lets users log out: `auth.logout`.
+    #[must_use]
+    pub fn logout(mut self, handler: impl LogoutHandler) -> Self {
+        self.logout = Some(Box::new(handler));
+        self
+    }
+
+    /// Offers the command `/compact`, by which the user has the conversation
+    /// shortened; sessions get it by
+    /// [`LiveSession::compact`](acp_host::LiveSession::compact).
+    #[must_use]
+    pub fn compact_command(mut self) -> Self {
+        self.compact_command = true;
+        self
+    }
+
+    /// Says what prompts may hold besides text and links.
+    #[must_use]
+    pub fn prompt_content(mut self, content: PromptContent) -> Self {
+        self.prompt = content;
+        self
+    }
+
+    /// Says which tool servers sessions connect to. By default those that are
+    /// started as programs, which the protocol asks every agent to take (R081).
+    #[must_use]
+    pub fn mcp(mut self, acceptance: McpAcceptance) -> Self {
+        self.setup.mcp = acceptance;
+        self
+    }
+
+    /// Lets sessions use further folders besides the one they work in.
+    #[must_use]
+    pub fn additional_directories(mut self) -> Self {
+        self.setup.additional_directories = true;
+        self
+    }
+
+    /// Sets how much the agent holds and how long it waits.
+    #[must_use]
+    pub fn limits(mut self, limits: AgentLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets the bounds of its connections.
+    #[must_use]
+    pub fn connection_limits(mut self, limits: Limits) -> Self {
+        self.connection_limits = limits;
+        self
+    }
+
+    /// Leaves out the names of events. Updates carry them under `_meta` (see
+    /// `eventId` and `promptId` in the README), so that clients can tell an
+    /// update that they have seen; it makes each update about 110 bytes longer.
+    #[must_use]
+    pub fn without_event_names(mut self) -> Self {
+        self.stamps = false;
+        self
+    }
+
+    /// Makes the agent.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] says what does not go together.
+    pub fn build(mut self) -> Result<Agent, BuildError> {
+        if self.limits.live_sessions == 0 {
+            return Err(BuildError::NoSessions);
+        }
+        if self.info.name.is_empty() || self.info.version.is_empty() {
+            return Err(BuildError::NoName);
+        }
+        match &mut self.login {
+            Some(login) => {
+                check_methods(&login.methods)?;
+                login.is_strict = self.strict_login;
+            }
+            None if self.strict_login => return Err(BuildError::NoAuthenticator),
+            None => {}
+        }
+        let catalog = match self.catalog {
+            Some(sessions) => {
+                let key = CursorKey::random().ok_or(BuildError::NoRandomness)?;
+                Some(Catalog { sessions, key })
+            }
+            None => None,
+        };
+        Ok(Agent::new(Registration {
+            host: self.host,
+            resumer: self.resumer,
+            loader: self.loader,
+            catalog,
+            deleter: self.deleter,
+            config: self.config,
+            login: self.login,
+            logout: self.logout,
+            compact_command: self.compact_command,
+            info: self.info,
+            setup: self.setup,
+            prompt: self.prompt,
+            limits: Arc::new(self.limits),
+            connection_limits: self.connection_limits,
+            stamps: self.stamps,
+        }))
+    }
+}
+
+fn check_methods(methods: &[AuthMethod]) -> Result<(), BuildError> {
+    if methods.is_empty() {
+        return Err(BuildError::NoAuthMethods);
+    }
+    let mut ids = std::collections::BTreeSet::new();
+    let is_unique = |method: &AuthMethod| !method.id.is_empty() && ids.insert(method.id.clone());
+    if methods.iter().all(is_unique) {
+        Ok(())
+    } else {
+        Err(BuildError::AuthMethodIds)
+    }
+}
+
+impl std::fmt::Debug for AgentBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AgentBuilder")
+            .field("info", &self.info)
+            .finish_non_exhaustive()
+    }
+}

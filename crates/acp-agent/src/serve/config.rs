@@ -1,0 +1,136 @@
+//! Options of a session that the client sets.
+
+use std::sync::Arc;
+
+use acp_host::{ConfigChange, ConfigOption};
+use acp_protocol::{
+    Request,
+    rpc::Fault,
+    v1::{
+        ConfigOptionUpdate, CurrentModeUpdate, SessionConfigOption, SessionConfigOptionValue,
+        SessionConfigValueId, SessionUpdate, SetSessionConfigOptionRequest,
+        SetSessionConfigOptionResponse, SetSessionModeRequest, SetSessionModeResponse,
+    },
+};
+use acp_transport_stdio::Context;
+
+use crate::{
+    fault,
+    host_call::call_host,
+    serve::connection::{Served, State},
+    serve::registration::Config,
+    session::Session,
+    wire,
+};
+
+impl State {
+    pub(crate) async fn set_config_option(
+        self: Arc<Self>,
+        params: Result<SetSessionConfigOptionRequest, Fault>,
+        context: Context,
+    ) -> Served<SetSessionConfigOptionResponse> {
+        let method = SetSessionConfigOptionRequest::METHOD;
+        let params = params?;
+        let session = self.live(method, &params.session_id)?;
+        let setting = Setting {
+            state: &self,
+            session: &session,
+            method,
+            option: params.config_id.as_str(),
+        };
+        let set = setting.set(params.value);
+        let options = context.run_until_cancelled(set).await;
+        let options = options.ok_or_else(Fault::cancelled)??;
+        Ok((SetSessionConfigOptionResponse::new(options), None))
+    }
+
+    /// A mode is the option with the well-known id.
+    pub(crate) async fn set_mode(
+        self: Arc<Self>,
+        params: Result<SetSessionModeRequest, Fault>,
+        context: Context,
+    ) -> Served<SetSessionModeResponse> {
+        let method = SetSessionModeRequest::METHOD;
+        let params = params?;
+        let session = self.live(method, &params.session_id)?;
+        let setting = Setting {
+            state: &self,
+            session: &session,
+            method,
+            option: ConfigOption::MODE,
+        };
+        let mode = SessionConfigValueId::from(params.mode_id.as_str());
+        let set = setting.set(SessionConfigOptionValue::ValueId(mode));
+        let set = context.run_until_cancelled(set).await;
+        set.ok_or_else(Fault::cancelled)??;
+        Ok((SetSessionModeResponse::new(), None))
+    }
+}
+
+/// One option that is being set.
+struct Setting<'a> {
+    state: &'a State,
+    session: &'a Session,
+    method: &'static str,
+    option: &'a str,
+}
+
+impl Setting<'_> {
+    /// Sets the option, tells the client, and gives all options.
+    async fn set(
+        &self,
+        value: SessionConfigOptionValue,
+    ) -> Result<Vec<SessionConfigOption>, Fault> {
+        let method = self.method;
+        let Config::Settable(controller) = &self.state.parts.config else {
+            return Err(Fault::method_not_found(method));
+        };
+        let core = &self.session.core;
+        let id = self.session.live.id();
+        let shows_switches = core.client.boolean_options;
+        // What is checked here must still hold when it is set.
+        let _turn = self.session.setting.lock().await;
+        let options = fault::called(method, call_host(|| controller.options(id)).await)?;
+
+        let Some(option) = options.iter().find(|option| option.id == self.option) else {
+            return Err(
+                if self.option == ConfigOption::MODE && method == MODE_METHOD {
+                    fault::internal(method, "this session has no modes")
+                } else {
+                    fault::invalid_params(method, "configId: the session has no such option")
+                },
+            );
+        };
+        let Some(value) = wire::config_value(option, value, shows_switches) else {
+            return Err(fault::invalid_params(
+                method,
+                "value: the option cannot be set to this",
+            ));
+        };
+        if option.value() == value {
+            return Ok(wire::config_options(options, shows_switches));
+        }
+        let change = ConfigChange::new(self.option, value);
+        let changed = fault::called(method, call_host(|| controller.set(id, change)).await)?;
+
+        let mode =
+            |options: &[ConfigOption]| wire::mode_state(options).map(|state| state.current_mode_id);
+        let new_mode = mode(&changed).filter(|new| mode(&options).as_ref() != Some(new));
+        let changed = wire::config_options(changed, shows_switches);
+        self.tell(ConfigOptionUpdate::new(changed.clone()).into())
+            .await?;
+        if let Some(mode) = new_mode {
+            self.tell(CurrentModeUpdate::new(mode).into()).await?;
+        }
+        Ok(changed)
+    }
+
+    async fn tell(&self, update: SessionUpdate) -> Result<(), Fault> {
+        let told = self.session.core.send(&update, None).await;
+        told.map_err(|error| {
+            fault::internal(self.method, "the change cannot be told").with_source(error)
+        })
+    }
+}
+
+const MODE_METHOD: &str = SetSessionModeRequest::METHOD;

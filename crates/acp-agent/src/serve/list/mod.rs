@@ -1,0 +1,136 @@
+//! Lists of sessions, page by page.
+
+pub(super) mod cursor;
+
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use acp_host::{CatalogEntry, CatalogQuery, check_directory};
+use acp_protocol::{
+    Request,
+    rpc::Fault,
+    v1::{ListSessionsRequest, ListSessionsResponse, SessionId, SessionInfo},
+};
+use acp_transport_stdio::Context;
+
+use crate::{
+    fault,
+    host_call::call_host,
+    serve::connection::{Served, State},
+    wire::path_text,
+    wire::rfc3339,
+};
+
+/// The most sessions on a page. Pages are read by people, a screen at a time.
+const PAGE: usize = 100;
+
+impl State {
+    pub(crate) async fn list_sessions(
+        self: Arc<Self>,
+        params: Result<ListSessionsRequest, Fault>,
+        context: Context,
+    ) -> Served<ListSessionsResponse> {
+        let method = ListSessionsRequest::METHOD;
+        self.admit(method, &context).await?;
+        let params = params?;
+        let Some(catalog) = &self.parts.catalog else {
+            return Err(Fault::method_not_found(method));
+        };
+        let cwd = params.cwd.as_deref().map(check_directory).transpose();
+        let cwd = cwd.map_err(|error| fault::invalid_params(method, &format!("cwd: {error}")))?;
+        let after = params
+            .cursor
+            .map(|cursor| catalog.key.open(&cursor, cwd.as_deref()))
+            .transpose()
+            .map_err(|bad| fault::invalid_params(method, bad.as_str()))?;
+
+        // One more than a page, so that the end is seen.
+        let mut query = CatalogQuery::new(PAGE + 1);
+        (query.after, query.cwd) = (after, cwd);
+        let call = call_host(|| catalog.sessions.list(query.clone()));
+        let listed = context.run_until_cancelled(call).await;
+        let entries = fault::called(method, listed.ok_or_else(Fault::cancelled)?)?;
+        let page = Page::cut(entries, &query, &self.registry.folders());
+        let mut response = ListSessionsResponse::new(page.entries.into_iter().map(info));
+        response.next_cursor = page
+            .more_after
+            .map(|after| catalog.key.cursor(&after, query.cwd.as_deref()));
+        Ok((response, None))
+    }
+}
+
+/// One page of a list.
+#[derive(Debug, PartialEq, Eq)]
+struct Page {
+    entries: Vec<CatalogEntry>,
+    /// There may be more behind this one.
+    more_after: Option<acp_host::SessionId>,
+}
+
+impl Page {
+    /// Cuts a page out of what the catalog gave, which may be everything in any
+    /// order, or just what was asked for.
+    fn cut(
+        mut entries: Vec<CatalogEntry>,
+        query: &CatalogQuery,
+        live: &HashMap<SessionId, PathBuf>,
+    ) -> Self {
+        let given = entries.len();
+        entries.retain(|entry| query.after.as_ref().is_none_or(|after| entry.id > *after));
+        // Just what was asked for: the catalog may have more.
+        let is_cut = given == query.limit && entries.len() == given;
+        entries.sort_by(|a, b| a.id.cmp(&b.id));
+        entries.dedup_by(|a, b| a.id == b.id);
+
+        let mut page = Self {
+            entries: Vec::new(),
+            more_after: None,
+        };
+        let mut seen = None;
+        let mut rest = entries.into_iter();
+        for mut entry in rest.by_ref() {
+            seen = Some(entry.id.clone());
+            if let Some(cwd) = live.get(entry.id.as_str()) {
+                entry.cwd = Some(cwd.clone());
+            }
+            if matches(entry.cwd.as_deref(), query.cwd.as_deref()) {
+                page.entries.push(entry);
+            }
+            if page.entries.len() == PAGE {
+                break;
+            }
+        }
+        let is_more = rest.next().is_some() || is_cut;
+        page.more_after = seen.filter(|_| is_more);
+        page
+    }
+}
+
+/// Whether a session belongs on the list: its folder is known, and the one that
+/// is asked for.
+fn matches(cwd: Option<&Path>, wanted: Option<&Path>) -> bool {
+    match (cwd, wanted) {
+        (None, _) => false,
+        (Some(_), None) => true,
+        (Some(cwd), Some(wanted)) => cwd == wanted,
+    }
+}
+
+fn info(entry: CatalogEntry) -> SessionInfo {
+    let cwd = entry.cwd.as_deref().map(path_text).unwrap_or_default();
+    let mut wire = SessionInfo::new(entry.id.to_shared(), cwd);
+    wire.additional_directories = entry
+        .additional_directories
+        .iter()
+        .map(|path| path_text(path))
+        .collect();
+    wire.title = entry.title.filter(|title| !title.is_empty());
+    wire.updated_at = entry.updated_at.and_then(rfc3339);
+    wire
+}
+
+#[cfg(test)]
+mod tests;

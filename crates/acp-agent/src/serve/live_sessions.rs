@@ -1,0 +1,195 @@
+//! The sessions that are live on a connection.
+
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use acp_protocol::{rpc::Fault, v1::SessionId};
+use foldhash::fast::RandomState;
+
+use crate::{
+    fault::{self, ErrorData},
+    session::Session,
+};
+
+/// Session ids and what they stand for. A request finds its session here or
+/// nowhere.
+#[derive(Default)]
+pub(crate) struct LiveSessions(Mutex<Live>);
+
+#[derive(Default)]
+struct Live {
+    sessions: HashMap<SessionId, RegistryEntry, RandomState>,
+    /// The connection has ended: nothing is registered any more.
+    is_closed: bool,
+}
+
+/// What stands under an id.
+enum RegistryEntry {
+    Live(Arc<Session>),
+    /// It is being taken up or deleted: nobody else may do so meanwhile.
+    Reserved,
+}
+
+/// An id that nobody else may take up or delete, until this is dropped.
+pub(crate) struct Reservation<'a> {
+    registry: &'a LiveSessions,
+    id: SessionId,
+}
+
+/// Why a session was not registered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RegisterError {
+    /// So many are live already.
+    TooMany { max: usize },
+    /// One with this id is live; it is left alone (G-4).
+    AlreadyLive,
+    /// One with this id is being taken up or deleted.
+    InUse,
+    /// The connection has ended.
+    Closed,
+}
+
+impl LiveSessions {
+    /// Registers a session, unless there are `max`, or one has its id.
+    pub(crate) fn insert(&self, session: &Arc<Session>, max: usize) -> Result<(), RegisterError> {
+        let place = RegistryEntry::Live(Arc::clone(session));
+        self.lock().put(&session.core.id, place, max)
+    }
+
+    /// Keeps an id for whoever takes it up or deletes it.
+    pub(crate) fn reserve(
+        &self,
+        id: &SessionId,
+        max: usize,
+    ) -> Result<Reservation<'_>, RegisterError> {
+        self.lock().put(id, RegistryEntry::Reserved, max)?;
+        Ok(Reservation {
+            registry: self,
+            id: id.clone(),
+        })
+    }
+
+    /// Whether one more would be refused. Only a hint: inserting decides.
+    pub(crate) fn check_room(&self, max: usize) -> Result<(), RegisterError> {
+        if self.lock().sessions.len() >= max {
+            Err(RegisterError::TooMany { max })
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Finds a session.
+    pub(crate) fn get(&self, id: &str) -> Option<Arc<Session>> {
+        match self.lock().sessions.get(id)? {
+            RegistryEntry::Live(session) => Some(Arc::clone(session)),
+            RegistryEntry::Reserved => None,
+        }
+    }
+
+    /// The folders of the live sessions, which nobody knows better.
+    pub(crate) fn folders(&self) -> HashMap<SessionId, PathBuf> {
+        let live = self.lock();
+        let sessions = live.sessions.iter().filter_map(|(id, place)| match place {
+            RegistryEntry::Live(session) => Some((id.clone(), session.cwd.clone())),
+            RegistryEntry::Reserved => None,
+        });
+        sessions.collect()
+    }
+
+    /// Forgets a session. False when it was forgotten before.
+    pub(crate) fn remove(&self, session: &Arc<Session>) -> bool {
+        let mut live = self.lock();
+        let place = live.sessions.get(session.core.id.as_str());
+        let is_there =
+            matches!(place, Some(RegistryEntry::Live(known)) if Arc::ptr_eq(known, session));
+        if is_there {
+            live.sessions.remove(session.core.id.as_str());
+        }
+        is_there
+    }
+
+    /// Lets nothing in any more, and gives what is live.
+    pub(crate) fn close(&self) -> Vec<Arc<Session>> {
+        let mut live = self.lock();
+        live.is_closed = true;
+        let sessions = live.sessions.values().filter_map(|place| match place {
+            RegistryEntry::Live(session) => Some(Arc::clone(session)),
+            RegistryEntry::Reserved => None,
+        });
+        sessions.collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Live> {
+        // Nothing that can panic runs under it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Live {
+    fn put(
+        &mut self,
+        id: &SessionId,
+        place: RegistryEntry,
+        max: usize,
+    ) -> Result<(), RegisterError> {
+        if self.is_closed {
+            return Err(RegisterError::Closed);
+        }
+        let is_full = self.sessions.len() >= max;
+        match self.sessions.entry(id.clone()) {
+            Entry::Occupied(known) => Err(match known.get() {
+                RegistryEntry::Live(_) => RegisterError::AlreadyLive,
+                RegistryEntry::Reserved => RegisterError::InUse,
+            }),
+            Entry::Vacant(_) if is_full => Err(RegisterError::TooMany { max }),
+            Entry::Vacant(vacant) => {
+                vacant.insert(place);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Reservation<'_> {
+    /// Registers a session under the id that was kept for it.
+    pub(crate) fn fill(self, session: &Arc<Session>) -> Result<(), RegisterError> {
+        // Dropped before `self`, whose end takes the lock again.
+        let mut live = self.registry.lock();
+        if live.is_closed {
+            drop(live);
+            return Err(RegisterError::Closed);
+        }
+        live.sessions
+            .insert(self.id.clone(), RegistryEntry::Live(Arc::clone(session)));
+        drop(live);
+        Ok(())
+    }
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        let mut live = self.registry.lock();
+        if let Some(RegistryEntry::Reserved) = live.sessions.get(self.id.as_str()) {
+            live.sessions.remove(self.id.as_str());
+        }
+    }
+}
+
+impl RegisterError {
+    pub(crate) fn into_fault(self, method: &str) -> Fault {
+        match self {
+            Self::TooMany { max } => fault::internal(method, "too many sessions are live")
+                .with_data(&ErrorData::new("too_many_live_sessions").max(max)),
+            Self::AlreadyLive => fault::invalid_request(method, "the session is live already")
+                .with_data(&ErrorData::new("already_live")),
+            Self::InUse => {
+                fault::invalid_request(method, "another request takes up or deletes the session")
+                    .with_data(&ErrorData::new("in_use").retryable(None))
+            }
+            Self::Closed => fault::internal(method, "the connection has ended"),
+        }
+    }
+}

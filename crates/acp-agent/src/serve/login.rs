@@ -1,0 +1,140 @@
+//! Who may begin sessions: logins, logouts, and the gate that they move.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use acp_host::{AuthKind, AuthMethod, HostError};
+use acp_protocol::{
+    Request,
+    rpc::Fault,
+    v1::{self, AuthenticateRequest, AuthenticateResponse, LogoutRequest, LogoutResponse},
+};
+use acp_transport_stdio::Context;
+
+use crate::{
+    fault,
+    host_call::{HostCall, HostPanicked, call_host},
+    serve::connection::{Served, State},
+};
+
+impl State {
+    /// Whether prompts, lists and deletions may be served: if the agent is strict
+    /// about logins, somebody has to be logged in.
+    ///
+    /// # Errors
+    ///
+    /// As [`authorize`](Self::authorize).
+    pub(crate) async fn authorize_strictly(&self, method: &str) -> Result<(), Fault> {
+        match self.parts.strict_login() {
+            Some(_) => self.authorize(method).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The same, until the request is cancelled.
+    pub(crate) async fn admit(&self, method: &str, context: &Context) -> Result<(), Fault> {
+        let authorized = context
+            .run_until_cancelled(self.authorize_strictly(method))
+            .await;
+        authorized.unwrap_or_else(|| Err(Fault::cancelled()))
+    }
+
+    /// Whether sessions may be begun, resumed and loaded: nobody has to log in,
+    /// or somebody has.
+    ///
+    /// # Errors
+    ///
+    /// -32000; the client is to log in and try again.
+    pub(crate) async fn authorize(&self, method: &str) -> Result<(), Fault> {
+        let Some(login) = &self.parts.login else {
+            return Ok(());
+        };
+        if self.is_logged_in.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        match call_host(|| login.authenticator.is_logged_in()).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Fault::auth_required()),
+            Err(HostPanicked) => Err(fault::internal(method, "the agent failed")),
+        }
+    }
+
+    pub(crate) async fn authenticate(
+        self: Arc<Self>,
+        params: Result<AuthenticateRequest, Fault>,
+        context: Context,
+    ) -> Served<AuthenticateResponse> {
+        let method = AuthenticateRequest::METHOD;
+        let id = params?.method_id;
+        let Some(login) = &self.parts.login else {
+            return Err(Fault::method_not_found(method));
+        };
+        let refuse = |text| Err(fault::invalid_params(method, text));
+        match login.methods.iter().find(|known| known.id == id.as_str()) {
+            None => return refuse("methodId: this agent advertised no such method"),
+            Some(AuthMethod {
+                kind: AuthKind::Terminal { .. },
+                ..
+            }) => return refuse("methodId: this login runs in a terminal"),
+            Some(_) => {}
+        }
+        let call = call_host(|| login.authenticator.authenticate(id.as_str()));
+        self.in_turn(method, call, &context).await?;
+        self.set_logged_in(true);
+        Ok((AuthenticateResponse::new(), None))
+    }
+
+    pub(crate) async fn logout(
+        self: Arc<Self>,
+        params: Result<LogoutRequest, Fault>,
+        context: Context,
+    ) -> Served<LogoutResponse> {
+        let method = LogoutRequest::METHOD;
+        params?;
+        let Some(handler) = &self.parts.logout else {
+            return Err(Fault::method_not_found(method));
+        };
+        let call = call_host(|| handler.logout());
+        self.in_turn(method, call, &context).await?;
+        self.set_logged_in(false);
+        Ok((LogoutResponse::new(), None))
+    }
+
+    /// Lets logins and logouts follow one another; who waits for its turn can
+    /// still be cancelled.
+    async fn in_turn(
+        &self,
+        method: &str,
+        call: HostCall<'_, Result<(), HostError>>,
+        context: &Context,
+    ) -> Result<(), Fault> {
+        let work = async {
+            let _turn = self.login.lock().await;
+            call.await
+        };
+        let done = context.run_until_cancelled(work).await;
+        fault::called(method, done.ok_or_else(Fault::cancelled)?)
+    }
+}
+
+/// The ways to log in that a client can go (R047).
+pub(crate) fn methods(methods: &[AuthMethod], has_terminal: bool) -> Vec<v1::AuthMethod> {
+    let methods = methods.iter().filter_map(|method| match &method.kind {
+        AuthKind::Terminal { .. } if !has_terminal => None,
+        AuthKind::Terminal { args, env } => {
+            let mut wire = v1::AuthMethodTerminal::new(method.id.as_str(), method.name.as_str());
+            wire.description.clone_from(&method.description);
+            wire.args.clone_from(args);
+            wire.env = env
+                .iter()
+                .map(|(name, value)| (name.clone(), value.expose().to_owned()))
+                .collect();
+            Some(wire.into())
+        }
+        AuthKind::Agent | _ => {
+            let mut wire = v1::AuthMethodAgent::new(method.id.as_str(), method.name.as_str());
+            wire.description.clone_from(&method.description);
+            Some(wire.into())
+        }
+    });
+    methods.collect()
+}

@@ -1,0 +1,82 @@
+//! What a host may ask its client.
+
+use std::path::Path;
+
+use acp_host::{ClientError, ReadTextFile, WriteTextFile};
+use acp_protocol::{
+    Request,
+    rpc::{CallError, ErrorCode},
+    v1::{ReadTextFileRequest, WriteTextFileRequest},
+};
+
+use crate::{session::SessionCore, wire::path_text};
+
+/// Reads a text file through the client, if it said that it can (R140, R141).
+pub(crate) async fn read_text_file(
+    core: &SessionCore,
+    request: ReadTextFile,
+) -> Result<String, ClientError> {
+    if !core.client.read_text_file {
+        return Err(ClientError::Unsupported);
+    }
+    check_absolute(&request.path)?;
+    let mut wire = ReadTextFileRequest::new(&core.id, path_text(&request.path));
+    wire.line = request.line;
+    wire.limit = request.limit;
+    Ok(call(core, &wire).await?.content)
+}
+
+/// Writes a text file through the client, if it said that it can (R140, R141).
+pub(crate) async fn write_text_file(
+    core: &SessionCore,
+    request: WriteTextFile,
+) -> Result<(), ClientError> {
+    if !core.client.write_text_file {
+        return Err(ClientError::Unsupported);
+    }
+    check_absolute(&request.path)?;
+    let wire = WriteTextFileRequest::new(&core.id, path_text(&request.path), request.text);
+    call(core, &wire).await.map(drop)
+}
+
+/// Asks the client something for a session that is not closed. If a turn runs
+/// that is cancelled meanwhile, the answer is not wanted any more.
+pub(crate) async fn call<R: Request>(
+    core: &SessionCore,
+    request: &R,
+) -> Result<R::Response, ClientError> {
+    let cancel = core.slot().client_calls()?;
+    let call = core.peer().call(request);
+    let answer = match cancel {
+        Some(cancel) => cancel.run_until_cancelled(call).await,
+        None => Some(call.await),
+    };
+    answer.ok_or(ClientError::Cancelled)?.map_err(client_error)
+}
+
+/// Paths on the wire are absolute (R143, R151).
+pub(crate) fn check_absolute(path: &Path) -> Result<(), ClientError> {
+    if path.is_absolute() {
+        return Ok(());
+    }
+    Err(ClientError::Failed {
+        reason: "the path is not absolute".to_owned(),
+    })
+}
+
+pub(crate) fn client_error(error: CallError) -> ClientError {
+    match error {
+        CallError::Peer(error) if error.code == ErrorCode::REQUEST_CANCELLED => {
+            ClientError::Cancelled
+        }
+        CallError::Peer(error) => ClientError::Refused {
+            code: error.code.0,
+            message: error.message,
+        },
+        CallError::Cancelled => ClientError::Cancelled,
+        CallError::Closed(_) => ClientError::Closed,
+        other => ClientError::Failed {
+            reason: other.to_string(),
+        },
+    }
+}

@@ -1,0 +1,235 @@
+//! The round trip of a gate, on its own task.
+
+use std::sync::Arc;
+
+use acp_host::{CommandId, DecisionSource, Gate, GateResponse};
+use tokio::time::timeout;
+
+use crate::{
+    fault,
+    host_call::call_host,
+    session::SessionCore,
+    session::gate::{self, GateDecision},
+    turn::active_prompt::GateSignal,
+    turn::outcome::StopCause,
+    turn::session_turns::SessionTurns,
+};
+
+/// The round trip of a gate that was opened.
+///
+/// It ends early when the turn is cancelled (then the gate is closed), or when
+/// the gate was resolved elsewhere; the client is told by `$/cancel_request`
+/// that its answer is not wanted, and what it answers later changes nothing.
+pub(crate) struct GateRequest {
+    core: Arc<SessionCore>,
+    command: CommandId,
+    gate: Box<Gate>,
+    signal: GateSignal,
+    is_started: bool,
+}
+
+impl GateRequest {
+    pub(crate) fn new(
+        core: Arc<SessionCore>,
+        command: CommandId,
+        gate: Box<Gate>,
+        signal: GateSignal,
+    ) -> Self {
+        Self {
+            core,
+            command,
+            gate,
+            signal,
+            is_started: false,
+        }
+    }
+
+    /// Asks the client and passes its decision on, on a task of its own.
+    pub(crate) fn start(mut self) {
+        self.is_started = true;
+        let asking = Asking::begin(&self.core, &self.command);
+        let runtime = self.core.runtime.clone();
+        runtime.spawn(async move {
+            let decision = self.decide().await;
+            // By now the client knows that it is no longer asked.
+            drop(asking);
+            if let Some(decision) = decision {
+                pass_on(&self.core, &self.command, &self.gate, decision).await;
+            }
+        });
+    }
+
+    /// What was decided; nothing if that is not ours to say any more.
+    async fn decide(&self) -> Option<GateDecision> {
+        let Self {
+            core, gate, signal, ..
+        } = self;
+        Some(tokio::select! {
+            biased;
+            () = signal.given_up() => {
+                if signal.is_resolved() {
+                    return None;
+                }
+                GateDecision::closed(gate, "the turn is cancelled")
+            }
+            decision = gate::ask(core, gate) => {
+                return settle(&mut core.slot(), gate, signal, decision);
+            }
+            () = expired(core.limits.permission) => {
+                core.slot().close_gate(&gate.id);
+                GateDecision::closed(gate, "nobody decided in time")
+            }
+        })
+    }
+}
+
+impl Drop for GateRequest {
+    fn drop(&mut self) {
+        // Its gate was not told after all, and may be told again.
+        if !self.is_started {
+            self.core.slot().close_gate(&self.gate.id);
+        }
+    }
+}
+
+/// The client is being asked. The answer to the prompt waits for the end of
+/// that: a question is withdrawn before its turn is over, not behind it.
+struct Asking {
+    core: Arc<SessionCore>,
+    command: CommandId,
+}
+
+impl Asking {
+    fn begin(core: &Arc<SessionCore>, command: &CommandId) -> Self {
+        core.slot().begin_asking(command);
+        Self {
+            core: Arc::clone(core),
+            command: command.clone(),
+        }
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        let after = self.core.slot().end_asking(&self.command);
+        after.run();
+    }
+}
+
+/// What counts of a decision: it may have been given up between the answer and
+/// now.
+fn settle(
+    slot: &mut SessionTurns,
+    gate: &Gate,
+    signal: &GateSignal,
+    decision: GateDecision,
+) -> Option<GateDecision> {
+    match slot.close_gate(&gate.id) {
+        true => Some(decision),
+        false if signal.is_resolved() => None,
+        false => Some(GateDecision::closed(gate, "the turn is cancelled")),
+    }
+}
+
+async fn expired(patience: Option<std::time::Duration>) {
+    match patience {
+        Some(patience) => tokio::time::sleep(patience).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn pass_on(core: &SessionCore, command: &CommandId, gate: &Gate, decision: GateDecision) {
+    let GateDecision {
+        answer,
+        source,
+        broken,
+    } = decision;
+    let is_users = source == DecisionSource::User;
+    tracing::debug!(session.id = %core.id, gate.id = %gate.id, ?answer, ?source, "a gate is answered");
+    if let Some(fault) = broken {
+        stop(core, command, fault);
+    }
+    let Some(live) = core.live() else { return };
+    let response = GateResponse::new(gate.id.clone(), answer, source);
+    let responded = timeout(core.limits.deny, call_host(|| live.respond_gate(response))).await;
+    if is_users && !matches!(responded, Ok(Ok(Ok(())))) {
+        stop(
+            core,
+            command,
+            fault::internal(fault::PROMPT, "the decision could not be passed on"),
+        );
+    }
+}
+
+/// The turn waits for what it will not get: end it.
+fn stop(core: &SessionCore, command: &CommandId, fault: acp_protocol::rpc::Fault) {
+    let after = core.slot().stop(Some(command), StopCause::Broken(fault));
+    after.run();
+}
+
+#[cfg(test)]
+mod tests {
+    use acp_host::{Cancel, EventBody, GateAnswer, Origin, PermissionAction, ToolCall, Visibility};
+    use acp_protocol::v1::{RequestPermissionOutcome, RequestPermissionResponse};
+
+    use super::*;
+    use crate::{
+        turn::active_prompt::EventAction, turn::effects::Effects, turn::outcome::PromptEnd,
+    };
+
+    /// A slot with an open gate.
+    fn open() -> (SessionTurns, Box<Gate>, GateSignal) {
+        let mut slot = SessionTurns::default();
+        let command = CommandId::from("a");
+        slot.begin(command.clone(), Cancel::new());
+        let turn = Arc::new(Origin::new("main", "t"));
+        let started = EventBody::TurnStarted {
+            command: Some(command),
+            index: 0,
+        };
+        let gate = Gate::permission("g", ToolCall::new("t", "edit", "Edit"));
+        let mut after = Effects::default();
+        slot.event(&turn, Visibility::Public, started, &mut after);
+        let opened = EventBody::GateOpened(Box::new(gate));
+        let step = slot.event(&turn, Visibility::Public, opened, &mut after);
+        after.run();
+        match step {
+            EventAction::Ask { gate, signal, .. } => (slot, gate, signal),
+            step => panic!("{step:?}"),
+        }
+    }
+
+    fn approval(gate: &Gate) -> GateDecision {
+        let approve = RequestPermissionOutcome::Selected(
+            acp_protocol::v1::SelectedPermissionOutcome::new("approve"),
+        );
+        GateDecision::of_answer(gate, Ok(RequestPermissionResponse::new(approve)))
+    }
+
+    fn action(decision: Option<GateDecision>) -> Option<GateAnswer> {
+        decision.map(|decision| decision.answer)
+    }
+
+    #[test]
+    fn an_approval_counts_only_while_its_gate_is_open() {
+        let approve = Some(GateAnswer::Permission(PermissionAction::Approve));
+        let deny = Some(GateAnswer::Permission(PermissionAction::Deny));
+        let (mut slot, gate, signal) = open();
+        let settled = settle(&mut slot, &gate, &signal, approval(&gate));
+        assert_eq!(action(settled), approve);
+        // It counts once.
+        let settled = settle(&mut slot, &gate, &signal, approval(&gate));
+        assert_eq!(action(settled), deny);
+
+        let (mut slot, gate, signal) = open();
+        slot.stop(None, StopCause::Cancelled).run();
+        let settled = settle(&mut slot, &gate, &signal, approval(&gate));
+        assert_eq!(action(settled), deny);
+
+        let (mut slot, gate, signal) = open();
+        slot.end(&CommandId::from("a"), PromptEnd::Interrupted)
+            .run();
+        let settled = settle(&mut slot, &gate, &signal, approval(&gate));
+        assert_eq!(action(settled), None, "nobody waits at the gate");
+    }
+}

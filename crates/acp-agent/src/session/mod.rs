@@ -1,0 +1,223 @@
+//! A session that is live on a connection.
+
+mod client_calls;
+mod gate;
+mod gate_request;
+mod link;
+pub(crate) mod prompt;
+pub(crate) mod replay;
+mod session_events;
+mod terminal;
+mod unsent;
+
+use std::{
+    future::poll_fn,
+    path::PathBuf,
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use acp_host::{ClientFeatures, ClientLink, HostError, dynamic::DynLiveSession};
+use acp_protocol::{rpc::frame::UpdateHead, v1::SessionId};
+use acp_transport_stdio::{Peer, SendLane};
+use tokio::{runtime::Handle, sync::watch, time::timeout};
+
+use crate::{
+    host_call::call_host, limits::AgentLimits, session::link::SessionPort,
+    turn::client_view::ClientView, turn::outcome::StopCause, turn::session_turns::SessionTurns,
+};
+
+/// A live session: what the host made of it, and its way to the client.
+pub(crate) struct Session {
+    pub(crate) core: Arc<SessionCore>,
+    pub(crate) live: Arc<dyn DynLiveSession>,
+    /// The folder in which it works.
+    pub(crate) cwd: PathBuf,
+    /// Taken by whoever sets an option, so that one change follows the other.
+    pub(crate) setting: tokio::sync::Mutex<()>,
+    /// Becomes true when the session is closed; there is one as soon as
+    /// somebody closes it.
+    closing: OnceLock<watch::Receiver<bool>>,
+    /// An interruption outside of prompts is under way.
+    interrupting: AtomicBool,
+}
+
+/// What the host's link holds of a session: not the host's part of it, so a
+/// host that keeps its link does not keep itself alive.
+pub(crate) struct SessionCore {
+    pub(crate) id: SessionId,
+    /// What stands in front of its updates.
+    pub(crate) update_head: UpdateHead,
+    /// The updates of one session take turns with those of others.
+    pub(crate) lane: SendLane,
+    pub(crate) limits: Arc<AgentLimits>,
+    pub(crate) client: Arc<ClientFeatures>,
+    /// Where tasks are spawned, whatever thread an event comes from.
+    pub(crate) runtime: Handle,
+    /// Whether updates carry the names of their events.
+    pub(crate) stamps: bool,
+    /// Held by who tells of the session as a whole, so that what was told last
+    /// arrives last. There is one as soon as somebody does.
+    news: OnceLock<Arc<tokio::sync::Mutex<()>>>,
+    live: Weak<dyn DynLiveSession>,
+    slot: Mutex<SessionTurns>,
+}
+
+impl SessionCore {
+    /// The slot, locked. No host code runs under the lock.
+    pub(crate) fn slot(&self) -> MutexGuard<'_, SessionTurns> {
+        // A panic under the lock can only come from serialising; the slot is
+        // changed before or after that, as a whole.
+        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The host's part of the session, while it lives.
+    pub(crate) fn live(&self) -> Option<Arc<dyn DynLiveSession>> {
+        self.live.upgrade()
+    }
+
+    pub(crate) fn peer(&self) -> &Peer {
+        self.lane.peer()
+    }
+
+    /// Held by who tells of the session as a whole.
+    pub(crate) fn news(&self) -> &Arc<tokio::sync::Mutex<()>> {
+        self.news.get_or_init(Arc::default)
+    }
+}
+
+/// What a session needs besides the host's part of it.
+pub(crate) struct Frame<'a> {
+    pub(crate) peer: &'a Peer,
+    pub(crate) client: Arc<ClientFeatures>,
+    pub(crate) cwd: PathBuf,
+    pub(crate) limits: Arc<AgentLimits>,
+    pub(crate) stamps: bool,
+    pub(crate) shown: ClientView,
+}
+
+impl Session {
+    pub(crate) fn new(live: Arc<dyn DynLiveSession>, frame: Frame<'_>) -> Arc<Self> {
+        let id = SessionId::from(live.id().to_shared());
+        let core = SessionCore {
+            update_head: UpdateHead::new(id.as_str()),
+            id,
+            lane: frame.peer.open_lane(),
+            limits: frame.limits,
+            client: frame.client,
+            runtime: Handle::current(),
+            stamps: frame.stamps,
+            news: OnceLock::new(),
+            live: Arc::downgrade(&live),
+            slot: Mutex::new(SessionTurns::new(frame.shown)),
+        };
+        Arc::new(Self {
+            core: Arc::new(core),
+            live,
+            cwd: frame.cwd,
+            setting: tokio::sync::Mutex::default(),
+            closing: OnceLock::new(),
+            interrupting: AtomicBool::new(false),
+        })
+    }
+
+    /// Gives the host its way to the client.
+    pub(crate) async fn attach(&self) -> Result<(), HostError> {
+        let link = ClientLink::new(Arc::new(SessionPort::new(Arc::clone(&self.core))));
+        match call_host(|| self.live.attach(link)).await {
+            Ok(attached) => attached,
+            Err(_) => Err(HostError::public("the agent failed")),
+        }
+    }
+
+    /// Takes note that the client cancelled what runs (R118). The prompt does
+    /// the rest; where none runs, the host is interrupted all the same.
+    pub(crate) fn cancel(self: &Arc<Self>) {
+        let (has_prompt, after) = {
+            let mut slot = self.core.slot();
+            (slot.is_taken(), slot.stop(None, StopCause::Cancelled))
+        };
+        after.run();
+        if !has_prompt {
+            self.interrupt_soon();
+        }
+    }
+
+    /// Interrupts the host on a task of its own, unless that is under way.
+    pub(crate) fn interrupt_soon(self: &Arc<Self>) {
+        if !self.interrupting.swap(true, Ordering::AcqRel) {
+            let session = Arc::clone(self);
+            self.core.runtime.spawn(async move {
+                session.interrupt().await;
+                session.interrupting.store(false, Ordering::Release);
+            });
+        }
+    }
+
+    /// Closes the session, once for all who want it, on a task of its own; who
+    /// waits for it may be dropped. Then `forget` is called.
+    pub(crate) fn close(
+        self: &Arc<Self>,
+        forget: impl FnOnce(&Arc<Self>) + Send + 'static,
+    ) -> watch::Receiver<bool> {
+        let begin = || {
+            let (closed, receiver) = watch::channel(false);
+            let session = Arc::clone(self);
+            self.core.runtime.spawn(async move {
+                session.run_close().await;
+                forget(&session);
+                // Whoever asked may have gone.
+                let _ = closed.send(true);
+            });
+            receiver
+        };
+        self.closing.get_or_init(begin).clone()
+    }
+
+    /// Lets go of the session: no prompt begins any more, the running one is
+    /// cancelled and waited for, then the host lets go of its resources.
+    async fn run_close(&self) {
+        let after = {
+            let mut slot = self.core.slot();
+            slot.mark_closing();
+            slot.stop(None, StopCause::Cancelled)
+        };
+        after.run();
+        // One budget for both, and they run side by side: a hung interruption
+        // must not delay the prompt.
+        let idle = poll_fn(|cx| self.core.slot().poll_idle(cx.waker()));
+        let _ = timeout(self.core.limits.interrupt, async {
+            tokio::join!(self.interrupt(), idle);
+        })
+        .await;
+        // Where the turn does not end, its prompt is answered by the same bound:
+        // before the session is gone.
+        let answered = poll_fn(|cx| self.core.slot().poll_answered(cx.waker()));
+        let _ = timeout(self.core.limits.shutdown, answered).await;
+        self.shut_down().await;
+        self.core.slot().close();
+    }
+
+    /// Lets the host let go of its resources, within its bound.
+    pub(crate) async fn shut_down(&self) {
+        let call = call_host(|| self.live.shutdown());
+        let _ = timeout(self.core.limits.shutdown, call).await;
+    }
+
+    /// Does so on a task of its own. The client does not know the session, and
+    /// hears nothing of it any more.
+    pub(crate) fn shut_down_soon(self: &Arc<Self>) {
+        self.core.slot().close();
+        let session = Arc::clone(self);
+        self.core
+            .runtime
+            .spawn(async move { session.shut_down().await });
+    }
+
+    async fn interrupt(&self) {
+        let call = call_host(|| self.live.interrupt());
+        let _ = timeout(self.core.limits.interrupt, call).await;
+    }
+}

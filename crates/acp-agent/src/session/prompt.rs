@@ -1,0 +1,333 @@
+//! A prompt, from the moment it has its slot to its answer.
+
+use std::{
+    future::poll_fn,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::{Context as TaskContext, Poll},
+};
+
+use acp_host::{Block, Cancel, CommandId, HostError, Submission, dynamic::DynLiveSession};
+use acp_protocol::{
+    rpc::Fault,
+    v1::{PromptResponse, SessionId},
+};
+use acp_transport_stdio::Context;
+use tokio::time::{Sleep, sleep};
+
+use crate::{
+    fault::{self, ErrorData},
+    host_call::{HostCall, HostPanicked, call_host},
+    limits::AgentLimits,
+    session::Session,
+    turn::outcome::{PromptEnd, StopCause},
+    turn::session_turns::{Admission, PromptProgress},
+};
+
+/// What a prompt asks of the host.
+pub(crate) enum Task {
+    /// A turn.
+    Prompt(Vec<Block>),
+    /// To shorten the conversation.
+    Compact,
+}
+
+/// A prompt that has the slot of its session.
+///
+/// Dropping it lets go of the slot: at once if the host is not at work on the
+/// prompt, else when the turn has ended. It is dropped when the connection ends;
+/// then the session is closed, which interrupts the turn.
+pub(crate) struct AcceptedPrompt {
+    session: Arc<Session>,
+    command: CommandId,
+    cancel: Cancel,
+    /// The host took the prompt, and its turn may run on without us.
+    is_running: bool,
+    is_answered: bool,
+}
+
+impl AcceptedPrompt {
+    /// Takes the slot of a session. Called in wire order, so that a cancel right
+    /// behind the prompt finds it.
+    ///
+    /// # Errors
+    ///
+    /// -32600 if the session is at work or being closed; nothing is queued.
+    pub(crate) fn begin(session: Arc<Session>, command: CommandId) -> Result<Self, Fault> {
+        let cancel = Cancel::new();
+        let begun = session.core.slot().begin(command.clone(), cancel.clone());
+        match begun {
+            Admission::Started => Ok(Self {
+                session,
+                command,
+                cancel,
+                is_running: false,
+                is_answered: false,
+            }),
+            Admission::Busy => Err(fault::invalid_request(
+                fault::PROMPT,
+                "the session is at work on another prompt",
+            )),
+            Admission::Closing => Err(fault::invalid_request(
+                fault::PROMPT,
+                "the session is being closed",
+            )),
+        }
+    }
+
+    /// The id of the session.
+    pub(crate) fn session_id(&self) -> &SessionId {
+        &self.session.core.id
+    }
+
+    /// Goes on once the user is known to be logged in.
+    ///
+    /// # Errors
+    ///
+    /// The answer to a prompt that may not run, or that nobody wants any more;
+    /// the slot is free then.
+    pub(crate) async fn authorized(
+        mut self,
+        authorize: impl Future<Output = Result<(), Fault>>,
+        request: &Context,
+    ) -> Result<Self, Result<PromptResponse, Fault>> {
+        let mut authorize = pin!(authorize);
+        let mut request_cancelled = pin!(request.cancelled());
+        let answer = poll_fn(|cx| {
+            let mut progress = PromptProgress::default();
+            let end = self
+                .session
+                .core
+                .slot()
+                .poll_end(&self.command, cx.waker(), &mut progress);
+            if let Poll::Ready((end, stop)) = end {
+                self.is_answered = true;
+                return Poll::Ready(Some(stop.map_or_else(|| end.answer(), StopCause::answer)));
+            }
+            if progress.stopped {
+                return Poll::Ready(Some(self.abandon(true)));
+            }
+            if request_cancelled.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Some(Err(Fault::cancelled())));
+            }
+            authorize
+                .as_mut()
+                .poll(cx)
+                .map(|authorized| authorized.err().map(Err))
+        })
+        .await;
+        match answer {
+            None => Ok(self),
+            Some(answer) => {
+                // Lets go of the slot before the answer leaves.
+                drop(self);
+                Err(answer)
+            }
+        }
+    }
+
+    /// Lets the host do what is asked, and waits for its end.
+    pub(crate) async fn answer(
+        mut self,
+        task: Task,
+        request: &Context,
+    ) -> Result<PromptResponse, Fault> {
+        let live = Arc::clone(&self.session.live);
+        let (command, cancel) = (self.command.clone(), self.cancel.clone());
+        let submit = match task {
+            Task::Prompt(content) => {
+                let submission = Submission::new(command, content, cancel);
+                call_host(|| live.submit(submission))
+            }
+            Task::Compact => {
+                self.session.core.slot().expect_no_turn(&command);
+                call_host(|| live.compact(command, cancel))
+            }
+        };
+        let mut request_cancelled = pin!(request.cancelled());
+        let mut wait = Wait {
+            live: &*live,
+            submit: Some(submit),
+            interrupt: None,
+            interrupted_at: None,
+            timer: None,
+        };
+        poll_fn(|cx| wait.poll(&mut self, request_cancelled.as_mut(), cx)).await
+    }
+}
+
+impl Drop for AcceptedPrompt {
+    fn drop(&mut self) {
+        if self.is_answered {
+            return;
+        }
+        let (_, after) = self
+            .session
+            .core
+            .slot()
+            .abandon(&self.command, !self.is_running);
+        after.run();
+    }
+}
+
+/// What is waited for until a prompt can be answered.
+struct Wait<'a> {
+    live: &'a dyn DynLiveSession,
+    submit: Option<HostCall<'a, Result<(), HostError>>>,
+    interrupt: Option<HostCall<'a, bool>>,
+    /// How far the host was when it was last interrupted.
+    interrupted_at: Option<Stage>,
+    timer: Option<(Bound, Pin<Box<Sleep>>)>,
+}
+
+/// How far the host is with a prompt. An interruption only reaches what has
+/// begun, so it is repeated when something begins behind it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Stage {
+    is_accepted: bool,
+    is_started: bool,
+}
+
+/// What a timer bounds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bound {
+    /// The time until the turn begins.
+    Start,
+    /// The time until a turn ends that nobody wants any more.
+    Interrupt,
+}
+
+impl Wait<'_> {
+    fn poll(
+        &mut self,
+        prompt: &mut AcceptedPrompt,
+        mut request_cancelled: Pin<&mut impl Future<Output = ()>>,
+        cx: &mut TaskContext<'_>,
+    ) -> Poll<Result<PromptResponse, Fault>> {
+        let session = Arc::clone(&prompt.session);
+        let core = &session.core;
+        loop {
+            self.poll_submit(prompt, cx);
+            let mut progress = PromptProgress::default();
+            let end = core
+                .slot()
+                .poll_end(&prompt.command, cx.waker(), &mut progress);
+            if let Poll::Ready((end, stop)) = end {
+                prompt.is_answered = true;
+                return Poll::Ready(stop.map_or_else(|| end.answer(), StopCause::answer));
+            }
+            if progress.ended {
+                return Poll::Pending;
+            }
+            if !progress.stopped && request_cancelled.as_mut().poll(cx).is_ready() {
+                prompt.stop(StopCause::Request);
+                continue;
+            }
+            if progress.stopped {
+                self.poll_interrupt(progress, cx);
+            }
+            match self.poll_timer(progress, &core.limits, cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Bound::Start) => prompt.stop(StopCause::Broken(not_begun())),
+                Poll::Ready(Bound::Interrupt) => return Poll::Ready(self.give_up(prompt)),
+            }
+        }
+    }
+
+    /// Lets the host take the prompt, or even run the turn in place.
+    fn poll_submit(&mut self, prompt: &mut AcceptedPrompt, cx: &mut TaskContext<'_>) {
+        let Some(submit) = &mut self.submit else {
+            return;
+        };
+        let Poll::Ready(submitted) = Pin::new(submit).poll(cx) else {
+            return;
+        };
+        self.submit = None;
+        let fault = match submitted {
+            Ok(Ok(())) => {
+                prompt.is_running = true;
+                return;
+            }
+            Ok(Err(error)) => fault::from_host(fault::PROMPT, error),
+            Err(HostPanicked) => fault::internal(fault::PROMPT, "the agent failed"),
+        };
+        let after = prompt
+            .session
+            .core
+            .slot()
+            .end(&prompt.command, PromptEnd::NotAccepted(fault));
+        after.run();
+    }
+
+    fn poll_interrupt(&mut self, progress: PromptProgress, cx: &mut TaskContext<'_>) {
+        let stage = Stage {
+            is_accepted: self.submit.is_none(),
+            is_started: progress.started,
+        };
+        loop {
+            if self.interrupt.is_none() && self.interrupted_at != Some(stage) {
+                let live = self.live;
+                self.interrupt = Some(call_host(|| live.interrupt()));
+                self.interrupted_at = Some(stage);
+            }
+            let Some(interrupt) = &mut self.interrupt else {
+                return;
+            };
+            if Pin::new(interrupt).poll(cx).is_pending() {
+                return;
+            }
+            self.interrupt = None;
+        }
+    }
+
+    fn poll_timer(
+        &mut self,
+        progress: PromptProgress,
+        limits: &AgentLimits,
+        cx: &mut TaskContext<'_>,
+    ) -> Poll<Bound> {
+        let (bound, time) = match progress {
+            PromptProgress { stopped: true, .. } => (Bound::Interrupt, limits.interrupt),
+            PromptProgress { begun: false, .. } => (Bound::Start, limits.turn_start),
+            PromptProgress { begun: true, .. } => {
+                self.timer = None;
+                return Poll::Pending;
+            }
+        };
+        let timer = match &mut self.timer {
+            Some((known, timer)) if *known == bound => timer,
+            timer => &mut timer.insert((bound, Box::pin(sleep(time)))).1,
+        };
+        timer.as_mut().poll(cx).map(|()| bound)
+    }
+
+    /// Answers without the end of the turn. The session takes no other prompt
+    /// until the turn has ended (G-13); a turn that runs in `submit` ends here.
+    fn give_up(&mut self, prompt: &mut AcceptedPrompt) -> Result<PromptResponse, Fault> {
+        let runs_in_place = self.submit.take().is_some();
+        self.interrupt = None;
+        prompt.abandon(runs_in_place)
+    }
+}
+
+impl AcceptedPrompt {
+    /// Stops waiting for the end; the slot is free now if `is_over`, else when
+    /// the end comes.
+    fn abandon(&mut self, is_over: bool) -> Result<PromptResponse, Fault> {
+        self.is_answered = true;
+        let (stop, after) = self.session.core.slot().abandon(&self.command, is_over);
+        after.run();
+        stop.unwrap_or(StopCause::Cancelled).answer()
+    }
+
+    fn stop(&self, stop: StopCause) {
+        let after = self.session.core.slot().stop(Some(&self.command), stop);
+        after.run();
+    }
+}
+
+/// What the client reads when the host took a prompt and did not begin.
+fn not_begun() -> Fault {
+    fault::internal(fault::PROMPT, "the turn did not begin in time")
+        .with_data(&ErrorData::new("not_begun").retryable(None))
+}
