@@ -18,6 +18,7 @@ mod interop;
 mod layers;
 mod pictures;
 mod schema;
+mod source;
 mod steps;
 mod test;
 mod workspace;

@@ -1,10 +1,12 @@
-//! `cargo xtask layers`: which crate may use which.
+//! `cargo xtask layers`: which crate may use which, and the rooms inside of each.
 //!
-//! The root manifest says it in `[workspace.metadata.layers]` and
-//! `[workspace.metadata.pure]`; this compares it with the real graph of
-//! `cargo metadata`, so the picture in the documents stays true.
+//! The root manifest says who may use whom in `[workspace.metadata.layers]` and
+//! `[workspace.metadata.pure]`; this compares it with the real graph of `cargo metadata`, so
+//! the picture in the documents stays true. A room is a top-level module of a crate, and no
+//! ring of modules may cross rooms.
 
 mod check;
+mod rooms;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -20,32 +22,40 @@ use crate::workspace;
 #[derive(clap::Args)]
 pub(crate) struct Args {}
 
-/// Compares the tables of the root manifest with the real graph.
+/// Compares the tables of the root manifest with the real graph, and prints the rooms.
 ///
 /// # Errors
 ///
-/// Fails when an edge breaks a rule; the message names each such edge and its rule.
+/// Fails when an edge breaks a rule, or a ring of modules crosses rooms; the message names
+/// each and its rule.
 pub(crate) fn run(_args: &Args) -> Result<()> {
     verify()
 }
 
 /// Does what [`run`] does, as a step of a longer run.
 pub(crate) fn verify() -> Result<()> {
-    let metadata = metadata(&workspace::root())?;
-    let violations = check::violations(&metadata)?;
-    if violations.is_empty() {
+    let root = workspace::root();
+    let metadata = metadata(&root)?;
+    let mut faults: Vec<String> = check::violations(&metadata)?
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let (report, rings) = rooms::check(&metadata, &root)?;
+    println!("{report}");
+    faults.extend(rings);
+    if faults.is_empty() {
         println!(
             "layers: {} crates keep to the table",
             metadata.workspace_members.len()
         );
         return Ok(());
     }
-    for violation in &violations {
-        eprintln!("layers: {violation}");
+    for fault in &faults {
+        eprintln!("layers: {fault}");
     }
     bail!(
-        "{} of the dependencies break the rules of the root manifest",
-        violations.len()
+        "{} breaches of the rules of the root manifest",
+        faults.len()
     );
 }
 

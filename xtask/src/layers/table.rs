@@ -12,6 +12,17 @@ pub(super) struct Tables {
     pub(super) layers: BTreeMap<String, Row>,
     /// Which crates stay free of runtimes.
     pub(super) pure: Pure,
+    /// What is forgiven inside of crates.
+    #[serde(default)]
+    pub(super) rooms: Rooms,
+}
+
+/// What is not yet demanded of the rooms of some crates.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Rooms {
+    /// Crates whose rings across rooms are printed and forgiven.
+    pub(super) pending: BTreeSet<String>,
 }
 
 /// Whom a crate may use, and by whom it may be used.
