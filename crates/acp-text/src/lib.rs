@@ -1,0 +1,48 @@
+//! Text that strangers wrote, made fit to be shown: cleaned, cut, measured, redacted.
+//!
+//! Agents, clients and their tools write titles, errors, logs and files, and some of them
+//! are hostile. Their text reaches terminals, logs, pages and other models only after it
+//! passed here.
+//!
+//! * [`clean`] and [`Cleaner`] remove all that acts instead of being read: escape
+//!   sequences, control characters, marks that reorder a line, invisible characters.
+//!   [`visible`] shows these as escapes, for text that a person decides on.
+//! * [`one_line`], [`cut_bytes`], [`shorten_chars`] and their kin bound a text;
+//!   [`width`] and [`fit`] measure it in the columns of a terminal.
+//! * [`Redactor`] removes secrets, and paths and addresses where that is asked for.
+//!
+//! Redact before you cut: half a secret matches no pattern.
+//!
+//! ```
+//! use acp_text::{Redactor, clean, one_line, visible};
+//!
+//! assert_eq!(clean("\u{1b}[31mred\u{1b}[0m \u{202e}text"), "red text");
+//! assert_eq!(visible("rm \u{202e}txt.a"), r"rm \u{202e}txt.a");
+//! assert_eq!(one_line("Read\n notes.md", 8), "Read no…");
+//! assert_eq!(
+//!     Redactor::new().redact("curl --token hunter2 https://ada:pw@example.com"),
+//!     "curl --token [redacted] https://ada:[redacted]@example.com",
+//! );
+//! ```
+
+mod char_class;
+mod clean;
+mod cut;
+mod json;
+mod redact;
+mod secret;
+mod width;
+
+pub use char_class::CharClass;
+pub use clean::{Cleaner, Layout, clean, one_line, visible};
+pub use cut::{
+    cut_bytes, cut_chars, last_bytes, shorten_bytes, shorten_chars, shorten_counted, shorten_middle,
+};
+pub use json::{escape_json, json_text};
+pub use redact::{REDACTED, RedactStream, Redactor, is_secret_name};
+pub use secret::Secret;
+pub use width::{char_width, fit, fit_end, shorten_width, width};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
