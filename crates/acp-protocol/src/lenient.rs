@@ -27,8 +27,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::de::DeserializeOwned;
 
-use crate::wire::rule::At;
-
 /// How many notes one collection keeps. A message may hold a wrong element a
 /// few bytes, so what is beyond this is counted and not kept.
 pub const MAX_NOTES: usize = 64;
@@ -169,6 +167,13 @@ pub fn collect<T>(decode: impl FnOnce() -> T) -> (T, Vec<Note>) {
     let notes = NOTES.take().unwrap_or_default();
     drop(outer);
     (decoded, notes)
+}
+
+/// Which member of which object is meant.
+#[derive(Clone, Copy)]
+pub(crate) struct At {
+    pub(crate) object: &'static str,
+    pub(crate) member: &'static str,
 }
 
 #[cold]

@@ -27,14 +27,16 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+mod codec;
 mod ext;
+mod json;
 pub mod lenient;
 pub mod method;
 mod patch;
 pub mod rpc;
 pub mod v1;
-mod wire;
 
+pub use codec::{Meta, Unrecognized};
+pub use json::RawJson;
 pub use method::{Notification, Request};
 pub use patch::Patch;
-pub use wire::{Meta, RawJson, Unrecognized};

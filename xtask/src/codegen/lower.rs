@@ -95,7 +95,7 @@ pub(crate) struct Field {
     pub(crate) boxed: bool,
 }
 
-/// What an absent member means; see `acp_protocol::wire::rule`.
+/// What an absent member means; see `acp_protocol::codec::rule`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Presence {
     Must,
@@ -105,7 +105,7 @@ pub(crate) enum Presence {
     Change,
 }
 
-/// What is done with a value that does not fit; see `acp_protocol::wire::rule`.
+/// What is done with a value that does not fit; see `acp_protocol::codec::rule`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Reading {
     Strict,

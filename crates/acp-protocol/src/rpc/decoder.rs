@@ -4,7 +4,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::head::{self, Body};
-use crate::{lenient, wire::reader};
+use crate::{json::reader, lenient};
 
 /// Decodes the parameters of raw `session/update` lines, which mostly begin alike.
 #[derive(Debug, Default)]

@@ -3,8 +3,8 @@
 
 use serde::Serialize;
 
-use super::{RequestId, WireError, json};
-use crate::v1::SessionUpdate;
+use super::{RequestId, WireError};
+use crate::{json, v1::SessionUpdate};
 
 const VERSION: &[u8] = br#"{"jsonrpc":"2.0""#;
 

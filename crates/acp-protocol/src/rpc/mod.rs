@@ -46,7 +46,6 @@ mod head;
 mod id;
 mod inbound;
 mod issue;
-mod json;
 mod limits;
 mod lines;
 mod mailbox;

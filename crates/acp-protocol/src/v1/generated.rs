@@ -12,15 +12,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::sync::Arc;
 use crate::patch::Patch;
-use crate::wire::forgive::forgive_by_slice;
-use crate::wire::name::{id, string_enum};
-use crate::wire::object::{ReadMembers, WriteMembers, object, skip_members, whole};
-use crate::wire::rule::{
+use crate::codec::forgive::forgive_by_slice;
+use crate::codec::name::{id, string_enum};
+use crate::codec::object::{ReadMembers, WriteMembers, object, skip_members, whole};
+use crate::codec::rule::{
     Change, Items, May, Must, OnError, OnNull, Plain, Sparse, Strict,
 };
-use crate::wire::secret::Hide;
-use crate::wire::union::{self, Looked};
-use crate::wire::{Meta, RawJson, Unrecognized};
+use crate::codec::secret::Hide;
+use crate::codec::union::{self, Looked};
+use crate::codec::{Meta, RawJson, Unrecognized};
 
 /// Authentication-related capabilities supported by the agent.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -7,7 +7,7 @@
 
 use schemars::{Schema, SchemaGenerator};
 use super::generated::*;
-use crate::wire::json_schema::published;
+use crate::codec::json_schema::published;
 
 published!(definition {
     AgentAuthCapabilities = AgentAuthCapabilities,
@@ -190,7 +190,7 @@ published!(branches {
 });
 
 /// Refers to a definition.
-pub(crate) fn reference(name: &str, generator: &mut SchemaGenerator) -> Schema {
+fn reference(name: &str, generator: &mut SchemaGenerator) -> Schema {
     match name {
         "AgentAuthCapabilities" => generator.subschema_for::<AgentAuthCapabilities>(),
         "AgentCapabilities" => generator.subschema_for::<AgentCapabilities>(),

@@ -4,10 +4,10 @@
 mod generated;
 #[cfg(feature = "schemars")]
 #[rustfmt::skip]
-pub(crate) mod json_schema;
+mod json_schema;
 #[rustfmt::skip]
 pub mod methods;
 
+pub use crate::codec::{Meta, RawJson, Unrecognized};
 pub use crate::patch::Patch;
-pub use crate::wire::{Meta, RawJson, Unrecognized};
 pub use generated::*;

@@ -48,13 +48,13 @@ pub(crate) fn emit(lowered: &BTreeMap<String, Definition>) -> TokenStream {
         use schemars::{Schema, SchemaGenerator};
 
         use super::generated::*;
-        use crate::wire::json_schema::published;
+        use crate::codec::json_schema::published;
 
         published!(definition { #(#definitions)* });
         published!(branches { #(#unions)* });
 
         /// Refers to a definition.
-        pub(crate) fn reference(name: &str, generator: &mut SchemaGenerator) -> Schema {
+        fn reference(name: &str, generator: &mut SchemaGenerator) -> Schema {
             match name {
                 #(#references)*
                 // Every definition that another refers to has a type.

@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use super::{Attempt, Body, Head, Method, RequestId, Shape, integer};
-use crate::wire::plain::plain;
-use crate::wire::skip;
+use crate::json::{plain, skip_value};
 
 /// Reads what comes in floods, where its members stand in the usual order: a
 /// `session/update`, a result, a request.
@@ -124,7 +123,7 @@ impl Scanner<'_> {
     /// A value behind which the object ends.
     fn last_value(&mut self) -> Option<Range<usize>> {
         let start = self.blank();
-        let end = skip::value(self.line, start)?;
+        let end = skip_value(self.line, start)?;
         (self.line[end..].trim_ascii() == b"}").then_some(start..end)
     }
 

@@ -1,7 +1,7 @@
 //! Gets over values that nobody reads, or that are read later.
 
 use super::{Reader, Result, refuse, strings};
-use crate::wire::skip;
+use crate::json::skip;
 
 impl Reader<'_> {
     /// Gets over a value, and makes sure that it is one.

@@ -12,16 +12,9 @@ use serde::ser::SerializeMap;
 use serde::{Deserializer, Serialize};
 
 use super::forgive::{Elements, Forgive, ForgiveSeed};
-use super::word::Word;
-use crate::lenient::{self, Forgiven};
+use crate::json::Word;
+use crate::lenient::{self, At, Forgiven};
 use crate::patch::Patch;
-
-/// Which member of which object is meant.
-#[derive(Clone, Copy)]
-pub(crate) struct At {
-    pub(crate) object: &'static str,
-    pub(crate) member: &'static str,
-}
 
 /// What an absent member means, and when a member is left out in writing.
 pub(crate) trait Presence<T> {

@@ -14,9 +14,7 @@ use serde_json::value::RawValue;
 
 use super::members::{Kept, Members};
 use super::object::WriteMembers;
-use super::raw::RawJson;
-use super::slice::{Slice, Text};
-use super::word::Word;
+use crate::json::{RawJson, Slice, Text, Word};
 
 /// A variant that this version of the protocol does not name, kept whole.
 ///

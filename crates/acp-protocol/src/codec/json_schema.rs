@@ -6,9 +6,8 @@ use std::sync::LazyLock;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 
+use crate::json::RawJson;
 use crate::patch::Patch;
-use crate::v1::json_schema::reference;
-use crate::wire::RawJson;
 
 /// The definitions of protocol version 1, as published.
 static DEFINITIONS: LazyLock<Map<String, Value>> = LazyLock::new(|| {
@@ -20,33 +19,40 @@ static DEFINITIONS: LazyLock<Map<String, Value>> = LazyLock::new(|| {
     }
 });
 
+/// The schema of a definition by name; the generated code has it.
+pub(crate) type Reference = fn(&str, &mut SchemaGenerator) -> Schema;
+
 /// Returns a definition, its references made the generator's.
-pub(crate) fn definition(name: &str, generator: &mut SchemaGenerator) -> Schema {
+pub(crate) fn definition(
+    name: &str,
+    generator: &mut SchemaGenerator,
+    reference: Reference,
+) -> Schema {
     let definition = DEFINITIONS.get(name).cloned().unwrap_or(Value::Bool(true));
-    as_schema(refer(definition, generator))
+    Schema::try_from(refer(definition, generator, reference)).unwrap_or_default()
 }
 
 /// Returns the union that stands among the members of a definition.
-pub(crate) fn branches(owner: &str, generator: &mut SchemaGenerator) -> Schema {
+pub(crate) fn branches(
+    owner: &str,
+    generator: &mut SchemaGenerator,
+    reference: Reference,
+) -> Schema {
     let mut union = Map::new();
     for key in ["anyOf", "oneOf", "discriminator"] {
         if let Some(value) = DEFINITIONS.get(owner).and_then(|owner| owner.get(key)) {
-            union.insert(key.to_owned(), refer(value.clone(), generator));
+            union.insert(key.to_owned(), refer(value.clone(), generator, reference));
         }
     }
     union.into()
 }
 
-fn as_schema(value: Value) -> Schema {
-    Schema::try_from(value).unwrap_or_default()
-}
-
 /// Replaces references into the published document.
-fn refer(value: Value, generator: &mut SchemaGenerator) -> Value {
+fn refer(value: Value, generator: &mut SchemaGenerator, reference: Reference) -> Value {
     match value {
         Value::Array(items) => items
             .into_iter()
-            .map(|item| refer(item, generator))
+            .map(|item| refer(item, generator, reference))
             .collect(),
         Value::Object(members) => {
             if let Some(Value::String(target)) = members.get("$ref")
@@ -56,7 +62,7 @@ fn refer(value: Value, generator: &mut SchemaGenerator) -> Value {
             }
             members
                 .into_iter()
-                .map(|(key, value)| (key, refer(value, generator)))
+                .map(|(key, value)| (key, refer(value, generator, reference)))
                 .collect()
         }
         other => other,
@@ -66,12 +72,12 @@ fn refer(value: Value, generator: &mut SchemaGenerator) -> Value {
 /// Gives types their published definitions, or the union among the members of one.
 macro_rules! published {
     (definition { $($name:ident = $type:ty),* $(,)? }) => {
-        $($crate::wire::json_schema::published!(
+        $($crate::codec::json_schema::published!(
             @ $name $type, generator, definition(stringify!($name), generator)
         );)*
     };
     (branches { $($name:ident = $owner:ident),* $(,)? }) => {
-        $($crate::wire::json_schema::published!(
+        $($crate::codec::json_schema::published!(
             @ $name $name, generator, branches(stringify!($owner), generator)
         );)*
     };
@@ -86,7 +92,7 @@ macro_rules! published {
             }
 
             fn json_schema($generator: &mut SchemaGenerator) -> Schema {
-                $crate::wire::json_schema::$function($of, $generator)
+                $crate::codec::json_schema::$function($of, $generator, reference)
             }
         }
     };

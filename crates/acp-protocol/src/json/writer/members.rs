@@ -9,11 +9,12 @@ use serde::{
 };
 
 use super::{Writer, text_writer::TextWriter};
+use crate::json::string;
 
 type Result = std::result::Result<(), serde_json::Error>;
 
 /// A list or an object that is being written.
-pub(in crate::rpc) struct Members<'a> {
+pub(crate) struct Members<'a> {
     out: &'a mut Vec<u8>,
     is_first: bool,
     close: &'static str,
@@ -46,7 +47,7 @@ impl<'a> Members<'a> {
     #[inline]
     fn member(&mut self, key: &str, value: &(impl Serialize + ?Sized)) -> Result {
         self.next();
-        super::string(self.out, key);
+        string(self.out, key);
         self.out.push(b':');
         value.serialize(Writer(self.out))
     }
@@ -122,7 +123,7 @@ impl SerializeStructVariant for Members<'_> {
 }
 
 /// An object, or text that stands for itself.
-pub(in crate::rpc) enum Structure<'a> {
+pub(crate) enum Structure<'a> {
     Object(Members<'a>),
     Verbatim(&'a mut Vec<u8>),
 }
@@ -133,7 +134,7 @@ pub(in crate::rpc) enum Structure<'a> {
 pub(super) fn is_verbatim(name: &str) -> bool {
     matches!(
         name,
-        crate::wire::slice::RAW_TOKEN | "$serde_json::private::Number"
+        crate::json::slice::RAW_TOKEN | "$serde_json::private::Number"
     )
 }
 

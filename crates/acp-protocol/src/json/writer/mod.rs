@@ -1,11 +1,10 @@
 //! Values as JSON text, as `serde_json` writes it.
 //!
 //! Almost all of what is sent is text, and `serde_json` looks at it byte by
-//! byte. This writer looks at [sixteen at once](text), and is told apart from
+//! byte. This writer looks at [sixteen at once](super::plain), and is told apart from
 //! `serde_json` by nothing else.
 
 mod members;
-mod text;
 mod text_writer;
 
 use std::fmt;
@@ -16,16 +15,14 @@ use self::{
     members::{Members, Structure},
     text_writer::TextWriter,
 };
-use crate::wire::word::WORD_TOKEN;
-
-pub(super) use self::text::{escape, string};
+use super::{escape, string, word::WORD_TOKEN};
 
 /// Writes a value.
 ///
 /// # Errors
 ///
 /// Where the value has no JSON form.
-pub(super) fn write(
+pub(crate) fn write(
     out: &mut Vec<u8>,
     value: &(impl Serialize + ?Sized),
 ) -> Result<(), serde_json::Error> {
@@ -239,7 +236,7 @@ struct Escaped<'a>(&'a mut Vec<u8>);
 
 impl fmt::Write for Escaped<'_> {
     fn write_str(&mut self, piece: &str) -> fmt::Result {
-        text::escape(self.0, piece);
+        escape(self.0, piece);
         Ok(())
     }
 }

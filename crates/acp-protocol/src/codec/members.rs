@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
 use serde::de::{self, DeserializeSeed, Error as _, MapAccess};
 
-use super::slice::{Later, Slice, Text};
+use crate::json::{Later, Slice, Text};
 
 /// How many members are kept back while the one that decides is looked for.
 ///

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::raw::RawJson;
+use crate::json::RawJson;
 
 /// A type whose unusable values can be passed over.
 pub(crate) trait Forgive<'de>: Sized {
@@ -110,11 +110,11 @@ impl<'de> Forgive<'de> for bool {
 /// Forgives a type by keeping its value as text before it is decoded.
 macro_rules! forgive_by_slice {
     ($type:ident) => {
-        impl<'de> $crate::wire::forgive::Forgive<'de> for $type {
+        impl<'de> $crate::codec::forgive::Forgive<'de> for $type {
             fn forgive<D: serde::Deserializer<'de>>(
                 deserializer: D,
             ) -> Result<Option<Self>, D::Error> {
-                let slice: $crate::wire::slice::Slice<'de> =
+                let slice: $crate::json::Slice<'de> =
                     serde::Deserialize::deserialize(deserializer)?;
                 Ok(slice.parse().ok())
             }

@@ -1,6 +1,6 @@
 //! Strings, escaped where JSON asks for it.
 
-use crate::wire::plain::{WIDTH, marks};
+use crate::json::plain::{WIDTH, marks};
 
 /// Bytes that are written together in a long text: two looks.
 const CHUNK: usize = 2 * WIDTH;
@@ -13,7 +13,7 @@ const PLACE: usize = 8 * CHUNK;
 const LONG: usize = 256;
 
 /// Writes a string with its quotes.
-pub(in crate::rpc) fn string(out: &mut Vec<u8>, text: &str) {
+pub(crate) fn string(out: &mut Vec<u8>, text: &str) {
     out.reserve(text.len() + 2);
     out.push(b'"');
     escape(out, text);
@@ -22,7 +22,7 @@ pub(in crate::rpc) fn string(out: &mut Vec<u8>, text: &str) {
 
 /// Writes what stands between the quotes.
 #[inline]
-pub(in crate::rpc) fn escape(out: &mut Vec<u8>, text: &str) {
+pub(crate) fn escape(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
     if rest.len() >= LONG {
         rest = escape_long(out, rest);

@@ -5,7 +5,7 @@ use serde::{
     ser::{Error as _, Impossible},
 };
 
-use crate::wire::word::WORD_TOKEN;
+use crate::json::{string, word::WORD_TOKEN};
 
 type Result<T = ()> = std::result::Result<T, serde_json::Error>;
 type Never = Impossible<(), serde_json::Error>;
@@ -76,7 +76,7 @@ impl Serializer for TextWriter<'_> {
     #[inline]
     fn serialize_str(self, text: &str) -> Result {
         match self {
-            Self::Name(out) => super::string(out, text),
+            Self::Name(out) => string(out, text),
             Self::Word(out) => {
                 out.push(b'"');
                 out.extend_from_slice(text.as_bytes());

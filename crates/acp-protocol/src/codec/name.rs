@@ -77,7 +77,7 @@ macro_rules! id {
             }
         }
 
-        $crate::wire::name::from_text!($type, "a string");
+        $crate::codec::name::from_text!($type, "a string");
     };
 }
 
@@ -126,7 +126,7 @@ macro_rules! string_enum {
             }
         }
 
-        $crate::wire::name::from_text!($type, "a string");
+        $crate::codec::name::from_text!($type, "a string");
     };
 }
 
@@ -155,12 +155,12 @@ macro_rules! from_text {
             }
         }
 
-        impl<'de> $crate::wire::forgive::Forgive<'de> for $type {
+        impl<'de> $crate::codec::forgive::Forgive<'de> for $type {
             #[inline]
             fn forgive<D: serde::Deserializer<'de>>(
                 deserializer: D,
             ) -> Result<Option<Self>, D::Error> {
-                $crate::wire::forgive::text(deserializer, |text| $type::from(text))
+                $crate::codec::forgive::text(deserializer, |text| $type::from(text))
             }
         }
     };

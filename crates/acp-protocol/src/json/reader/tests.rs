@@ -10,9 +10,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Reader;
+use crate::json::any_tree::any_tree;
+use crate::json::slice::{Later, Slice};
 use crate::v1::SessionUpdate;
-use crate::wire::any_tree::any_tree;
-use crate::wire::slice::{Later, Slice};
 
 fn ours<'de, T: Deserialize<'de>>(text: &'de str) -> Option<T> {
     let mut reader = Reader::new(text);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Reader, Result, refuse};
-use crate::wire::plain::plain;
+use crate::json::plain::plain;
 
 impl<'de> Reader<'de> {
     /// Reads a string, which begins here. It is borrowed where it has no escapes.

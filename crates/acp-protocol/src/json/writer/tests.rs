@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::wire::{any_tree::any_tree, word::Word};
+use crate::json::{Word, any_tree::any_tree};
 
 #[track_caller]
 fn check(value: &(impl Serialize + ?Sized)) {

@@ -3,7 +3,8 @@
 use serde::de::{IgnoredAny, MapAccess};
 use serde::ser::SerializeMap;
 
-use super::rule::{At, Presence, Read};
+use super::rule::{Presence, Read};
+use crate::lenient::At;
 
 /// A type that is read from the members of an object, which may hold others besides.
 pub(crate) trait ReadMembers<'de>: Sized {
@@ -70,7 +71,7 @@ macro_rules! object {
     ($type:ident {
         $($field:ident: $rule:ty = $key:literal),* $(,)?
     }) => {
-        impl<'de> $crate::wire::object::ReadMembers<'de> for $type {
+        impl<'de> $crate::codec::object::ReadMembers<'de> for $type {
             fn read_members<A: serde::de::MapAccess<'de>>(
                 mut map: A,
             ) -> Result<Self, A::Error> {
@@ -114,9 +115,9 @@ macro_rules! object {
                 while let Some(key) = map.next_key_seed(KeySeed)? {
                     match key {
                         $(Key::$field => {
-                            $field = Some($crate::wire::object::read::<_, $rule, A>(
+                            $field = Some($crate::codec::object::read::<_, $rule, A>(
                                 &mut map,
-                                $crate::wire::rule::At { object: stringify!($type), member: $key },
+                                $crate::lenient::At { object: stringify!($type), member: $key },
                             )?);
                         })*
                         Key::__Other => {
@@ -127,21 +128,21 @@ macro_rules! object {
                 Ok(Self {
                     $($field: match $field {
                         Some(value) => value,
-                        None => $crate::wire::object::absent::<_, $rule, A::Error>(
-                            $crate::wire::rule::At { object: stringify!($type), member: $key },
+                        None => $crate::codec::object::absent::<_, $rule, A::Error>(
+                            $crate::lenient::At { object: stringify!($type), member: $key },
                         )?,
                     },)*
                 })
             }
         }
 
-        impl $crate::wire::object::WriteMembers for $type {
+        impl $crate::codec::object::WriteMembers for $type {
             #[inline]
             fn write_members<M: serde::ser::SerializeMap>(
                 &self,
                 map: &mut M,
             ) -> Result<(), M::Error> {
-                $($crate::wire::object::write::<_, $rule, M>(map, $key, &self.$field)?;)*
+                $($crate::codec::object::write::<_, $rule, M>(map, $key, &self.$field)?;)*
                 let _ = map;
                 Ok(())
             }
@@ -153,25 +154,25 @@ macro_rules! object {
     } flat $flat:ident {
         $($late:ident: $late_rule:ty = $late_key:literal),* $(,)?
     }) => {
-        impl<'de> $crate::wire::object::ReadMembers<'de> for $type {
+        impl<'de> $crate::codec::object::ReadMembers<'de> for $type {
             fn read_members<A: serde::de::MapAccess<'de>>(
                 mut map: A,
             ) -> Result<Self, A::Error> {
                 $(let mut $field = None;)*
                 $(let mut $late = None;)*
-                let mut kept = $crate::wire::members::Kept::default();
-                while let Some(key) = map.next_key::<$crate::wire::slice::Text<'de>>()? {
+                let mut kept = $crate::codec::members::Kept::default();
+                while let Some(key) = map.next_key::<$crate::json::Text<'de>>()? {
                     match &*key.0 {
                         $($key => {
-                            $field = Some($crate::wire::object::read::<_, $rule, A>(
+                            $field = Some($crate::codec::object::read::<_, $rule, A>(
                                 &mut map,
-                                $crate::wire::rule::At { object: stringify!($type), member: $key },
+                                $crate::lenient::At { object: stringify!($type), member: $key },
                             )?);
                         })*
                         $($late_key => {
-                            $late = Some($crate::wire::object::read::<_, $late_rule, A>(
+                            $late = Some($crate::codec::object::read::<_, $late_rule, A>(
                                 &mut map,
-                                $crate::wire::rule::At {
+                                $crate::lenient::At {
                                     object: stringify!($type),
                                     member: $late_key,
                                 },
@@ -183,31 +184,31 @@ macro_rules! object {
                 Ok(Self {
                     $($field: match $field {
                         Some(value) => value,
-                        None => $crate::wire::object::absent::<_, $rule, A::Error>(
-                            $crate::wire::rule::At { object: stringify!($type), member: $key },
+                        None => $crate::codec::object::absent::<_, $rule, A::Error>(
+                            $crate::lenient::At { object: stringify!($type), member: $key },
                         )?,
                     },)*
-                    $flat: $crate::wire::object::ReadMembers::read_members(
+                    $flat: $crate::codec::object::ReadMembers::read_members(
                         kept.alone::<A::Error>(),
                     )?,
                     $($late: match $late {
                         Some(value) => value,
-                        None => $crate::wire::object::absent::<_, $late_rule, A::Error>(
-                            $crate::wire::rule::At { object: stringify!($type), member: $late_key },
+                        None => $crate::codec::object::absent::<_, $late_rule, A::Error>(
+                            $crate::lenient::At { object: stringify!($type), member: $late_key },
                         )?,
                     },)*
                 })
             }
         }
 
-        impl $crate::wire::object::WriteMembers for $type {
+        impl $crate::codec::object::WriteMembers for $type {
             fn write_members<M: serde::ser::SerializeMap>(
                 &self,
                 map: &mut M,
             ) -> Result<(), M::Error> {
-                $($crate::wire::object::write::<_, $rule, M>(map, $key, &self.$field)?;)*
-                $crate::wire::object::WriteMembers::write_members(&self.$flat, map)?;
-                $($crate::wire::object::write::<_, $late_rule, M>(map, $late_key, &self.$late)?;)*
+                $($crate::codec::object::write::<_, $rule, M>(map, $key, &self.$field)?;)*
+                $crate::codec::object::WriteMembers::write_members(&self.$flat, map)?;
+                $($crate::codec::object::write::<_, $late_rule, M>(map, $late_key, &self.$late)?;)*
                 Ok(())
             }
         }
@@ -219,10 +220,10 @@ macro_rules! object {
 /// `or null` reads `null` as an object without members.
 macro_rules! whole {
     ($type:ident) => {
-        $crate::wire::object::whole!(@ $type, deserialize_map, {});
+        $crate::codec::object::whole!(@ $type, deserialize_map, {});
     };
     ($type:ident or null) => {
-        $crate::wire::object::whole!(@ $type, deserialize_any, {
+        $crate::codec::object::whole!(@ $type, deserialize_any, {
             fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
                 Ok($type::default())
             }
@@ -233,7 +234,7 @@ macro_rules! whole {
             #[inline]
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 let mut map = serializer.serialize_map(None)?;
-                $crate::wire::object::WriteMembers::write_members(self, &mut map)?;
+                $crate::codec::object::WriteMembers::write_members(self, &mut map)?;
                 serde::ser::SerializeMap::end(map)
             }
         }
@@ -255,7 +256,7 @@ macro_rules! whole {
                         self,
                         map: A,
                     ) -> Result<Self::Value, A::Error> {
-                        $crate::wire::object::ReadMembers::read_members(map)
+                        $crate::codec::object::ReadMembers::read_members(map)
                     }
 
                     $($null)*
@@ -265,7 +266,7 @@ macro_rules! whole {
             }
         }
 
-        $crate::wire::forgive::forgive_by_slice!($type);
+        $crate::codec::forgive::forgive_by_slice!($type);
     };
 }
 
