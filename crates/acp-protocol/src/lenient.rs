@@ -27,6 +27,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::de::DeserializeOwned;
 
+use crate::json::unit;
+
 /// How many notes one collection keeps. A message may hold a wrong element a
 /// few bytes, so what is beyond this is counted and not kept.
 pub const MAX_NOTES: usize = 64;
@@ -116,7 +118,10 @@ fn mend(text: &str) -> Option<String> {
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'\\', &json[at..]) {
         at += found;
-        at += match (unit(&json[at..]), json.get(at + 6..).and_then(unit)) {
+        at += match (
+            escaped_unit(&json[at..]),
+            json.get(at + 6..).and_then(escaped_unit),
+        ) {
             (None, _) => 2,
             (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
             (Some(0xd800..=0xdfff), _) => {
@@ -132,9 +137,8 @@ fn mend(text: &str) -> Option<String> {
 }
 
 /// Reads an escaped unit of UTF-16.
-fn unit(json: &[u8]) -> Option<u16> {
-    let digits = json.strip_prefix(br"\u")?.get(..4)?;
-    u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+fn escaped_unit(json: &[u8]) -> Option<u16> {
+    unit(json.strip_prefix(br"\u")?)
 }
 
 static TOTAL: AtomicU64 = AtomicU64::new(0);

@@ -5,16 +5,15 @@
 //! is known.
 
 use std::fmt;
-use std::marker::PhantomData;
 
-use serde::de::{DeserializeOwned, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::Serializer;
+use serde::de::{DeserializeOwned, Error as _, IgnoredAny, MapAccess, SeqAccess};
 use serde::ser::{Error as _, SerializeMap, SerializeSeq};
-use serde::{Deserializer, Serializer};
 use serde_json::value::RawValue;
 
 use super::members::{Kept, Members};
 use super::object::WriteMembers;
-use crate::json::{RawJson, Slice, Text, Word};
+use crate::json::{self, RawJson, Slice, Text, Word};
 
 /// A variant that this version of the protocol does not name, kept whole.
 ///
@@ -54,23 +53,8 @@ impl Unrecognized {
 
     /// Decodes the member `key`, if there is one that fits.
     pub(crate) fn member<T: DeserializeOwned>(&self, key: &'static str) -> Option<T> {
-        struct Member<T>(&'static str, PhantomData<T>);
-
-        impl<'de, T: DeserializeOwned> Visitor<'de> for Member<T> {
-            type Value = T;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-                read_single(map, self.0)
-            }
-        }
-
-        serde_json::Deserializer::from_str(self.raw.as_str())
-            .deserialize_map(Member(key, PhantomData))
-            .ok()
+        let value = json::members(self.raw.as_str())?.find(key).ok()??;
+        serde_json::from_str(value).ok()
     }
 }
 
@@ -95,28 +79,12 @@ impl WriteMembers for Unrecognized {
 /// Writes the members of an object; other values have none.
 impl WriteMembers for RawJson {
     fn write_members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        struct Into<'a, M>(&'a mut M);
-
-        impl<'de, M: SerializeMap> Visitor<'de> for Into<'_, M> {
-            type Value = ();
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-                while let Some((key, value)) = map.next_entry::<Text<'de>, &RawValue>()? {
-                    self.0
-                        .serialize_entry(&key.0, value)
-                        .map_err(A::Error::custom)?;
-                }
-                Ok(())
-            }
+        let mut members = json::members(self.as_str())
+            .ok_or_else(|| M::Error::custom("only an object has members"))?;
+        while let Some((key, value)) = members.next().map_err(M::Error::custom)? {
+            map.serialize_entry(&key, &Slice::borrowed(value))?;
         }
-
-        serde_json::Deserializer::from_str(self.as_str())
-            .deserialize_map(Into(map))
-            .map_err(M::Error::custom)
+        Ok(())
     }
 }
 
@@ -229,40 +197,19 @@ pub(crate) fn look_at_first<'de, A: SeqAccess<'de>>(
     seq: &mut A,
     keys: &'static [&'static str],
 ) -> Result<Looked<'de>, A::Error> {
-    struct FirstKey(Option<usize>);
-    struct Keys(&'static [&'static str]);
-
-    impl<'de> serde::de::DeserializeSeed<'de> for Keys {
-        type Value = FirstKey;
-
-        fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<FirstKey, D::Error> {
-            deserializer.deserialize_map(self)
-        }
-    }
-
-    impl<'de> Visitor<'de> for Keys {
-        type Value = FirstKey;
-
-        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-            out.write_str("an object")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<FirstKey, A::Error> {
-            let mut first = None;
-            while let Some(key) = map.next_key::<Text<'de>>()? {
-                first = first.or_else(|| self.0.iter().position(|name| *name == key.0));
-                map.next_value::<IgnoredAny>()?;
-            }
-            Ok(FirstKey(first))
-        }
-    }
-
     let Some(first) = seq.next_element::<Slice<'de>>()? else {
         return Ok(Looked::Empty);
     };
-    Ok(match first.clone().parse_seed(Keys(keys)) {
-        Ok(FirstKey(Some(place))) => Looked::Key(place, first),
-        Ok(FirstKey(None)) | Err(_) => Looked::Unknown(first),
+    let place = json::members(first.as_str()).and_then(|mut members| {
+        let mut place = None;
+        while let Some((key, _)) = members.next().ok()? {
+            place = place.or_else(|| keys.iter().position(|name| *name == key));
+        }
+        place
+    });
+    Ok(match place {
+        Some(place) => Looked::Key(place, first),
+        None => Looked::Unknown(first),
     })
 }
 

@@ -2,26 +2,35 @@
 //!
 //! * [`reader`] and [`writer`] are `serde` formats that look at sixteen bytes of a string
 //!   at once, where `serde_json` looks at one;
-//! * [`skip`] finds the end of a value, [`plain`] the bytes that need no escape,
-//!   [`escape`] writes those that do;
+//! * [`walk`] finds the ends of values, and [`cursor`] goes from one token to the next;
+//!   all that reads goes by them;
+//! * [`members`] goes through an object without a look into its values;
+//! * [`plain`] finds the bytes that need no escape, [`escape`] writes those that do, and
+//!   [`unescape`] reads them;
 //! * [`slice`] and [`raw`] hold a value as the text it arrived in;
 //! * [`word`] is text that never needs an escape: the protocol's own.
 
 #[cfg(test)]
 pub(crate) mod any_tree;
+mod cursor;
 mod escape;
+mod members;
 mod plain;
 mod raw;
-pub(crate) mod reader;
-mod skip;
+mod reader;
 mod slice;
+mod unescape;
+mod walk;
 mod word;
 mod writer;
 
+pub(crate) use cursor::Cursor;
 pub(crate) use escape::{escape, string};
-pub(crate) use plain::plain;
+pub(crate) use members::members;
 pub use raw::RawJson;
-pub(crate) use skip::value as skip_value;
+pub(crate) use reader::read;
 pub(crate) use slice::{Later, Slice, Text};
+pub(crate) use unescape::unit;
+pub(crate) use walk::depth;
 pub(crate) use word::Word;
 pub(crate) use writer::write;

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::slice::RAW_TOKEN;
+use super::word::RAW_TOKEN;
 
 /// Any JSON value, kept as the text it was written in.
 ///

@@ -12,13 +12,7 @@ use serde_json::de::{IoRead, StrRead};
 use serde_json::value::RawValue;
 
 use super::reader::Reader;
-
-/// The name under which `serde_json` hands out a value as text; `RawValue` asks
-/// for the same.
-///
-/// A deserializer that does not know it gives a tree instead, which is written down:
-/// slower, never wrong.
-pub(crate) const RAW_TOKEN: &str = "$serde_json::private::RawValue";
+use super::word::RAW_TOKEN;
 
 /// One value, not decoded yet.
 #[derive(Clone)]
@@ -30,6 +24,18 @@ pub(crate) enum Slice<'de> {
 }
 
 impl<'de> Slice<'de> {
+    /// Takes text that is known to be JSON.
+    pub(crate) fn borrowed(text: &'de str) -> Self {
+        Slice::Text(Cow::Borrowed(text))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        match self {
+            Slice::Text(text) => text,
+            Slice::Unread(text) => text,
+        }
+    }
+
     /// Decodes the value.
     pub(crate) fn parse<T: DeserializeOwned>(self) -> serde_json::Result<T> {
         serde_json::from_str(&self.into_text())
@@ -70,11 +76,7 @@ impl<'de> Slice<'de> {
 
 impl Serialize for Slice<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let text = match self {
-            Slice::Text(text) => text,
-            Slice::Unread(text) => *text,
-        };
-        serde_json::from_str::<&RawValue>(text)
+        serde_json::from_str::<&RawValue>(self.as_str())
             .map_err(ser::Error::custom)?
             .serialize(serializer)
     }

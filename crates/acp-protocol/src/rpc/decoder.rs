@@ -1,10 +1,10 @@
 //! Bodies of messages, decoded where they stand in their line.
 
-use serde::{Deserialize, de::DeserializeOwned};
-use serde_json::value::RawValue;
+use serde::de::{DeserializeOwned, Error as _};
+use serde_json::Error;
 
 use super::head::{self, Body};
-use crate::{json::reader, lenient};
+use crate::{json, lenient};
 
 /// Decodes the parameters of raw `session/update` lines, which mostly begin alike.
 #[derive(Debug, Default)]
@@ -22,19 +22,19 @@ impl UpdateDecoder {
     /// # Errors
     ///
     /// What `serde_json` says of the parameters, or of the line.
-    pub fn decode<T: DeserializeOwned>(&mut self, line: &[u8]) -> Result<T, serde_json::Error> {
+    pub fn decode<T: DeserializeOwned>(&mut self, line: &[u8]) -> Result<T, Error> {
         if let Some(start) = self.params(line)
             && let Some(value) = decode_member(line, start)
         {
             return Ok(value);
         }
-        #[derive(Deserialize)]
-        struct Line<'a> {
-            #[serde(borrow)]
-            params: &'a RawValue,
-        }
-        let line: Line<'_> = serde_json::from_slice(line)?;
-        lenient::decode(line.params.get().as_bytes())
+        let text = std::str::from_utf8(line).map_err(Error::custom)?;
+        let params = match json::members(text) {
+            Some(members) => members.find("params")?,
+            None => None,
+        };
+        let params = params.ok_or_else(|| Error::missing_field("params"))?;
+        lenient::decode(params.as_bytes())
     }
 
     /// Where the parameters begin, if that is easily told.
@@ -59,6 +59,6 @@ impl UpdateDecoder {
 pub(super) fn decode_member<T: DeserializeOwned>(line: &[u8], start: usize) -> Option<T> {
     // Once for the line, and not for every text in it.
     let body = std::str::from_utf8(&line[start..]).ok()?;
-    let (value, rest) = reader::read(body).ok()?;
+    let (value, rest) = json::read(body).ok()?;
     (rest.as_bytes().trim_ascii() == b"}").then_some(value)
 }

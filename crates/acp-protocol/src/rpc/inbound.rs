@@ -6,10 +6,13 @@
 use std::{borrow::Cow, sync::Arc};
 
 use bytes::{Bytes, BytesMut};
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use crate::lenient;
+use crate::{
+    json::{self, Text},
+    lenient,
+};
 
 use super::{
     Fault, Issue, Limits, RequestId, Role,
@@ -447,12 +450,6 @@ fn is_update(head: &Head, line: &[u8]) -> bool {
 /// The session of an update, without decoding the rest of it, and how much of the
 /// line told so, if that was all from its beginning.
 fn session_of<'a>(line: &'a [u8], body: &Body) -> Option<(Cow<'a, str>, Option<usize>)> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Session<'a> {
-        #[serde(borrow)]
-        session_id: Cow<'a, str>,
-    }
     const FIRST: &[u8] = b"{\"sessionId\":\"";
     let (start, end) = match body {
         Body::From(start) => (*start, line.len()),
@@ -468,8 +465,17 @@ fn session_of<'a>(line: &'a [u8], body: &Body) -> Option<(Cow<'a, str>, Option<u
             return Some((Cow::Borrowed(text(id)), beginning));
         }
     }
-    let mut values = serde_json::Deserializer::from_slice(params).into_iter::<Session<'a>>();
-    Some((values.next()?.ok()?.session_id, None))
+    let mut session = None;
+    let mut members = json::members(std::str::from_utf8(params).ok()?)?;
+    while let Some((name, value)) = members.next().ok()? {
+        if name == "sessionId" {
+            let (Text(id), _) = json::read(value).ok()?;
+            // Of two nobody knows which is meant.
+            session = Some(id).filter(|_| session.is_none());
+            session.as_ref()?;
+        }
+    }
+    Some((session?, None))
 }
 
 /// Cuts a run out of its block: a large one shares the block's memory, a small

@@ -3,7 +3,7 @@
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::{RAW_TOKEN, Reader, Result, refuse};
+use super::{RAW_TOKEN, Reader, Result, refuse, walk};
 
 /// Gives the members of an object, whose opening brace was read.
 pub(super) struct Members<'a, 'de> {
@@ -25,7 +25,7 @@ impl<'de> MapAccess<'de> for Members<'_, 'de> {
 
     #[inline]
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>> {
-        if self.reader.peek() == Some(b'}') {
+        if self.reader.cursor.peek() == Some(b'}') {
             return Ok(None);
         }
         if !std::mem::take(&mut self.first) {
@@ -108,7 +108,7 @@ impl<'de> SeqAccess<'de> for Elements<'_, 'de> {
     type Error = serde_json::Error;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>> {
-        if self.reader.peek() == Some(b']') {
+        if self.reader.cursor.peek() == Some(b']') {
             return Ok(None);
         }
         if !std::mem::take(&mut self.first) {
@@ -146,14 +146,12 @@ impl<'de> MapAccess<'de> for Raw<'_, 'de> {
 
     #[inline]
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value> {
-        self.reader.peek();
-        let start = self.reader.at;
-        if self.unread {
-            self.reader.pass()?;
+        self.reader.cursor.peek();
+        let text = if self.unread {
+            self.reader.over(walk::unread)?
         } else {
-            self.reader.skip()?;
-        }
-        let text = &self.reader.text[start..self.reader.at];
+            self.reader.over(walk::value)?
+        };
         seed.deserialize(BorrowedStrDeserializer::new(text))
     }
 }

@@ -18,8 +18,6 @@ macro_rules! refused {
 }
 
 mod access;
-mod skip;
-mod strings;
 #[cfg(test)]
 mod tests;
 
@@ -28,20 +26,17 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, Visitor};
 
-use super::slice::RAW_TOKEN;
+use super::cursor::Cursor;
+use super::word::RAW_TOKEN;
+use super::{unescape, walk};
 use access::{Elements, Members, Raw};
-pub(crate) use strings::{escaped, unit};
 
-type Result<T = ()> = serde_json::Result<T>;
-
-/// Objects and arrays that may be open at once: as many as in `serde_json`.
-pub(crate) const MAX_DEPTH: u32 = 127;
+pub(super) type Result<T = ()> = serde_json::Result<T>;
 
 /// Reads one value after the other from a text.
 pub(crate) struct Reader<'de> {
     text: &'de str,
-    /// Where the next byte stands.
-    at: usize,
+    cursor: Cursor<'de>,
     /// How many more objects and arrays may be opened.
     depth: u32,
 }
@@ -54,58 +49,100 @@ pub(crate) struct Reader<'de> {
 pub(crate) fn read<'de, T: Deserialize<'de>>(text: &'de str) -> Result<(T, &'de str)> {
     let mut reader = Reader::new(text);
     let value = T::deserialize(&mut reader)?;
-    Ok((value, &text[reader.at..]))
+    Ok((value, reader.rest()))
 }
 
 impl<'de> Reader<'de> {
+    #[inline]
     pub(crate) fn new(text: &'de str) -> Self {
         Self {
             text,
-            at: 0,
-            depth: MAX_DEPTH,
+            cursor: Cursor::new(text.as_bytes()),
+            depth: walk::MAX_DEPTH,
         }
     }
 
+    /// The text that was not read.
+    #[inline]
+    pub(super) fn rest(&self) -> &'de str {
+        &self.text[self.cursor.at()..]
+    }
+
     /// Makes sure that nothing is left.
-    pub(crate) fn end(&mut self) -> Result {
-        match self.peek() {
+    pub(super) fn end(&mut self) -> Result {
+        match self.cursor.peek() {
             None => Ok(()),
             Some(_) => refuse(),
         }
     }
 
-    /// The next byte that is no blank.
     #[inline]
-    fn peek(&mut self) -> Option<u8> {
-        loop {
-            let byte = *self.text.as_bytes().get(self.at)?;
-            if !matches!(byte, b' ' | b'\n' | b'\t' | b'\r') {
-                return Some(byte);
-            }
-            self.at += 1;
-        }
-    }
-
-    /// Takes the next byte that is no blank, if it is this one.
-    #[inline]
-    fn take(&mut self, byte: u8) -> bool {
-        let is_next = self.peek() == Some(byte);
-        self.at += usize::from(is_next);
-        is_next
+    pub(super) fn take(&mut self, byte: u8) -> bool {
+        self.cursor.take(byte)
     }
 
     #[inline]
-    fn expect(&mut self, byte: u8) -> Result {
-        if self.take(byte) { Ok(()) } else { refuse() }
+    pub(super) fn expect(&mut self, byte: u8) -> Result {
+        self.cursor.expect(byte).map_or_else(refuse, Ok)
+    }
+
+    #[inline]
+    fn expect_here(&mut self, byte: u8) -> Result {
+        self.cursor.expect_here(byte).map_or_else(refuse, Ok)
     }
 
     fn word(&mut self, word: &str) -> Result {
-        if self.text.as_bytes()[self.at..].starts_with(word.as_bytes()) {
-            self.at += word.len();
-            Ok(())
-        } else {
-            refuse()
+        self.over(|text, at| walk::literal(text, at, word.as_bytes()))?;
+        Ok(())
+    }
+
+    /// Moves over a part of the text, and returns it.
+    #[inline]
+    pub(super) fn over(
+        &mut self,
+        walk: impl FnOnce(&[u8], usize) -> Option<usize>,
+    ) -> Result<&'de str> {
+        match self.cursor.over(walk) {
+            Some(part) => Ok(&self.text[part]),
+            None => refuse(),
         }
+    }
+
+    /// Moves over blanks and a value, and returns it. Beyond the depth that can be decoded
+    /// nobody looks closely.
+    pub(super) fn value(&mut self) -> Result<&'de str> {
+        self.cursor.peek();
+        self.over(|text, at| {
+            walk::value(text, at).or_else(|| {
+                let end = walk::unread(text, at)?;
+                (walk::depth(&text[at..end]) > walk::MAX_DEPTH as usize).then_some(end)
+            })
+        })
+    }
+
+    /// Moves over blanks and the name of a member, and returns it.
+    pub(super) fn name(&mut self) -> Result<Cow<'de, str>> {
+        self.cursor.peek();
+        self.string()
+    }
+
+    /// Reads a string, which begins here. It is borrowed where it has no escapes.
+    #[inline]
+    fn string(&mut self) -> Result<Cow<'de, str>> {
+        self.expect_here(b'"')?;
+        let plain = self.cursor.plain();
+        if self.cursor.expect_here(b'"').is_some() {
+            return Ok(Cow::Borrowed(&self.text[plain]));
+        }
+        self.unescape(plain.start, plain.len()).map(Cow::Owned)
+    }
+
+    /// Reads a string from `start` on, of which only the beginning is plain.
+    fn unescape(&mut self, start: usize, plain: usize) -> Result<String> {
+        let rest = self.over(|text, at| Some(at + unescape::end(&text[at..])?))?;
+        self.expect_here(b'"')?;
+        let text = &self.text[start..start + plain + rest.len()];
+        unescape::unescape(text, plain).map_or_else(refuse, Ok)
     }
 
     /// Reads what is between two brackets.
@@ -131,9 +168,7 @@ impl<'de> Reader<'de> {
     fn number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         /// So many digits fit in every integer of 64 bits.
         const DIGITS: usize = 18;
-        let start = self.at;
-        self.skip_number()?;
-        let text = &self.text[start..self.at];
+        let text = self.over(walk::number)?;
         let digits = text.strip_prefix('-').unwrap_or(text);
         let is_plain = digits.len() <= DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
         if is_plain && digits.len() == text.len() {
@@ -145,6 +180,7 @@ impl<'de> Reader<'de> {
         serde_json::Deserializer::from_str(text).deserialize_any(visitor)
     }
 
+    #[inline]
     fn visit_text<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         match self.string()? {
             Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
@@ -153,9 +189,9 @@ impl<'de> Reader<'de> {
     }
 }
 
-/// Whoever gets this reads again, so it need not say why.
+/// The caller reads again with `serde_json`, which says why.
 #[cold]
-fn refuse<T>() -> Result<T> {
+pub(super) fn refuse<T>() -> Result<T> {
     Err(serde_json::Error::custom("not read"))
 }
 
@@ -165,7 +201,7 @@ macro_rules! kinds {
         #[inline]
         fn $deserialize<V: Visitor<'de>>(self, $($arg: $type,)* visitor: V) -> Result<V::Value> {
             $(let _ = $arg;)*
-            match self.peek() {
+            match self.cursor.peek() {
                 Some($pattern) => self.deserialize_any(visitor),
                 _ => refuse(),
             }
@@ -177,7 +213,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     type Error = serde_json::Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        match self.peek() {
+        match self.cursor.peek() {
             Some(b'"') => self.visit_text(visitor),
             Some(b'{') => self.deserialize_map(visitor),
             Some(b'[') => self.within(b'[', b']', |reader| {
@@ -207,7 +243,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
 
     #[inline]
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        match self.peek() {
+        match self.cursor.peek() {
             Some(b'"') => self.visit_text(visitor),
             _ => refuse(),
         }
@@ -220,7 +256,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
 
     #[inline]
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        if self.peek() == Some(b'n') {
+        if self.cursor.peek() == Some(b'n') {
             self.word("null")?;
             return visitor.visit_none();
         }
@@ -242,7 +278,8 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
 
     #[inline]
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.skip()?;
+        self.cursor.peek();
+        self.over(walk::value)?;
         visitor.visit_unit()
     }
 

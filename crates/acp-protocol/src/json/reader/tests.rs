@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::Reader;
 use crate::json::any_tree::any_tree;
-use crate::json::slice::{Later, Slice};
+use crate::json::{Later, Slice};
 use crate::v1::SessionUpdate;
 
 fn ours<'de, T: Deserialize<'de>>(text: &'de str) -> Option<T> {

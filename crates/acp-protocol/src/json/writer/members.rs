@@ -9,7 +9,7 @@ use serde::{
 };
 
 use super::{Writer, text_writer::TextWriter};
-use crate::json::string;
+use crate::json::{string, word::RAW_TOKEN};
 
 type Result = std::result::Result<(), serde_json::Error>;
 
@@ -132,10 +132,7 @@ pub(crate) enum Structure<'a> {
 /// where they keep their digits. Both are structures with one text in them.
 #[inline]
 pub(super) fn is_verbatim(name: &str) -> bool {
-    matches!(
-        name,
-        crate::json::slice::RAW_TOKEN | "$serde_json::private::Number"
-    )
+    matches!(name, RAW_TOKEN | "$serde_json::private::Number")
 }
 
 impl SerializeStruct for Structure<'_> {

@@ -2,8 +2,8 @@
 //! body stands.
 //!
 //! [`scan`] knows the hot shapes by a forward scan of the members before
-//! the body; every other line goes through [`parse`], one pass of `serde_json`
-//! over the top-level object. Both give offsets, never copies.
+//! the body; every other line goes through [`parse`], one pass over the members of
+//! the top-level object. Both give offsets, never copies.
 
 mod parse;
 mod scan;
@@ -13,6 +13,7 @@ mod tests;
 use std::ops::Range;
 
 use super::{Issue, Issues, Limits, RequestId};
+use crate::json::depth;
 pub(super) use parse::parse;
 pub(super) use scan::{closes_update, guess, scan};
 
@@ -189,35 +190,4 @@ fn too_deep(line: &[u8]) -> Refused {
         attempt,
         ..Refused::new(Issue::ExcessiveNesting)
     }
-}
-
-/// The deepest nesting of a line, strings skipped.
-fn depth(line: &[u8]) -> usize {
-    let (mut open, mut deepest, mut at) = (0_usize, 0, 0);
-    while let Some(byte) = line.get(at) {
-        match byte {
-            b'{' | b'[' => {
-                open += 1;
-                deepest = deepest.max(open);
-            }
-            b'}' | b']' => open = open.saturating_sub(1),
-            b'"' => {
-                at += 1;
-                while let Some(byte) = line.get(at).filter(|byte| **byte != b'"') {
-                    at += if *byte == b'\\' { 2 } else { 1 };
-                }
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    deepest
-}
-
-/// An integer as JSON writes it.
-fn integer(text: &str) -> Option<i64> {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let plain = digits.bytes().all(|byte| byte.is_ascii_digit())
-        && (digits == "0" || !digits.starts_with('0'));
-    if plain { text.parse().ok() } else { None }
 }

@@ -1,78 +1,66 @@
 //! The full parse: one pass over the top-level object, and what is wrong with it.
 
-use std::{borrow::Cow, fmt, ops::Range, sync::Arc};
+use std::{borrow::Cow, ops::Range, sync::Arc};
 
-use serde::de::{Deserializer as _, MapAccess, Visitor};
-use serde_json::value::RawValue;
-
-use super::{Attempt, Body, Head, Issue, Issues, Method, Refused, RequestId, Shape, integer};
+use super::{Attempt, Body, Head, Issue, Issues, Method, Refused, RequestId, Shape};
+use crate::json;
 
 /// Reads any message, whatever the order of its members.
 pub(in crate::rpc) fn parse(line: &[u8]) -> Result<Head, Refused> {
-    let mut members = Members::default();
-    let mut deserializer = serde_json::Deserializer::from_slice(line);
-    if let Err(error) = deserializer.deserialize_any(Collect(&mut members)) {
-        let issue = match error.classify() {
-            serde_json::error::Category::Data => Issue::NotAnObject,
-            _ => Issue::MalformedJson,
+    let refused = |issue: Issue| Err(Refused::new(issue));
+    let Ok(text) = std::str::from_utf8(line) else {
+        return refused(Issue::MalformedJson);
+    };
+    let Some(mut members) = json::members(text) else {
+        let mut value = json::Cursor::new(line);
+        // A batch is one from its first byte on.
+        return match value.peek() == Some(b'[') || value.value().is_some() {
+            true => refused(Issue::NotAnObject),
+            false => refused(Issue::MalformedJson),
         };
-        // A syntax error wins over whatever was collected before it.
-        return Err(Refused::new(issue));
+    };
+    let mut envelope = Envelope::default();
+    loop {
+        match members.next() {
+            Ok(Some((key, value))) => envelope.take(&key, value),
+            Ok(None) => break,
+            // A syntax error wins over all members that were read before it.
+            Err(_) => return refused(Issue::MalformedJson),
+        }
     }
-    if deserializer.end().is_err() {
-        return Err(Refused::new(Issue::TrailingData));
+    if !members.rest().trim_ascii().is_empty() {
+        return refused(Issue::TrailingData);
     }
-    members.into_head(line)
+    envelope.into_head(line)
 }
 
-/// The six known members of the top-level object, raw.
+/// The six known members of the top-level object, each as its text.
 #[derive(Default)]
-struct Members<'a> {
-    jsonrpc: Option<&'a RawValue>,
-    id: Option<&'a RawValue>,
-    method: Option<&'a RawValue>,
-    params: Option<&'a RawValue>,
-    result: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
+struct Envelope<'a> {
+    jsonrpc: Option<&'a str>,
+    id: Option<&'a str>,
+    method: Option<&'a str>,
+    params: Option<&'a str>,
+    result: Option<&'a str>,
+    error: Option<&'a str>,
     duplicate: bool,
 }
 
-struct Collect<'m, 'a>(&'m mut Members<'a>);
-
-impl<'de> Visitor<'de> for Collect<'_, 'de> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON-RPC message")
+impl<'a> Envelope<'a> {
+    fn take(&mut self, key: &str, value: &'a str) {
+        let member = match key {
+            "jsonrpc" => &mut self.jsonrpc,
+            "id" => &mut self.id,
+            "method" => &mut self.method,
+            "params" => &mut self.params,
+            "result" => &mut self.result,
+            "error" => &mut self.error,
+            // Members of a later version are none of our business.
+            _ => return,
+        };
+        self.duplicate |= member.replace(value).is_some();
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let members = self.0;
-        while let Some(key) = map.next_key::<Key<'de>>()? {
-            let member = match &*key.0 {
-                "jsonrpc" => &mut members.jsonrpc,
-                "id" => &mut members.id,
-                "method" => &mut members.method,
-                "params" => &mut members.params,
-                "result" => &mut members.result,
-                "error" => &mut members.error,
-                // Members of a later version are none of our business.
-                _ => {
-                    map.next_value::<serde::de::IgnoredAny>()?;
-                    continue;
-                }
-            };
-            members.duplicate |= member.is_some();
-            *member = Some(map.next_value()?);
-        }
-        Ok(())
-    }
-}
-
-#[derive(serde::Deserialize)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
-
-impl Members<'_> {
     fn into_head(self, line: &[u8]) -> Result<Head, Refused> {
         let mut issues = Issues::default();
         if self.duplicate {
@@ -94,10 +82,7 @@ impl Members<'_> {
             }
         };
         let usable = id.clone().filter(|id| *id != RequestId::Null);
-        if self
-            .error
-            .is_some_and(|error| !is_error_object(error.get()))
-        {
+        if self.error.is_some_and(|error| !is_error_object(error)) {
             issues.insert(Issue::MalformedErrorObject);
         }
         let (result, error) = (self.result.is_some(), self.error.is_some());
@@ -125,7 +110,7 @@ impl Members<'_> {
                 shape,
                 id: usable,
                 method,
-                body: body.map_or(Body::Absent, |raw| Body::Exact(span(line, raw.get()))),
+                body: body.map_or(Body::Absent, |raw| Body::Exact(span(line, raw))),
             }),
             _ => Err(Refused {
                 id,
@@ -142,34 +127,29 @@ impl Members<'_> {
     }
 }
 
-fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
-    // What is no text is no error worth the making.
-    if !raw.get().starts_with('"') {
-        return None;
-    }
-    serde_json::from_str::<Key<'_>>(raw.get())
-        .ok()
-        .map(|key| key.0)
+/// The text of a string; `None` for other kinds.
+fn text(raw: &str) -> Option<Cow<'_, str>> {
+    // Other kinds are no error worth the making.
+    let (json::Text(text), _) = raw.starts_with('"').then(|| json::read(raw).ok())??;
+    Some(text)
 }
 
-fn method(line: &[u8], raw: &RawValue) -> Option<Method> {
-    match text(raw)? {
-        Cow::Borrowed("") => None,
-        Cow::Borrowed(plain) => Some(Method::Span(span(line, plain))),
-        Cow::Owned(text) if text.is_empty() => None,
-        Cow::Owned(text) => Some(Method::Text(text.into())),
-    }
+fn method(line: &[u8], raw: &str) -> Option<Method> {
+    let name = text(raw).filter(|name| !name.is_empty())?;
+    Some(match name {
+        Cow::Borrowed(plain) => Method::Span(span(line, plain)),
+        Cow::Owned(name) => Method::Text(name.into()),
+    })
 }
 
-fn id(raw: &RawValue) -> Result<RequestId, ()> {
-    let raw_text = raw.get();
-    if raw_text == "null" {
+fn id(raw: &str) -> Result<RequestId, ()> {
+    if raw == "null" {
         return Ok(RequestId::Null);
     }
     if let Some(text) = text(raw) {
         return Ok(RequestId::Text(Arc::from(text)));
     }
-    integer(raw_text).map(RequestId::Number).ok_or(())
+    raw.parse().map(RequestId::Number).map_err(drop)
 }
 
 fn is_error_object(raw: &str) -> bool {

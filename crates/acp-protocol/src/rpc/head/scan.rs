@@ -1,28 +1,26 @@
 //! The forward scan of the members before the body.
 
-use std::ops::Range;
-
-use super::{Attempt, Body, Head, Method, RequestId, Shape, integer};
-use crate::json::{plain, skip_value};
+use super::{Attempt, Body, Head, Method, RequestId, Shape};
+use crate::json::Cursor;
 
 /// Reads what comes in floods, where its members stand in the usual order: a
 /// `session/update`, a result, a request.
 pub(in crate::rpc) fn scan(line: &[u8]) -> Option<Head> {
-    let mut scanner = Scanner { line, at: 0 };
+    let mut cursor = Cursor::new(line);
     let (mut id, mut method, mut version) = (None, None, false);
-    scanner.expect(b'{')?;
+    cursor.expect(b'{')?;
     loop {
-        let key = scanner.plain_string()?;
-        scanner.expect(b':')?;
+        let key = cursor.plain_string()?;
+        cursor.expect(b':')?;
         match &line[key] {
             b"jsonrpc" if !version => {
-                version = &line[scanner.plain_string()?] == b"2.0";
+                version = &line[cursor.plain_string()?] == b"2.0";
                 if !version {
                     return None;
                 }
             }
-            b"id" if id.is_none() => id = Some(scanner.id()?),
-            b"method" if method.is_none() => method = Some(scanner.plain_string()?),
+            b"id" if id.is_none() => id = Some(id_of(&mut cursor, line)?),
+            b"method" if method.is_none() => method = Some(cursor.plain_string()?),
             b"params" if version && id.is_none() => {
                 let method = method?;
                 if &line[method.clone()] != b"session/update" {
@@ -35,15 +33,19 @@ pub(in crate::rpc) fn scan(line: &[u8]) -> Option<Head> {
                     shape: Shape::Notification,
                     id: None,
                     method: Some(Method::Span(method)),
-                    body: Body::From(scanner.blank()),
+                    body: Body::From(start_of_value(&mut cursor)),
                 });
             }
             b"params" if version => {
+                let body = cursor.value()?;
+                if line[body.end..].trim_ascii() != b"}" {
+                    return None;
+                }
                 return Some(Head {
                     shape: Shape::Request,
                     id: Some(id?),
                     method: Some(Method::Span(method.filter(|method| !method.is_empty())?)),
-                    body: Body::Exact(scanner.last_value()?),
+                    body: Body::Exact(body),
                 });
             }
             b"result" if version && method.is_none() && id.is_some() => {
@@ -51,12 +53,12 @@ pub(in crate::rpc) fn scan(line: &[u8]) -> Option<Head> {
                     shape: Shape::Result,
                     id,
                     method: None,
-                    body: Body::From(scanner.blank()),
+                    body: Body::From(start_of_value(&mut cursor)),
                 });
             }
             _ => return None,
         }
-        scanner.expect(b',')?;
+        cursor.expect(b',')?;
     }
 }
 
@@ -68,80 +70,37 @@ pub(in crate::rpc) fn closes_update(line: &[u8]) -> bool {
 
 /// Guesses what a line is from its first bytes. `None` when they do not tell.
 pub(in crate::rpc) fn guess(start: &[u8]) -> Option<(Attempt, Option<RequestId>)> {
-    let mut scanner = Scanner { line: start, at: 0 };
+    let mut cursor = Cursor::new(start);
     let mut id = None;
-    scanner.expect(b'{')?;
+    cursor.expect(b'{')?;
     loop {
-        let key = scanner.plain_string()?;
-        scanner.expect(b':')?;
+        let key = cursor.plain_string()?;
+        cursor.expect(b':')?;
         match &start[key] {
-            b"jsonrpc" => _ = scanner.plain_string()?,
-            b"id" => id = Some(scanner.id()?),
+            b"jsonrpc" => _ = cursor.plain_string()?,
+            b"id" => id = Some(id_of(&mut cursor, start)?),
             // An id may follow the parameters, out of sight.
             b"method" => return Some((Attempt::Call, id)),
             b"result" | b"error" if id.is_some() => return Some((Attempt::Answer, id)),
             _ => return None,
         }
-        scanner.expect(b',')?;
+        cursor.expect(b',')?;
     }
 }
 
-/// Walks over the members of the envelope.
-struct Scanner<'a> {
-    line: &'a [u8],
-    at: usize,
+/// Moves over blanks, to the value behind them.
+fn start_of_value(cursor: &mut Cursor<'_>) -> usize {
+    cursor.peek();
+    cursor.at()
 }
 
-impl Scanner<'_> {
-    /// Skips blanks and returns where the next byte stands.
-    fn blank(&mut self) -> usize {
-        while self
-            .line
-            .get(self.at)
-            .is_some_and(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
-        {
-            self.at += 1;
-        }
-        self.at
+/// Moves over an id.
+fn id_of(cursor: &mut Cursor<'_>, line: &[u8]) -> Option<RequestId> {
+    if cursor.peek() != Some(b'"') {
+        return cursor.integer().map(RequestId::Number);
     }
-
-    fn expect(&mut self, byte: u8) -> Option<()> {
-        let at = self.blank();
-        self.at = at + 1;
-        (*self.line.get(at)? == byte).then_some(())
-    }
-
-    /// A string without escapes.
-    fn plain_string(&mut self) -> Option<Range<usize>> {
-        self.expect(b'"')?;
-        let start = self.at;
-        let end = start + plain(self.line.get(start..)?);
-        self.at = end + 1;
-        (*self.line.get(end)? == b'"').then_some(start..end)
-    }
-
-    /// A value behind which the object ends.
-    fn last_value(&mut self) -> Option<Range<usize>> {
-        let start = self.blank();
-        let end = skip_value(self.line, start)?;
-        (self.line[end..].trim_ascii() == b"}").then_some(start..end)
-    }
-
-    fn id(&mut self) -> Option<RequestId> {
-        let start = self.blank();
-        if self.line.get(start) == Some(&b'"') {
-            let text = self.plain_string()?;
-            return Some(RequestId::Text(
-                std::str::from_utf8(&self.line[text]).ok()?.into(),
-            ));
-        }
-        while self
-            .line
-            .get(self.at)
-            .is_some_and(|byte| matches!(byte, b'0'..=b'9' | b'-'))
-        {
-            self.at += 1;
-        }
-        integer(std::str::from_utf8(&self.line[start..self.at]).ok()?).map(RequestId::Number)
-    }
+    let text = cursor.plain_string()?;
+    Some(RequestId::Text(
+        std::str::from_utf8(&line[text]).ok()?.into(),
+    ))
 }

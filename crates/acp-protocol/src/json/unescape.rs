@@ -1,45 +1,22 @@
-//! Strings: found by looking at many bytes at once, and written once.
+//! Strings with escapes: where they end, and the text they stand for.
 
-use std::borrow::Cow;
+use super::plain::plain;
 
-use super::{Reader, Result, refuse};
-use crate::json::plain::plain;
-
-impl<'de> Reader<'de> {
-    /// Reads a string, which begins here. It is borrowed where it has no escapes.
-    #[inline]
-    pub(super) fn string(&mut self) -> Result<Cow<'de, str>> {
-        let start = self.at + 1;
-        let end = start + plain(&self.text.as_bytes()[start..]);
-        if self.text.as_bytes().get(end) == Some(&b'"') {
-            self.at = end + 1;
-            return Ok(Cow::Borrowed(&self.text[start..end]));
-        }
-        self.unescape(start, end).map(Cow::Owned)
+/// Writes the text between two quotes that has an escape at `escape`; `None` where it
+/// stands for no text.
+pub(super) fn unescape(text: &str, escape: usize) -> Option<String> {
+    // No escape becomes longer.
+    let mut out = String::with_capacity(text.len());
+    out.push_str(&text[..escape]);
+    write(&mut out, &text[escape..])?;
+    if out.capacity() - out.len() > (out.len() / 4).max(64) {
+        out.shrink_to_fit();
     }
-
-    /// Reads a string of which only the beginning is plain.
-    fn unescape(&mut self, start: usize, plain: usize) -> Result<String> {
-        let Some(length) = end(&self.text.as_bytes()[plain..]) else {
-            return refuse();
-        };
-        let end = plain + length;
-        // None becomes longer.
-        let mut out = String::with_capacity(end - start);
-        out.push_str(&self.text[start..plain]);
-        if write(&mut out, &self.text[plain..end]).is_none() {
-            return refuse();
-        }
-        if out.capacity() - out.len() > (out.len() / 4).max(64) {
-            out.shrink_to_fit();
-        }
-        self.at = end + 1;
-        Ok(out)
-    }
+    Some(out)
 }
 
-/// Where a string ends, without a look at what is in it: at a quote with an even
-/// number of backslashes before it.
+/// Finds the end of a string without a look at its text: the first quote behind an even
+/// number of backslashes.
 pub(super) fn end(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -53,8 +30,7 @@ pub(super) fn end(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Writes what a string stands for; `None` where it stands for nothing. Its end was
-/// found: every quote in it is escaped.
+/// Writes a text whose end was found: every quote in it is escaped.
 fn write(out: &mut String, text: &str) -> Option<()> {
     let mut rest = text;
     loop {
@@ -68,8 +44,7 @@ fn write(out: &mut String, text: &str) -> Option<()> {
     }
 }
 
-/// Writes what an escape stands for, and gives what is behind it. The backslash was
-/// read.
+/// Writes the character of an escape, behind its backslash, and returns the rest.
 #[inline]
 fn write_escape<'a>(out: &mut String, text: &'a str) -> Option<&'a str> {
     let byte = *text.as_bytes().first()?;
@@ -98,7 +73,7 @@ fn write_unit<'a>(out: &mut String, text: &'a str) -> Option<&'a str> {
     Some(behind)
 }
 
-/// What a byte behind a backslash stands for.
+/// The byte that a letter behind a backslash stands for.
 #[inline]
 pub(crate) fn escaped(byte: u8) -> Option<u8> {
     const NONE: u8 = 0;

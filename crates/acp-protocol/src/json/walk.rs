@@ -1,8 +1,10 @@
-//! Walks over a value, and keeps nothing of it. Whether its strings are UTF-8 is not
-//! looked at.
+//! Finds the ends of values. The caller makes sure that strings are UTF-8.
 
 use super::plain::plain;
-use super::reader::{MAX_DEPTH, escaped, unit};
+use super::unescape::{self, escaped, unit};
+
+/// Objects and arrays that may be open at once: as many as in `serde_json`.
+pub(super) const MAX_DEPTH: u32 = 127;
 
 /// Finds where the value ends that begins at `at`. `None` when it is no JSON, or
 /// nested too deeply.
@@ -68,7 +70,7 @@ fn escape(line: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Finds where the number ends that begins at `at`.
-pub(crate) fn number(line: &[u8], at: usize) -> Option<usize> {
+pub(super) fn number(line: &[u8], at: usize) -> Option<usize> {
     let mut at = at + usize::from(line.get(at) == Some(&b'-'));
     at = match *line.get(at)? {
         b'0' => at + 1,
@@ -97,7 +99,7 @@ fn digits(line: &[u8], at: usize) -> Option<usize> {
     (count > 0).then_some(at + count)
 }
 
-fn literal(line: &[u8], at: usize, literal: &[u8]) -> Option<usize> {
+pub(super) fn literal(line: &[u8], at: usize, literal: &[u8]) -> Option<usize> {
     let rest = line.get(at..)?;
     rest.starts_with(literal).then_some(at + literal.len())
 }
@@ -106,11 +108,56 @@ fn expect(line: &[u8], at: usize, byte: u8) -> Option<usize> {
     (*line.get(at)? == byte).then_some(at + 1)
 }
 
-fn blank(line: &[u8], mut at: usize) -> usize {
+/// Finds the next byte that is no blank.
+#[inline]
+pub(super) fn blank(line: &[u8], mut at: usize) -> usize {
     while matches!(line.get(at), Some(b' ' | b'\t' | b'\r' | b'\n')) {
         at += 1;
     }
     at
+}
+
+/// Finds where a value ends that is read later: only its strings and brackets are looked
+/// at.
+pub(super) fn unread(line: &[u8], mut at: usize) -> Option<usize> {
+    let mut depth = 0_usize;
+    while let Some(byte) = line.get(at) {
+        match byte {
+            b'"' => at += 1 + unescape::end(&line[at + 1..])?,
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth > 0 => depth -= 1,
+            // Behind a number or a word.
+            b'}' | b']' | b',' | b' ' | b'\n' | b'\t' | b'\r' if depth == 0 => return Some(at),
+            _ if depth > 0 => {}
+            _ => {
+                at += 1;
+                continue;
+            }
+        }
+        at += 1;
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+    (depth == 0).then_some(at)
+}
+
+/// The number of objects and arrays that are open at once, at most.
+pub(crate) fn depth(line: &[u8]) -> usize {
+    let (mut open, mut deepest, mut at) = (0_usize, 0, 0);
+    while let Some(byte) = line.get(at) {
+        match byte {
+            b'{' | b'[' => {
+                open += 1;
+                deepest = deepest.max(open);
+            }
+            b'}' | b']' => open = open.saturating_sub(1),
+            b'"' => at += 1 + unescape::end(&line[at + 1..]).unwrap_or(line.len() - at),
+            _ => {}
+        }
+        at += 1;
+    }
+    deepest
 }
 
 #[cfg(test)]

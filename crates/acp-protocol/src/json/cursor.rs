@@ -1,0 +1,95 @@
+//! A place in a text of JSON that moves over it.
+
+use std::ops::Range;
+
+use super::plain::plain;
+use super::walk;
+
+/// Walks over a text from one token to the next.
+pub(crate) struct Cursor<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    #[inline]
+    pub(crate) fn new(text: &'a [u8]) -> Self {
+        Self { text, at: 0 }
+    }
+
+    /// Where it stands.
+    #[inline]
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Moves over blanks, and returns the byte behind them.
+    #[inline]
+    pub(crate) fn peek(&mut self) -> Option<u8> {
+        self.at = walk::blank(self.text, self.at);
+        self.text.get(self.at).copied()
+    }
+
+    /// Moves over blanks and this byte, if it is the next.
+    #[inline]
+    pub(crate) fn take(&mut self, byte: u8) -> bool {
+        let is_next = self.peek() == Some(byte);
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    /// Moves over blanks and this byte; `None` where it is not the next.
+    #[inline]
+    pub(crate) fn expect(&mut self, byte: u8) -> Option<()> {
+        self.take(byte).then_some(())
+    }
+
+    /// Moves on by one of the functions of [`walk`], and returns the part in between.
+    #[inline]
+    pub(super) fn over(
+        &mut self,
+        walk: impl FnOnce(&[u8], usize) -> Option<usize>,
+    ) -> Option<Range<usize>> {
+        let start = self.at;
+        self.at = walk(self.text, start)?;
+        Some(start..self.at)
+    }
+
+    /// Moves over blanks and a value.
+    pub(crate) fn value(&mut self) -> Option<Range<usize>> {
+        self.peek()?;
+        self.over(walk::value)
+    }
+
+    /// Moves over blanks and an integer, and returns it.
+    pub(crate) fn integer(&mut self) -> Option<i64> {
+        self.peek()?;
+        let number = self.over(walk::number)?;
+        std::str::from_utf8(&self.text[number]).ok()?.parse().ok()
+    }
+
+    /// Moves over blanks and a string without escapes, and returns the place of its text.
+    #[inline]
+    pub(crate) fn plain_string(&mut self) -> Option<Range<usize>> {
+        self.expect(b'"')?;
+        let text = self.plain();
+        self.expect_here(b'"')?;
+        Some(text)
+    }
+
+    /// Moves over the bytes that stand for themselves.
+    #[inline]
+    pub(super) fn plain(&mut self) -> Range<usize> {
+        let start = self.at;
+        self.at += plain(&self.text[start..]);
+        start..self.at
+    }
+
+    /// Moves over this byte; `None` where it is not the next.
+    #[inline]
+    pub(super) fn expect_here(&mut self, byte: u8) -> Option<()> {
+        let is_next = self.text.get(self.at) == Some(&byte);
+        self.at += usize::from(is_next);
+        is_next.then_some(())
+    }
+}
