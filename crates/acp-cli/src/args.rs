@@ -72,7 +72,7 @@ pub(crate) enum Command {
     /// Give it to the client in the place of the agent. Every byte is passed on as it
     /// is, stderr and signals too; it ends as the agent ends (128 and the number of
     /// the signal that ended it). What is recorded is redacted.
-    Tap(acp_mockpeer::cli::TapArgs),
+    Tap(acp_recording::tap::TapArgs),
     /// Play a recording to a client, or to an agent
     ///
     /// Without a command it is the agent of the recording, on stdin and stdout. With

@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     match cli.command {
         // It has its own exit codes and, for scripts that are to be timed, its own runtime.
         Command::Mock { command } => acp_mockpeer::cli::run(command),
-        Command::Tap(args) => acp_mockpeer::cli::run(acp_mockpeer::cli::Command::Tap(args)),
+        Command::Tap(args) => acp_recording::cli::exit_code(acp_recording::tap::run(&args)),
         Command::Replay(args) => acp_mockpeer::cli::run(acp_mockpeer::cli::Command::Replay(args)),
         Command::Check(args) => acp_mockpeer::cli::check(&args, &["mock", "agent"].map(OsStr::new)),
         Command::Run(args) => on_runtime(|runtime| {

@@ -5,7 +5,7 @@
 mod support;
 
 use acp_client::{Allow, Client, ClientOptions, Policy, Session, TurnEvent};
-use acp_mockpeer::{Outcome, Play, Recording, Scenario, Style};
+use acp_mockpeer::{Outcome, Play, Recording, Scenario, Style, transcribe};
 use acp_protocol::v1::StopReason;
 use support::{all, brief};
 use tokio::io::{DuplexStream, duplex, split};
@@ -20,7 +20,7 @@ fn recorded(name: &str) -> (DuplexStream, JoinHandle<Outcome>) {
         env!("CARGO_MANIFEST_DIR")
     );
     let recording = Recording::load(path).unwrap();
-    let text = recording.to_scenario(Style::Agent);
+    let text = transcribe(&recording, Style::Agent);
     let scenario = Scenario::parse(name, &text).unwrap_or_else(|error| panic!("{error}"));
     let (ours, theirs) = duplex(1 << 16);
     let (reader, writer) = split(theirs);

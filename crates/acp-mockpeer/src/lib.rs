@@ -28,31 +28,22 @@
 //! scenario, and played again. No code for messages is shared with any
 //! implementation that this crate judges.
 
-mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "judge")]
 pub mod judge;
+mod language;
 mod ledger;
-mod matching;
-mod play;
-mod recording;
-mod rehearsal;
+mod player;
 mod rules;
-mod scenario;
 mod schema;
-mod side;
 pub mod suite;
-mod writing;
+mod transcription;
 
-pub use check::Check;
-pub use ledger::Finding;
-pub use play::{Ended, Failure, Found, Outcome, Play, Unplayable, Verdict};
-pub use recording::{Entry, EntryError, Recording, RecordingError, Redactor, Style, What};
-pub use rehearsal::{Rehearsal, rehearse};
-pub use rules::{Breach, DecidedBy, Level, Rule, Rules};
-pub use scenario::{
+pub use acp_recording::{Entry, Recording, RecordingError, Redactor, Side, SignalName, What};
+pub use language::{
     DEFAULT_LIMIT, DEFAULT_PATIENCE, ExitAs, Header, LoadError, Mutant, Need, ParseError, Scenario,
-    SignalName,
 };
-pub use side::Side;
+pub use player::{Ended, Failure, Found, Outcome, Play, Rehearsal, Unplayable, Verdict, rehearse};
+pub use rules::{Breach, Check, DecidedBy, Finding, Level, Rule, Rules};
+pub use transcription::{Style, transcribe};

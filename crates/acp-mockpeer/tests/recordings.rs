@@ -2,7 +2,7 @@
 
 mod support;
 
-use acp_mockpeer::{Entry, Play, Recording, Redactor, Scenario, Side, Style, What};
+use acp_mockpeer::{Entry, Play, Recording, Redactor, Scenario, Side, Style, What, transcribe};
 use expect_test::{Expect, expect};
 use std::time::Duration;
 use support::{meet, run, scenario};
@@ -35,7 +35,7 @@ fn recording(lines: &[&str]) -> Recording {
 #[track_caller]
 #[expect(clippy::needless_pass_by_value, reason = "reads better at the calls")]
 fn check(recording: &Recording, style: Style, expected: Expect) {
-    let text = recording.to_scenario(style);
+    let text = transcribe(recording, style);
     expected.assert_eq(&text);
     scenario("skeleton.acpt", &text);
 }
@@ -222,13 +222,13 @@ fn recordings_meet_themselves() {
     for file in std::fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path();
         let recording = Recording::load(&path).unwrap();
-        let client = scenario("client.acpt", &recording.to_scenario(Style::Exact));
+        let client = scenario("client.acpt", &transcribe(&recording, Style::Exact));
         let agent = agent_of(&recording);
         let (agent, client) = run(meet(Play::agent(&agent), Play::client(&client)));
         agent.assert_passed();
         client.assert_passed();
         // A client that says the same, and hears it in any form.
-        let again = scenario("again.acpt", &recording.to_scenario(Style::Client));
+        let again = scenario("again.acpt", &transcribe(&recording, Style::Client));
         let (_, again) = run(meet(
             Play::agent(&agent_of(&recording)),
             Play::client(&again),
@@ -240,15 +240,15 @@ fn recordings_meet_themselves() {
 }
 
 fn agent_of(recording: &Recording) -> Scenario {
-    scenario("agent.acpt", &recording.to_scenario(Style::Agent))
+    scenario("agent.acpt", &transcribe(&recording, Style::Agent))
 }
 
 #[test]
 fn what_was_played_can_be_kept_and_read_again() {
-    let turn = scenario("turn.acpt", &a_turn().to_scenario(Style::Agent));
+    let turn = scenario("turn.acpt", &transcribe(&a_turn(), Style::Agent));
     let client = scenario(
         "client.acpt",
-        &a_turn().to_scenario(Style::Exact).replace("<- exit 0", ""),
+        &transcribe(&a_turn(), Style::Exact).replace("<- exit 0", ""),
     );
     let (_, client) = run(meet(Play::agent(&turn), Play::client(&client)));
     client.assert_passed();

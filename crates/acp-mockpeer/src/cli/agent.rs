@@ -9,11 +9,13 @@ use tokio::io::AsyncWriteExt;
 use super::environment::Environment;
 use super::stdio::{self, DiesAfterFirstLine};
 use super::{AgentArgs, EXIT_CONFIG, EXIT_DIED, EXIT_FAILED, Misuse, say};
-use crate::scenario::SignalName;
-use crate::{ExitAs, Outcome, Play, Scenario, Style, Verdict};
+use crate::language::{ExitAs, Scenario};
+use crate::player::{Outcome, Play, Verdict};
+use crate::transcription::Style;
+use acp_recording::SignalName;
 
 /// What the mock agent does without a script.
-const DEFAULT: &str = include_str!("../default-agent.acpt");
+const DEFAULT: &str = include_str!("default-agent.acpt");
 
 /// What it writes first when it is told to write something malformed.
 const MALFORMED: &[u8] = b"this line is no message\n";
@@ -36,8 +38,7 @@ pub(super) fn run(args: &AgentArgs) -> Result<u8, Misuse> {
         .map_err(|why| Misuse(format!("{}: {why}", scenario.file())))?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .build()
-        .map_err(|error| Misuse::new(&error))?;
+        .build()?;
     let ended = runtime.block_on(serve(args, play, &environment));
     // A read of stdin may still hang; it must not hold us.
     runtime.shutdown_background();
@@ -52,8 +53,8 @@ fn scenario(args: &AgentArgs, environment: &Environment) -> Result<Scenario, Mis
         return super::scripted(recording, Style::Agent);
     }
     let loaded = match &environment.script {
-        Some(path) => Scenario::load(path).map_err(|error| Misuse::new(&error)),
-        None => Scenario::parse("default-agent.acpt", DEFAULT).map_err(|error| Misuse::new(&error)),
+        Some(path) => Scenario::load(path).map_err(Misuse::from),
+        None => Scenario::parse("default-agent.acpt", DEFAULT).map_err(Misuse::from),
     };
     loaded.map_err(|Misuse(why)| match &environment.script {
         Some(_) => Misuse(format!("ACP_MOCK_SCRIPT: {why}")),
@@ -62,7 +63,7 @@ fn scenario(args: &AgentArgs, environment: &Environment) -> Result<Scenario, Mis
 }
 
 async fn serve(args: &AgentArgs, play: Play, environment: &Environment) -> Result<u8, Misuse> {
-    let (stdin, mut stdout) = stdio::take().map_err(|error| Misuse::new(&error))?;
+    let (stdin, mut stdout) = stdio::take()?;
     if environment.malformed_output {
         let written = async {
             stdout.write_all(MALFORMED).await?;
@@ -81,7 +82,7 @@ async fn serve(args: &AgentArgs, play: Play, environment: &Environment) -> Resul
     tokio::select! {
         outcome = play.over(stdin, stdout) => Ok(end(args, &outcome)),
         signalled = super::told_to_end() => {
-            signalled.map_err(|error| Misuse::new(&error))?;
+            signalled?;
             Ok(0)
         }
     }
@@ -110,8 +111,7 @@ fn end(args: &AgentArgs, outcome: &Outcome) -> u8 {
 
 /// Ends by the signal with this number, if it is one that scripts may name.
 pub(super) fn end_by(number: u8) -> u8 {
-    let mut signals = SignalName::ALL.into_iter();
-    if let Some(signal) = signals.find(|signal| signal.number() == i32::from(number)) {
+    if let Some(signal) = SignalName::numbered(number.into()) {
         kill_self(signal);
     }
     EXIT_FAILED

@@ -7,12 +7,13 @@ use std::process::ExitCode;
 
 use acp_transport_stdio::process::Launch;
 
-use super::client::{clean, find};
 use super::{EXIT_CONFIG, EXIT_FAILED, Misuse, say};
 use crate::judge::{
     Expected, Format, Judge, Judged, Lines, Look, MOST_JOBS, Profile, Report, State,
 };
-use crate::{Scenario, Side};
+use crate::language::Scenario;
+use acp_recording::Side;
+use acp_recording::cli::{absolute, find_program};
 
 /// Exit code: the command line cannot be followed.
 pub const EXIT_USAGE: u8 = 2;
@@ -139,9 +140,9 @@ enum Wrong {
     Program(Misuse),
 }
 
-impl From<Misuse> for Wrong {
-    fn from(misuse: Misuse) -> Self {
-        Self::Usage(misuse)
+impl<T: Into<Misuse>> From<T> for Wrong {
+    fn from(misuse: T) -> Self {
+        Self::Usage(misuse.into())
     }
 }
 
@@ -159,7 +160,7 @@ impl CheckArgs {
         for path in &self.scenario {
             for file in files(path)? {
                 let loaded = Scenario::load(&file);
-                scenarios.push(loaded.map_err(|error| Wrong::Scenario(Misuse::new(&error).0))?);
+                scenarios.push(loaded.map_err(|error| Wrong::Scenario(Misuse::from(error).0))?);
             }
         }
         Ok(scenarios)
@@ -243,14 +244,14 @@ impl CheckArgs {
             return Err(Misuse("--spawn is for clients: --role client".to_owned()).into());
         }
         let profile = match &self.profile {
-            Some(path) => Profile::load(path).map_err(|error| Misuse::new(&error))?,
+            Some(path) => Profile::load(path)?,
             None => Profile::default(),
         };
-        let program = find(program).map_err(Wrong::Program)?;
+        let program = find_program(program).map_err(Wrong::Program)?;
         // It is started where we are: its arguments may name files from here.
         let launch = Launch::new(program).with_args(arguments);
         let judge = Judge::new(role, launch).and_then(|judge| judge.with_profile(profile));
-        let mut judge = judge.map_err(|error| Misuse::new(&error))?;
+        let mut judge = judge?;
         for setting in &self.set {
             let (name, value) = super::setting(setting)?;
             judge = judge.with_value(name, value);
@@ -269,8 +270,8 @@ impl CheckArgs {
         }
         judge = judge.with_words(self.words(agent));
         if self.spawn {
-            let own = std::env::current_exe().and_then(|path| clean(&path));
-            let own = own.map_err(|error| Misuse::new(&error))?;
+            let own = std::env::current_exe().and_then(|path| absolute(&path));
+            let own = own?;
             let mut command = vec![own.into_os_string()];
             command.extend(agent.iter().map(OsString::from));
             command.push("--join".into());
@@ -327,13 +328,12 @@ fn judge(args: &CheckArgs, agent: &[&OsStr]) -> Result<u8, Wrong> {
         }
     }
     let expected = args.expected.as_deref().map(Expected::load).transpose();
-    let expected = expected.map_err(|error| Misuse::new(&error))?;
+    let expected = expected?;
     let outputs = args.outputs()?;
     let judge = args.judge(agent)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
-        .build()
-        .map_err(|error| Misuse::new(&error))?;
+        .build()?;
     let count = match args.chaos {
         Some(_) => rounds.clone().count(),
         None => chosen.len(),
@@ -430,7 +430,7 @@ impl Progress {
                 self.done,
                 self.all,
                 judged.state().name(),
-                crate::play::shown(judged.name().as_bytes()),
+                crate::player::shown(judged.name().as_bytes()),
             );
         }
     }

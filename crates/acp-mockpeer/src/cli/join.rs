@@ -14,8 +14,7 @@ use crate::judge::{Head, MOST_IN_A_FRAME};
 pub(super) fn run(place: &Path) -> Result<u8, Misuse> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .build()
-        .map_err(|error| Misuse::new(&error))?;
+        .build()?;
     let joined = runtime.block_on(async {
         let stream = tokio::net::UnixStream::connect(place)
             .await
@@ -25,12 +24,12 @@ pub(super) fn run(place: &Path) -> Result<u8, Misuse> {
                     place.display()
                 ))
             })?;
-        let (stdin, stdout) = super::stdio::take().map_err(|error| Misuse::new(&error))?;
+        let (stdin, stdout) = super::stdio::take()?;
         let (from_player, to_player) = stream.into_split();
         let up = tokio::spawn(up(stdin, to_player));
         let ended = down(from_player, stdout).await;
         up.abort();
-        ended.map_err(|error| Misuse::new(&error))
+        Ok::<_, Misuse>(ended?)
     });
     // A read of stdin may still hang; it must not hold us.
     runtime.shutdown_background();

@@ -9,24 +9,23 @@ mod join;
 mod replay;
 mod rules;
 mod stdio;
-mod tap;
 
 use std::ffi::{OsStr, OsString};
-use std::fmt::Display;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+pub use acp_recording::cli::{EXIT_CONFIG, EXIT_FAILED};
+use acp_recording::cli::{Misuse, SecretArgs, exit_code, say};
+use acp_recording::tap::TapArgs;
 pub use check::{CheckArgs, EXIT_INTERRUPTED, EXIT_UNSTARTABLE, EXIT_USAGE, check};
 
-use crate::recording::Entry;
-use crate::{Check, Outcome, Play, Recording, Redactor, Scenario, Style};
-
-/// Exit code: what was expected did not happen.
-pub const EXIT_FAILED: u8 = 1;
-
-/// Exit code: a script, an argument or a variable of the environment is wrong.
-pub const EXIT_CONFIG: u8 = 78;
+use crate::language::Scenario;
+use crate::player::{Outcome, Play};
+use crate::rules::Check;
+use crate::transcription::{Style, transcribe};
+use acp_recording::Entry;
+use acp_recording::{Recording, Redactor};
 
 /// Exit code: told to die after its first message, the mock agent did.
 pub const EXIT_DIED: u8 = 91;
@@ -134,22 +133,6 @@ pub struct ClientArgs {
     command: Vec<std::ffi::OsString>,
 }
 
-/// Arguments of `tap`.
-#[derive(Debug, clap::Args)]
-pub struct TapArgs {
-    /// The file to make, which must not be there, or a folder that gets a file each time
-    #[arg(long, value_name = "PATH")]
-    record: PathBuf,
-    /// Record everything as it is, secrets too
-    #[arg(long, conflicts_with_all = ["secret", "path"])]
-    unredacted: bool,
-    #[command(flatten)]
-    secrets: SecretArgs,
-    /// The agent and its arguments
-    #[arg(last = true, required = true, value_name = "CMD")]
-    command: Vec<std::ffi::OsString>,
-}
-
 /// Arguments of `replay`.
 #[derive(Debug, clap::Args)]
 pub struct ReplayArgs {
@@ -185,39 +168,13 @@ pub struct RedactArgs {
     secrets: SecretArgs,
 }
 
-/// What is taken out of a recording besides what looks secret.
-#[derive(Debug, clap::Args)]
-pub struct SecretArgs {
-    /// A text that is secret too
-    #[arg(long, value_name = "TEXT")]
-    secret: Vec<String>,
-    /// A path to be replaced by another
-    #[arg(long, value_name = "FROM=TO")]
-    path: Vec<String>,
-}
-
-impl SecretArgs {
-    fn apply(&self, mut redactor: Redactor) -> Result<Redactor, Misuse> {
-        for secret in &self.secret {
-            redactor = redactor.with_secret(secret);
-        }
-        for path in &self.path {
-            let Some((from, to)) = path.split_once('=') else {
-                return Err(Misuse(format!("--path {path}: expected FROM=TO")));
-            };
-            redactor = redactor.with_path(from, to);
-        }
-        Ok(redactor)
-    }
-}
-
 /// Does what a command says; the result is the exit code of the program.
 #[must_use]
 pub fn run(command: Command) -> ExitCode {
     let done = match command {
         Command::Agent(args) => agent::run(&args),
         Command::Client(args) => client::run(&args),
-        Command::Tap(args) => tap::run(&args),
+        Command::Tap(args) => acp_recording::tap::run(&args),
         Command::Replay(args) => replay::run(args),
         Command::Rules(args) => rules::run(&args),
         Command::Check(args) => {
@@ -242,37 +199,7 @@ pub fn run(command: Command) -> ExitCode {
         }
         Command::Redact(args) => files::redact(&args),
     };
-    match done {
-        Ok(code) => ExitCode::from(code),
-        Err(Misuse(why)) => {
-            say(why);
-            ExitCode::from(EXIT_CONFIG)
-        }
-    }
-}
-
-/// Something the program was told is wrong.
-struct Misuse(String);
-
-impl Misuse {
-    fn new(error: &dyn std::error::Error) -> Self {
-        let mut why = error.to_string();
-        let mut cause = error.source();
-        while let Some(error) = cause {
-            why.push_str(&format!(": {error}"));
-            cause = error.source();
-        }
-        Self(why)
-    }
-}
-
-/// Tells people something; stdout belongs to the protocol.
-fn say(what: impl Display) {
-    let called = std::env::args_os().next().unwrap_or_default();
-    let program = Path::new(&called).file_stem().unwrap_or_default().display();
-    let what = what.to_string();
-    // Who closed our stderr does not want to know.
-    let _ = writeln!(std::io::stderr(), "{program}: {}", what.trim_end());
+    exit_code(done)
 }
 
 impl PlayArgs {
@@ -349,12 +276,11 @@ async fn told_to_end() -> std::io::Result<()> {
 
 /// Reads a script.
 fn load(path: &Path) -> Result<Scenario, Misuse> {
-    Scenario::load(path).map_err(|error| Misuse::new(&error))
+    Ok(Scenario::load(path)?)
 }
 
 /// Reads a recording as the script of one side.
 fn scripted(path: &Path, style: Style) -> Result<Scenario, Misuse> {
-    let recording = Recording::load(path).map_err(|error| Misuse::new(&error))?;
-    let text = recording.to_scenario(style);
-    Scenario::parse(&path.display().to_string(), &text).map_err(|error| Misuse::new(&error))
+    let text = transcribe(&Recording::load(path)?, style);
+    Ok(Scenario::parse(&path.display().to_string(), &text)?)
 }

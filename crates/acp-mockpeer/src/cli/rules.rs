@@ -5,8 +5,9 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::{Misuse, RulesArgs};
+use crate::rules::{DecidedBy, Rule, Rules};
 use crate::suite::{self, Coverage};
-use crate::{DecidedBy, Rule, Rules, Side};
+use acp_recording::Side;
 
 /// How rules are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -36,8 +37,7 @@ pub(super) fn run(args: &RulesArgs) -> Result<u8, Misuse> {
     let mut stdout = std::io::stdout().lock();
     stdout
         .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush())
-        .map_err(|error| Misuse::new(&error))?;
+        .and_then(|()| stdout.flush())?;
     Ok(0)
 }
 

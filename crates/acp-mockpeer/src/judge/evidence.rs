@@ -5,8 +5,10 @@ use serde_json::Value;
 
 use super::verdict::{Fault, Judged, State};
 use super::{Judge, Seen, Unseen};
-use crate::recording::{Entry, What};
-use crate::{Outcome, Recording, Redactor, Scenario, Side, Verdict};
+use crate::language::Scenario;
+use crate::player::{Outcome, Verdict};
+use acp_recording::{Entry, What};
+use acp_recording::{Recording, Redactor, Side};
 
 /// With this exit code a client says that it cannot do the task.
 pub(super) const CANNOT: i32 = 75;

@@ -7,15 +7,15 @@
 //!   scenario skipped, a race that was not run makes it not exercised.
 //! * What is shown of a conversation holds no secret that can be known as one.
 
+mod agent_socket;
 mod chaos;
-mod door;
 mod evidence;
 mod expected;
+mod process;
 mod profile;
 mod report;
-mod room;
-mod stage;
 mod verdict;
+mod workspace;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -29,17 +29,19 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
-pub use chaos::{Lines, NoLines};
 #[cfg(feature = "cli")]
-pub(crate) use door::{Head, MOST as MOST_IN_A_FRAME};
+pub(crate) use agent_socket::{Head, MOST as MOST_IN_A_FRAME};
+pub use chaos::{Lines, NoLines};
 pub use expected::{Expected, ExpectedError};
 pub use profile::{Profile, ProfileError};
 pub use report::{Format, Look, Report, RuleReport, RuleState};
 pub use verdict::{Fault, Judged, State};
 
-use crate::{Play, Redactor, Scenario, Side};
+use crate::language::Scenario;
+use crate::player::Play;
+use acp_recording::{Redactor, Side};
 use chaos::{Round, Small};
-use room::Room;
+use workspace::Room;
 
 /// More programs at once than this only wait for each other.
 pub const MOST_JOBS: usize = 8;
@@ -335,7 +337,7 @@ impl Judge {
             Err(why) => return Ok(Judged::because(&scenario, State::Broken, why)),
         };
         let patience = scenario.header.limit;
-        let started = stage::start(self, launch, &room, patience, stop).await?;
+        let started = process::start(self, launch, &room, patience, stop).await?;
         let seen = started.play(play, &scenario, self.role).await;
         let group = seen.group;
         let cleared = tokio::task::spawn_blocking(move || room.clear(group)).await;
@@ -429,7 +431,7 @@ pub(crate) fn plain_name(file: &str) -> &str {
 /// What was kept of a play.
 struct Seen {
     /// What came of it, unless it was stopped from outside.
-    outcome: Result<Box<crate::Outcome>, Unseen>,
+    outcome: Result<Box<crate::player::Outcome>, Unseen>,
     /// How the program ended; `None` when it was never started.
     exit: acp_transport_stdio::process::Exit,
     group: u32,

@@ -9,8 +9,9 @@ use acp_transport_stdio::process::{Environment, EnvironmentError};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::scenario::cursor::Cursor;
-use crate::{Check, Scenario};
+use crate::language::Scenario;
+use crate::language::cursor::Cursor;
+use crate::rules::Check;
 
 /// What a person says of a program so that it can be judged fairly.
 ///
@@ -124,7 +125,7 @@ impl Profile {
     pub(super) fn secrets(&self) -> impl Iterator<Item = &str> {
         let named = self.env.iter();
         named
-            .filter(|(name, _)| crate::recording::is_secret_name(name))
+            .filter(|(name, _)| acp_recording::is_secret_name(name))
             .map(|(_, value)| &**value)
     }
 

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::{Recording, Rule, Scenario};
+use crate::language::Scenario;
+use crate::rules::Rule;
+use acp_recording::Recording;
 
 /// How a scenario went for the program under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

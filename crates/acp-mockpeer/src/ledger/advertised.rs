@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::Finding;
-use crate::Check;
+use crate::rules::Check;
+use crate::rules::Finding;
 
 /// Tells whether a capability is there: `true`, or anything but `false` and null.
 pub(crate) fn advertises(capabilities: &Value, path: &str) -> bool {

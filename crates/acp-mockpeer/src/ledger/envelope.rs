@@ -2,8 +2,10 @@
 
 use serde_json::Value;
 
-use super::{Finding, Shape};
-use crate::{Check, Side};
+use super::Shape;
+use crate::rules::Check;
+use crate::rules::Finding;
+use acp_recording::Side;
 
 /// Reads a line as a JSON object.
 pub(super) fn object(from: Side, line: &[u8], findings: &mut Vec<Finding>) -> Option<Value> {

@@ -5,19 +5,20 @@
 
 mod advertised;
 mod envelope;
-mod finding;
-mod heard;
+pub(crate) mod monitor;
+mod readable;
 
 use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
-use crate::rules::monitor::{Monitors, Question, Speaker};
+use crate::ledger::monitor::{Monitors, Question, Speaker};
+use crate::rules::Check;
+use crate::rules::Finding;
 use crate::schema::{self, Use};
-use crate::{Check, Side};
+use acp_recording::Side;
 pub(crate) use advertised::{advertises, may_ask};
-pub use finding::Finding;
-use heard::Heard;
+use readable::Heard;
 
 /// How many sessions, and how many open requests of a side, are remembered;
 /// enough for every real conversation. What is beyond that is not judged.

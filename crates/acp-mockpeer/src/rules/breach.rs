@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Rule;
-use crate::Side;
+use acp_recording::Side;
 
 /// Something the side under test did, or did not do, against rules.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,15 +5,18 @@
 //! names those that were broken.
 
 mod breach;
-pub(crate) mod monitor;
+mod check;
+mod finding;
 pub(crate) mod shape;
 mod table;
 
 use std::fmt;
 use std::sync::LazyLock;
 
-use crate::Side;
+use acp_recording::Side;
 pub use breach::Breach;
+pub use check::Check;
+pub use finding::Finding;
 
 /// The table of the rules.
 ///

@@ -1,7 +1,7 @@
 //! Reads the table of the rules.
 
 use super::{DecidedBy, Level, Rule, Rules};
-use crate::Side;
+use acp_recording::Side;
 
 /// One rule a line. A star behind a level: the documents demand it without the
 /// keyword. `twins` are rules that the same fault may break.

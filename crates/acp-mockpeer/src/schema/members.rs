@@ -243,7 +243,7 @@ mod tests {
     /// The plain values of every method hold nothing of their own.
     #[test]
     fn plain_values_are_named() {
-        let all: Value = serde_json::from_str(include_str!("plain.json")).unwrap();
+        let all: Value = serde_json::from_str(include_str!("../player/plain.json")).unwrap();
         for method in methods() {
             check(method, Use::Params, all[method]["params"].clone(), &[]);
             check(method, Use::Result, all[method]["result"].clone(), &[]);

@@ -1,7 +1,6 @@
 //! The pinned schema: methods, capabilities and what is allowed in a message.
 
 mod members;
-mod plain;
 mod validate;
 
 use std::collections::BTreeMap;
@@ -9,9 +8,8 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use crate::Side;
+use acp_recording::Side;
 pub(crate) use members::{Unnamed, unnamed};
-pub(crate) use plain::{CWD, NEW_SESSION, SESSION, completed, plain};
 pub(crate) use validate::{Violation, violations};
 
 /// The schema of version 1 as the workspace pins it; a test keeps the copies equal.
@@ -101,7 +99,7 @@ pub(crate) fn is_request(method: &str) -> bool {
 }
 
 /// Returns the name of the definition of a part of a method.
-fn definition(method: &str, part: Use) -> Option<&'static str> {
+pub(crate) fn definition(method: &str, part: Use) -> Option<&'static str> {
     SCHEMA.methods.get(method)?.definition(part)
 }
 

@@ -5,8 +5,10 @@ use std::fmt::Write;
 use std::sync::LazyLock;
 
 use super::scenarios;
+use crate::language::{Mutant, Scenario};
 use crate::rules::DecidedBy;
-use crate::{Mutant, Rule, Rules, Scenario, Side};
+use crate::rules::{Rule, Rules};
+use acp_recording::Side;
 
 /// Rule and side, and why no scenario tries it.
 const UNDECIDED: &str = include_str!("../rules/undecided.tsv");

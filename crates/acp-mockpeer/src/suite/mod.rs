@@ -8,7 +8,8 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use crate::{Scenario, Side};
+use crate::language::Scenario;
+use acp_recording::Side;
 pub use coverage::{Coverage, coverage, markdown};
 
 /// What the scenarios say to an agent to make it show something.
@@ -50,7 +51,7 @@ pub fn get(name: &str) -> Option<&'static Scenario> {
 /// Returns what the names of the suite stand for when nobody says otherwise:
 /// `$say_text`, `$say_plan` and the like, and `$login`.
 ///
-/// A [`Play`](crate::Play) knows them by itself.
+/// A [`Play`](crate::player::Play) knows them by itself.
 #[must_use]
 pub fn words() -> &'static BTreeMap<String, Value> {
     static READ: LazyLock<BTreeMap<String, Value>> = LazyLock::new(|| {

@@ -14,14 +14,14 @@
 //! fails is played again and again with less in it, and the smallest that fails in the
 //! same way is told.
 
-mod course;
-mod dice;
-mod lines;
+mod conversation;
 mod mutate;
-mod pipe;
-mod script;
+mod plan;
+mod random;
+mod selection;
 mod shrink;
-mod survive;
+mod survival;
+mod wire;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,15 +31,16 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::room::Room;
 use super::verdict::{Fault, Judged, State};
-use super::{Judge, Stop, Unseen, Unstartable, stage};
-use crate::{Recording, Scenario, Side};
-use course::{Course, Told};
-use dice::Dice;
-pub use lines::{Lines, NoLines};
-use pipe::Pipe;
+use super::workspace::Room;
+use super::{Judge, Stop, Unseen, Unstartable, process};
+use crate::language::Scenario;
+use acp_recording::{Recording, Side};
+use conversation::{Course, Told};
+use random::Dice;
+pub use selection::{Lines, NoLines};
 use shrink::Shrink;
+use wire::Pipe;
 
 /// How long a peer may take for what it must do, if its profile does not say.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -154,8 +155,8 @@ impl Round {
                 .with_env("ACP_CHECK_CWD", room.project()),
         };
         let patience = judge.profile.patience_or(PATIENCE);
-        let mut started = stage::start(judge, launch, &room, patience, stop).await?;
-        let memory = survive::Memory::watch(&started.handle);
+        let mut started = process::start(judge, launch, &room, patience, stop).await?;
+        let memory = survival::Memory::watch(&started.handle);
         let talked = match started.reached {
             Err(unseen) => Err(unseen),
             Ok((reader, writer)) => {
@@ -172,12 +173,12 @@ impl Round {
                 };
                 tokio::select! {
                     biased;
-                    why = stage::stopped(&mut started.stop) => Err(Unseen::Stopped(why)),
+                    why = process::stopped(&mut started.stop) => Err(Unseen::Stopped(why)),
                     talked = course.talk(self, judge.role) => Ok(talked),
                 }
             }
         };
-        let seen_off = survive::see_off(&started.handle, talked.is_err()).await;
+        let seen_off = survival::see_off(&started.handle, talked.is_err()).await;
         let group = started.handle.pid();
         let left = tokio::task::spawn_blocking(move || room.clear(group)).await;
         let (told, talk) = match talked {
@@ -194,7 +195,7 @@ impl Round {
             Err(Unseen::Overdue(_)) => Default::default(),
         };
         let mut faults = told.faults;
-        faults.extend(survive::faults(
+        faults.extend(survival::faults(
             &seen_off,
             memory.peak(),
             &left.unwrap_or_default(),
@@ -253,7 +254,7 @@ fn empty_scenario() -> Scenario {
     Scenario {
         file: "".into(),
         source: "".into(),
-        header: crate::scenario::Header::default(),
+        header: crate::language::Header::default(),
         items: Vec::new().into(),
     }
 }

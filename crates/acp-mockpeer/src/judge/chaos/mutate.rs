@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::dice::Dice;
+use super::random::Dice;
 
 /// A line on its way, with the bytes that end it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::lines::Lines;
+use super::selection::Lines;
 
 /// How often a round is played again, smaller: each is a process, and one that hangs
 /// takes its time.

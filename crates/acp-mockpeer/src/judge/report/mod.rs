@@ -15,7 +15,9 @@ use std::time::{Duration, SystemTime};
 use super::expected::Known;
 use super::verdict::{Judged, State};
 use super::{Expected, Judge};
-use crate::{Rule, Rules, Scenario, Side};
+use crate::language::Scenario;
+use crate::rules::{Rule, Rules};
+use acp_recording::Side;
 
 /// What came of all scenarios.
 #[derive(Clone, Debug)]
@@ -244,7 +246,7 @@ impl Report {
     fn count_locked(&self) -> usize {
         let locked = |one: &&Judged| {
             let why = one.why().filter(|_| one.state() == State::Skipped);
-            why.is_some_and(|why| why.starts_with(crate::play::WANTS_A_LOGIN))
+            why.is_some_and(|why| why.starts_with(crate::player::WANTS_A_LOGIN))
         };
         self.judged.iter().filter(locked).count()
     }

@@ -9,7 +9,9 @@ use serde_json::Value;
 use super::{Format, Look, Report};
 use crate::judge::verdict::{Judged, State};
 use crate::judge::{Expected, Judge};
-use crate::{Play, Scenario, Side};
+use crate::language::Scenario;
+use crate::player::Play;
+use acp_recording::Side;
 
 const HELLO: &str = "-> initialize\n<- result {\"protocolVersion\": 1}\n";
 

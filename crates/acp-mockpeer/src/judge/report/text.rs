@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use crate::recording::{Entry, What, signal_name};
+use acp_recording::{Entry, What, signal_name};
 
 /// Makes what could move a cursor, or turn the direction of writing, visible.
 pub(super) fn plain(text: &str) -> String {

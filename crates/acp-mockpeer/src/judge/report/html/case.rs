@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{Page, anchor, escaped, kind, slug};
-use crate::Rule;
 use crate::judge::report::Report;
 use crate::judge::report::text::{self, seconds};
 use crate::judge::verdict::{Fault, Judged, State};
-use crate::recording::{Entry, What};
+use crate::rules::Rule;
+use acp_recording::{Entry, What};
 
 /// A line longer than this is folded behind its beginning.
 const LONG: usize = 600;
@@ -168,8 +168,8 @@ impl Page {
             return;
         }
         let (side, arrow) = match entry.from {
-            crate::Side::Client => ("client", "→"),
-            crate::Side::Agent => ("agent", "←"),
+            acp_recording::Side::Client => ("client", "→"),
+            acp_recording::Side::Agent => ("agent", "←"),
         };
         let mark = if here.is_some() { " here" } else { "" };
         self.put(&format!(

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 
 use super::text::{self, count, plain, seconds};
 use super::{Report, RuleState};
-use crate::Rule;
 use crate::judge::verdict::Judged;
+use crate::rules::Rule;
 
 const STYLE: &str = include_str!("../page.css");
 

@@ -1,0 +1,340 @@
+//! How a round of chaos goes: who says what, and what is owed.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Instant;
+
+use super::plan::{self, CWD, Planned, SESSION, WORDS, filled};
+use super::random::Dice;
+use super::selection::Lines;
+use super::wire::{Heard, Over, Pipe, heard};
+use super::{CANARY, Round, fault, mutate};
+use crate::judge::verdict::Fault;
+use acp_recording::{Recording, Side};
+
+/// How a round goes, as far as it went.
+pub(super) struct Course<R, W> {
+    pub(super) pipe: Pipe<R, W>,
+    pub(super) patience: Duration,
+    pub(super) session: String,
+    pub(super) cwd: String,
+    pub(super) words: String,
+    /// The lines that are said at all; without, all are.
+    pub(super) wanted: Option<Lines>,
+    pub(super) told: Told,
+}
+
+/// What is to be told of a round.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// What was said, for people.
+    pub(super) script: Vec<String>,
+    /// The lines of it that may be left out.
+    pub(super) said: Lines,
+    pub(super) faults: Vec<Fault>,
+}
+
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
+    /// Talks with the peer to the end; returns what is to be told, and all that went
+    /// over the wire.
+    pub(super) async fn talk(mut self, round: Round, role: Side) -> (Told, Recording) {
+        match role {
+            Side::Agent => self.with_agent(round).await,
+            Side::Client => self.with_client(round).await,
+        }
+        self.finish()
+    }
+
+    fn until(&self) -> Instant {
+        Instant::now() + self.patience
+    }
+
+    /// Says a line, spoiled or not, with what is known put in.
+    async fn say(&mut self, planned: &Planned) -> Result<(), Over> {
+        let line = &planned.line;
+        let known = [
+            (SESSION, &*self.session),
+            (CWD, &*self.cwd),
+            (WORDS, &*self.words),
+        ];
+        let bytes = filled(&line.bytes, &known);
+        let shown = crate::player::shown(line.bytes.trim_ascii_end());
+        let done = match planned.done() {
+            done if done.is_empty() => "whole".to_owned(),
+            done => done,
+        };
+        let number = planned.place.map_or_else(String::new, |place| {
+            self.told.said.add(place, line.done.len());
+            match place {
+                (0, line) => format!("{line} "),
+                (turn, line) => format!("{turn}.{line} "),
+            }
+        });
+        self.told.script.push(format!("{number}{done}: {shown}"));
+        let until = self.until();
+        let place = self.pipe.place();
+        let said = self.pipe.say(&bytes, until).await;
+        if said == Err(Over::Late) {
+            let why = format!("it did not read for {:?}", self.patience);
+            self.told.faults.push(fault(why, Some(place)));
+        }
+        said
+    }
+
+    async fn say_whole(&mut self, json: &str) -> Result<(), Over> {
+        let line = mutate::Line::whole(json);
+        self.say(&Planned::aside(line)).await
+    }
+
+    /// Talks with an agent, as its client.
+    async fn with_agent(&mut self, round: Round) {
+        let mut dice = Dice::new(round.seed, &[u64::from(round.number)]);
+        let plan = plan::client(&mut dice);
+        if plan.opened && !self.open().await {
+            return;
+        }
+        let mut owed: Vec<Value> = Vec::new();
+        let mut ends = true;
+        for planned in &plan::chosen(plan.lines, self.wanted.as_ref(), plan.opened) {
+            if self.say(planned).await.is_err() {
+                return;
+            }
+            ends = planned.line.ends();
+            owed.extend(planned.owes.clone());
+        }
+        if !plan.closes {
+            // What was glued to nothing must not be glued to what comes now.
+            if !ends {
+                let _ = self.pipe.say(b"\n", self.until()).await;
+            }
+            let _ = self.say_whole(&plan::cancel()).await;
+            let after = Value::from("after the chaos");
+            let asked = match plan.opened {
+                true => plan::new_session(&after),
+                false => plan::initialize(u64::MAX >> 12),
+            };
+            let after = if plan.opened {
+                after
+            } else {
+                (u64::MAX >> 12).into()
+            };
+            if self.say_whole(&asked).await.is_err() {
+                return;
+            }
+            owed.push(after);
+            self.collect(owed).await;
+        }
+        self.pipe.close().await;
+        let over = self.pipe.hear_out(self.until()).await;
+        self.heard_out(over);
+    }
+
+    /// Opens a session in order.
+    async fn open(&mut self) -> bool {
+        let id = Value::from(2);
+        for (asked, id) in [
+            (plan::initialize(1), Value::from(1)),
+            (plan::new_session(&id), id.clone()),
+        ] {
+            if self.say_whole(&asked).await.is_err() {
+                return false;
+            }
+            match self.answer(&id).await {
+                Ok(result) => {
+                    if let Some(session) = result["sessionId"].as_str() {
+                        session.clone_into(&mut self.session);
+                    }
+                }
+                Err(why) => {
+                    let place = self.pipe.place().checked_sub(1);
+                    self.told
+                        .faults
+                        .push(fault(format!("before any chaos: {why}"), place));
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Hears the peer until this answer comes.
+    async fn answer(&mut self, id: &Value) -> Result<Value, String> {
+        let until = self.until();
+        loop {
+            match self.pipe.hear(until).await {
+                Ok(line) => match heard(&line) {
+                    Heard::Answer { id: of, result } if of == *id => {
+                        return result.ok_or_else(|| "it answered with an error".to_owned());
+                    }
+                    asked => self.refuse(asked).await,
+                },
+                Err(Over::Closed) => return Err("it closed".to_owned()),
+                Err(Over::Late) => return Err(format!("no answer within {:?}", self.patience)),
+                Err(Over::Flood) => return Err("it says more than can be heard".to_owned()),
+            }
+        }
+    }
+
+    /// Answers a request of the peer in the plainest way.
+    async fn refuse(&mut self, asked: Heard) {
+        if let Heard::Request { id, method, .. } = asked {
+            let answer = match &*method {
+                "session/request_permission" => {
+                    json!({"jsonrpc": "2.0", "id": id, "result": {"outcome": {"outcome": "cancelled"}}})
+                }
+                _ => {
+                    let error = json!({"code": -32601, "message": "not here"});
+                    json!({"jsonrpc": "2.0", "id": id, "error": error})
+                }
+            };
+            let mut line = answer.to_string().into_bytes();
+            line.push(b'\n');
+            let _ = self.pipe.say(&line, self.until()).await;
+        }
+    }
+
+    /// Hears what is owed; a peer that closes owes nothing more.
+    async fn collect(&mut self, mut owed: Vec<Value>) {
+        let until = self.until();
+        while !owed.is_empty() {
+            match self.pipe.hear(until).await {
+                Ok(line) => match heard(&line) {
+                    Heard::Answer { id, .. } => owed.retain(|one| *one != id),
+                    asked => self.refuse(asked).await,
+                },
+                Err(Over::Closed) => return,
+                Err(Over::Flood) => {
+                    self.heard_out(Over::Flood);
+                    return;
+                }
+                Err(Over::Late) => {
+                    let owed: Vec<String> = owed.iter().map(Value::to_string).collect();
+                    let why = format!(
+                        "it neither closed nor answered within {:?} what was asked in order: {}",
+                        self.patience,
+                        owed.join(", ")
+                    );
+                    self.told.faults.push(fault(why, None));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Judges how the peer was heard out.
+    fn heard_out(&mut self, over: Over) {
+        match over {
+            Over::Closed => {}
+            Over::Late => {
+                let why = format!(
+                    "the conversation was over, and it did not close within {:?}",
+                    self.patience
+                );
+                self.told.faults.push(fault(why, None));
+            }
+            Over::Flood => {
+                self.told
+                    .faults
+                    .push(fault("it says more than can be heard".to_owned(), None));
+            }
+        }
+    }
+
+    /// Talks with a client, as its agent: each of its requests is answered, spoiled
+    /// perhaps, and then as it should be.
+    async fn with_client(&mut self, round: Round) {
+        let number = u64::from(round.number);
+        let mut dice = Dice::new(round.seed, &[number]);
+        // One in four agents goes away in the middle.
+        let goes = dice.once_in(4).then(|| dice.between(1, 4));
+        let mut asked: u32 = 0;
+        loop {
+            let request = match self.pipe.hear(self.until()).await {
+                Ok(line) => heard(&line),
+                Err(Over::Late) => {
+                    // It has nothing more to ask, or waits for what it was not promised.
+                    self.pipe.close().await;
+                    let over = self.pipe.hear_out(self.until()).await;
+                    return self.heard_out(over);
+                }
+                Err(over) => return self.heard_out(over),
+            };
+            let Heard::Request { id, method, params } = request else {
+                continue;
+            };
+            asked += 1;
+            let mut dice = Dice::new(round.seed, &[number, u64::from(asked)]);
+            let in_a_turn = method == "session/prompt";
+            if in_a_turn && let Some(session) = params["sessionId"].as_str() {
+                session.clone_into(&mut self.session);
+            }
+            let mut owed = Vec::new();
+            let lines = plan::agent(&mut dice, in_a_turn, asked);
+            for planned in plan::chosen(lines, self.wanted.as_ref(), in_a_turn) {
+                if self.say(&planned).await.is_err() {
+                    return;
+                }
+                owed.extend(planned.owes);
+            }
+            let answer = json!({"jsonrpc": "2.0", "id": id, "result": self.result(&method)});
+            let mut spoiled = Planned::aside(mutate::Line::whole(&answer.to_string()));
+            spoiled.place = Some((asked, 0));
+            let spoiled = match dice.once_in(2) {
+                true => {
+                    spoiled.line.spoil(&mut dice);
+                    plan::cut(spoiled, self.wanted.as_ref())
+                }
+                false => None,
+            };
+            let ends = match spoiled {
+                Some(spoiled) => {
+                    if self.say(&spoiled).await.is_err() {
+                        return;
+                    }
+                    spoiled.line.ends()
+                }
+                None => false,
+            };
+            if !ends {
+                let _ = self.pipe.say(b"\n", self.until()).await;
+            }
+            if in_a_turn {
+                let id = Value::from(format!("after {asked}"));
+                let after = json!({"jsonrpc": "2.0", "id": id, "method": "_chaos/after"});
+                if self.say_whole(&after.to_string()).await.is_err() {
+                    return;
+                }
+                owed.push(id);
+                self.collect(owed).await;
+            }
+            if goes.is_some_and(|at| u32::try_from(at).is_ok_and(|at| at == asked)) {
+                self.pipe.close().await;
+                let over = self.pipe.hear_out(self.until()).await;
+                return self.heard_out(over);
+            }
+            if self.say_whole(&answer.to_string()).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    fn result(&self, method: &str) -> Value {
+        match method {
+            "initialize" => json!({"protocolVersion": 1, "agentCapabilities": {}}),
+            "session/new" => json!({"sessionId": "chaos-session"}),
+            "session/prompt" => json!({"stopReason": "end_turn"}),
+            _ => json!({}),
+        }
+    }
+
+    fn finish(mut self) -> (Told, Recording) {
+        let (talk, sang) = self.pipe.finish();
+        if let Some(entry) = sang {
+            let why = format!("it said what stands in its environment ({CANARY})");
+            self.told.faults.push(fault(why, entry));
+        }
+        (self.told, talk)
+    }
+}

@@ -1,0 +1,341 @@
+//! The valid conversation that chaos spoils.
+//!
+//! What is not known before it is spoken stands as a name between two `@`; it is
+//! put in after the line was spoiled, so the spoiled lines follow from the seed
+//! alone.
+
+use serde_json::{Value, json};
+
+use super::mutate::Line;
+use super::random::Dice;
+use super::selection::{Lines, Place};
+
+/// The names that stand for what is not known before.
+pub(super) const SESSION: &str = "@session@";
+pub(super) const CWD: &str = "@cwd@";
+pub(super) const WORDS: &str = "@words@";
+
+/// The first id of chaos; those before it are of the conversation around.
+const FIRST_ID: usize = 1000;
+
+/// A line of chaos.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Planned {
+    /// Where it stands among those that may be left out.
+    pub(super) place: Option<Place>,
+    pub(super) line: Line,
+    /// It was said before.
+    pub(super) again: bool,
+    /// The id under which it has to be answered.
+    pub(super) owes: Option<Value>,
+}
+
+/// What a client says in a round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ClientPlan {
+    /// The conversation is opened in order before chaos begins.
+    pub(super) opened: bool,
+    pub(super) lines: Vec<Planned>,
+    /// The client closes behind the last line, and asks nothing more.
+    pub(super) closes: bool,
+}
+
+pub(super) fn initialize(id: u64) -> String {
+    let info = json!({"name": "acp-check-chaos", "version": env!("CARGO_PKG_VERSION")});
+    json!({
+        "jsonrpc": "2.0",
+        "id": id,
+        "method": "initialize",
+        "params": {"protocolVersion": 1, "clientCapabilities": {}, "clientInfo": info},
+    })
+    .to_string()
+}
+
+pub(super) fn new_session(id: &Value) -> String {
+    let params = json!({"cwd": CWD, "mcpServers": []});
+    json!({"jsonrpc": "2.0", "id": id, "method": "session/new", "params": params}).to_string()
+}
+
+pub(super) fn cancel() -> String {
+    let params = json!({"sessionId": SESSION});
+    json!({"jsonrpc": "2.0", "method": "session/cancel", "params": params}).to_string()
+}
+
+impl Planned {
+    /// A line that stands in no plan.
+    pub(super) fn aside(line: Line) -> Self {
+        Self {
+            place: None,
+            line,
+            again: false,
+            owes: None,
+        }
+    }
+
+    /// Says in words what was done to it; nothing when it is as it was.
+    pub(super) fn done(&self) -> String {
+        let again = self.again.then_some("sent it twice");
+        let done = self.line.done.iter().copied().chain(again);
+        done.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Throws what a client says.
+pub(super) fn client(dice: &mut Dice) -> ClientPlan {
+    let opened = !dice.once_in(6);
+    let mut lines = Vec::new();
+    for index in 0..dice.between(3, 10) {
+        lines.push(planned(client_line(dice, FIRST_ID + index), dice));
+    }
+    shuffle(&mut lines, dice);
+    number(&mut lines, 0);
+    ClientPlan {
+        opened,
+        lines,
+        closes: dice.once_in(8),
+    }
+}
+
+fn client_line(dice: &mut Dice, id: usize) -> Value {
+    let request = |method: &str, params: Value| json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+    let prompt = || {
+        let text = json!({"type": "text", "text": WORDS});
+        request(
+            "session/prompt",
+            json!({"sessionId": SESSION, "prompt": [text]}),
+        )
+    };
+    match dice.below(13) {
+        0..=2 => prompt(),
+        3 => request("session/new", json!({"cwd": CWD, "mcpServers": []})),
+        4 => request("session/list", json!({})),
+        5 => request(
+            "session/load",
+            json!({"sessionId": "nobody", "cwd": CWD, "mcpServers": []}),
+        ),
+        6 => request(
+            "session/set_mode",
+            json!({"sessionId": SESSION, "modeId": "nothing"}),
+        ),
+        7 => request(
+            "initialize",
+            json!({"protocolVersion": 1, "clientCapabilities": {}}),
+        ),
+        8 => request("_chaos/unknown", json!({"a": [1, 2, {"b": null}]})),
+        9 => {
+            json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": SESSION}})
+        }
+        10 => json!({"jsonrpc": "2.0", "method": "_chaos/news", "params": {}}),
+        11 => json!({
+            "jsonrpc": "2.0",
+            "method": "$/cancel_request",
+            "params": {"requestId": FIRST_ID + dice.below(10)},
+        }),
+        // An answer to what was never asked.
+        _ => json!({"jsonrpc": "2.0", "id": FIRST_ID + dice.below(100), "result": {}}),
+    }
+}
+
+/// Throws what an agent says besides, while this request of the client waits.
+pub(super) fn agent(dice: &mut Dice, in_a_turn: bool, turn: u32) -> Vec<Planned> {
+    let first_id = usize::try_from(turn).unwrap_or_default() * 100;
+    let most = if in_a_turn { 6 } else { 2 };
+    let mut lines = Vec::new();
+    for index in 0..dice.between(0, most) {
+        lines.push(planned(agent_line(dice, FIRST_ID + first_id + index), dice));
+    }
+    shuffle(&mut lines, dice);
+    number(&mut lines, turn);
+    lines
+}
+
+/// Numbers the lines from 1.
+fn number(lines: &mut [Planned], turn: u32) {
+    for (number, planned) in (1..).zip(lines) {
+        planned.place = Some((turn, number));
+    }
+}
+
+/// Leaves the lines that are wanted, spoiled as far as they are to be; each owes an
+/// answer only if it `counts`, and is a line of its own.
+pub(super) fn chosen(lines: Vec<Planned>, wanted: Option<&Lines>, counts: bool) -> Vec<Planned> {
+    let mut lines: Vec<Planned> = lines
+        .into_iter()
+        .filter_map(|planned| cut(planned, wanted))
+        .collect();
+    settle(&mut lines, counts);
+    lines
+}
+
+/// Spoils a line only as far as it is to be; `None` when it is left out.
+pub(super) fn cut(mut planned: Planned, wanted: Option<&Lines>) -> Option<Planned> {
+    if let (Some(wanted), Some(place)) = (wanted, planned.place) {
+        planned.line.undo_to(wanted.changes(place)?);
+    }
+    Some(planned)
+}
+
+fn agent_line(dice: &mut Dice, id: usize) -> Value {
+    let update = |update: Value| {
+        let params = json!({"sessionId": SESSION, "update": update});
+        json!({"jsonrpc": "2.0", "method": "session/update", "params": params})
+    };
+    let text = json!({"type": "text", "text": "A line of chaos.\n"});
+    match dice.below(11) {
+        0 | 1 => update(json!({"sessionUpdate": "agent_message_chunk", "content": text})),
+        2 => update(json!({"sessionUpdate": "agent_thought_chunk", "content": text})),
+        3 => update(json!({
+            "sessionUpdate": "tool_call", "toolCallId": "call-1", "title": "Look", "kind": "read",
+            "status": "pending", "locations": [{"path": "/nowhere", "line": 1}],
+        })),
+        4 => update(json!({
+            "sessionUpdate": "tool_call_update", "toolCallId": "call-1", "status": "completed",
+            "content": [{"type": "content", "content": text}],
+        })),
+        5 => update(json!({
+            "sessionUpdate": "plan",
+            "entries": [{"content": "One", "priority": "high", "status": "pending"}],
+        })),
+        6 => update(json!({"sessionUpdate": "current_mode_update", "currentModeId": "nothing"})),
+        7 => json!({
+            "jsonrpc": "2.0", "id": id, "method": "session/request_permission",
+            "params": {
+                "sessionId": SESSION,
+                "toolCall": {"toolCallId": "call-1"},
+                "options": [{"optionId": "no", "name": "No", "kind": "reject_once"}],
+            },
+        }),
+        8 => json!({
+            "jsonrpc": "2.0", "id": id, "method": "fs/read_text_file",
+            "params": {"sessionId": SESSION, "path": "/nowhere/at-all"},
+        }),
+        9 => json!({"jsonrpc": "2.0", "id": id, "method": "_chaos/unknown", "params": {}}),
+        _ => json!({"jsonrpc": "2.0", "id": FIRST_ID + dice.below(100), "result": {}}),
+    }
+}
+
+/// Spoils three lines of four.
+fn planned(value: Value, dice: &mut Dice) -> Planned {
+    let mut line = Line::whole(&value.to_string());
+    let mut owes = value.get("method").and(value.get("id")).cloned();
+    if !dice.once_in(4) {
+        line.spoil(dice);
+        owes = None;
+    }
+    Planned {
+        owes,
+        ..Planned::aside(line)
+    }
+}
+
+/// Sends some twice, and some before those that stood before them.
+fn shuffle(lines: &mut Vec<Planned>, dice: &mut Dice) {
+    if !lines.is_empty() && dice.once_in(3) {
+        let at = dice.below(lines.len());
+        let mut again = lines[at].clone();
+        again.again = true;
+        again.owes = None;
+        lines.insert(at, again);
+    }
+    if lines.len() > 1 && dice.once_in(3) {
+        let at = dice.below(lines.len() - 1);
+        lines.swap(at, at + 1);
+    }
+}
+
+/// Owes an answer only what begins a line of its own.
+fn settle(lines: &mut [Planned], counts: bool) {
+    let mut fresh = true;
+    for planned in lines {
+        if !fresh || !counts {
+            planned.owes = None;
+        }
+        fresh = planned.line.ends();
+    }
+}
+
+/// Puts in what is known by now.
+pub(super) fn filled(bytes: &[u8], known: &[(&str, &str)]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for (name, value) in known {
+        let quoted = Value::from(*value).to_string();
+        let value = &quoted.as_bytes()[1..quoted.len() - 1];
+        let mut at = 0;
+        while let Some(found) = find(&bytes[at..], name.as_bytes()) {
+            let start = at + found;
+            bytes.splice(start..start + name.len(), value.iter().copied());
+            at = start + value.len();
+        }
+    }
+    bytes
+}
+
+pub(super) fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
+    bytes.windows(what.len()).position(|window| window == what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_put_in() {
+        let known = [(SESSION, "a\"@cwd@"), (CWD, "/x")];
+        assert_eq!(
+            filled(b"@session@,@session@ @cw", &known),
+            br#"a\"/x,a\"/x @cw"#
+        );
+        assert_eq!(filled(b"", &known), b"");
+    }
+
+    #[test]
+    fn a_plan_follows_from_its_dice() {
+        let plan = |round| client(&mut Dice::new(5, &[round]));
+        let mut owing = 0;
+        let mut closing = 0;
+        for round in 0..300 {
+            let plan_of = plan(round);
+            assert_eq!(plan_of, plan(round));
+            assert!((3..=11).contains(&plan_of.lines.len()));
+            closing += usize::from(plan_of.closes);
+            let lines = chosen(plan_of.lines, None, true);
+            owing += lines.iter().filter(|line| line.owes.is_some()).count();
+        }
+        assert!(owing > 100 && closing > 10, "{owing} {closing}");
+    }
+
+    #[test]
+    fn what_is_not_wanted_is_left_out() {
+        let lines = client(&mut Dice::new(5, &[4])).lines;
+        let changed = lines.iter().position(|one| !one.line.done.is_empty());
+        let changed = changed.expect("a line is spoiled");
+        let place = lines[changed].place.expect("it has a place");
+        let wanted: Lines = format!("{}/0", place.1).parse().expect("it can be read");
+        let left = chosen(lines.clone(), Some(&wanted), true);
+        assert_eq!(left.len(), 1);
+        assert!(left[0].line.done.is_empty() && left[0].place == Some(place));
+        let all: Vec<String> = (1..=lines.len()).map(|line| line.to_string()).collect();
+        let all: Lines = all.join(",").parse().expect("they can be read");
+        assert_eq!(
+            chosen(lines.clone(), Some(&all), true),
+            chosen(lines, None, true)
+        );
+    }
+
+    #[test]
+    fn who_is_glued_to_another_is_owed_nothing() {
+        let whole = |json: &str, owes: Option<u64>| Planned {
+            owes: owes.map(Value::from),
+            ..Planned::aside(Line::whole(json))
+        };
+        let mut lines = vec![
+            whole("{}", Some(1)),
+            whole("{}", Some(2)),
+            whole("{}", Some(3)),
+        ];
+        lines[0].line.bytes.pop();
+        settle(&mut lines, true);
+        let owes: Vec<_> = lines.iter().map(|line| line.owes.is_some()).collect();
+        assert_eq!(owes, [true, false, true]);
+    }
+}

@@ -1,0 +1,66 @@
+//! Steps and lines in words.
+
+use std::sync::LazyLock;
+
+use crate::language::step::{Act, AnswerBody, Message, Step, What};
+use acp_recording::Redactor;
+
+/// Says what a step awaits.
+pub(super) fn step(step: &Step) -> String {
+    match &step.act {
+        Act::Message(expected) => message(expected),
+        Act::Bytes(bytes) => format!("the line {:?}", String::from_utf8_lossy(bytes)),
+        Act::Nothing(time) => format!("nothing for {time:?}"),
+        Act::Close { .. } => format!("the {} to close", step.from),
+        Act::Exit { .. } => "the agent to exit".to_owned(),
+        _ => "a step".to_owned(),
+    }
+}
+
+/// Says what a message is, without what is in it.
+pub(super) fn message(message: &Message) -> String {
+    match &message.what {
+        What::Request { method, .. } => format!("the request {method}"),
+        What::Notification { method, .. } => format!("the notification {method}"),
+        What::Answer { to, body, .. } => {
+            let what = match body {
+                AnswerBody::Result(_) => "result",
+                AnswerBody::Error(_) => "error",
+                AnswerBody::Either => "answer",
+            };
+            match (&to.name, &to.method) {
+                (Some(name), Some(method)) => format!("the {what} of `{name}` ({method})"),
+                (Some(name), None) => format!("the {what} of `{name}`"),
+                (None, Some(method)) => format!("the {what} of {method}"),
+                (None, None) => format!("the {what} of some request"),
+            }
+        }
+        What::Any { kind, .. } => kind.words().to_owned(),
+        What::Whole(pattern) => format!("the message {pattern}"),
+    }
+}
+
+/// Shows a line without secrets, cut to a length that people read.
+pub(crate) fn line(bytes: &[u8]) -> String {
+    const LONGEST: usize = 400;
+    static REDACTOR: LazyLock<Redactor> = LazyLock::new(|| Redactor::new().keeping_homes());
+    let text = match std::str::from_utf8(bytes) {
+        // Far more than is shown, so that no secret is cut.
+        Ok(text) => REDACTOR.beginning(text, LONGEST * 40).into(),
+        Err(_) => String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST * 4)]),
+    };
+    let mut shown = String::new();
+    for (index, c) in text.chars().enumerate() {
+        if index == LONGEST {
+            shown.push_str(&format!("… ({} bytes)", bytes.len()));
+            break;
+        }
+        match c {
+            '\t' => shown.push(c),
+            // What would move the cursor of a terminal is shown, not sent.
+            c if c.is_control() => shown.extend(c.escape_default()),
+            c => shown.push(c),
+        }
+    }
+    shown
+}

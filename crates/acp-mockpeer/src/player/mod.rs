@@ -1,0 +1,291 @@
+//! Plays one side of a scenario.
+
+mod breaches;
+mod compare;
+mod compile;
+mod compose;
+mod describe;
+mod engine;
+mod failure;
+mod flow;
+mod login;
+mod mutator;
+mod outcome;
+mod plain;
+mod process;
+mod rehearsal;
+mod report;
+mod surroundings;
+mod transcript;
+mod wire;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Instant;
+
+pub use compile::Unplayable;
+#[cfg(feature = "judge")]
+pub(crate) use describe::line as shown;
+pub use failure::Failure;
+#[cfg(feature = "judge")]
+pub(crate) use login::WANTS_A_LOGIN;
+pub use outcome::{Found, Outcome, Verdict};
+pub use rehearsal::{Rehearsal, rehearse};
+pub use surroundings::Ended;
+
+use crate::language::{Mutant, Scenario};
+use crate::rules::{Breach, Check};
+use acp_recording::Entry;
+use acp_recording::Side;
+use compare::Knowledge;
+use compile::Manner;
+use engine::{Engine, Setting, Stop};
+use login::Login;
+use mutator::Mutator;
+use plain::CWD;
+use surroundings::World;
+use transcript::{Recorder, Tape};
+use wire::Inlet;
+
+/// The folder a conversation is about, when nobody says otherwise.
+const DEFAULT_CWD: &str = "/home/ada/project";
+
+/// One side of a scenario, ready to be played.
+///
+/// The other side is the program under test. The same scenario is played as
+/// agent against a client, and as client against an agent.
+///
+/// # Examples
+///
+/// Two plays against each other, over a pipe in memory:
+///
+/// ```
+/// use acp_mockpeer::{Play, Scenario};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), acp_mockpeer::ParseError> {
+/// let hello = Scenario::parse("hello.acpt", "\
+/// -> initialize {\"protocolVersion\": 1}
+/// <- result {\"protocolVersion\": 1}
+/// ")?;
+/// let (ours, theirs) = tokio::io::duplex(64);
+/// let (agent_reads, agent_writes) = tokio::io::split(ours);
+/// let (client_reads, client_writes) = tokio::io::split(theirs);
+/// let (agent, client) = tokio::join!(
+///     Play::agent(&hello).over(agent_reads, agent_writes),
+///     Play::client(&hello).over(client_reads, client_writes),
+/// );
+/// agent.assert_passed();
+/// client.assert_passed();
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a play does nothing until it meets the other side"]
+pub struct Play {
+    scenario: Scenario,
+    us: Side,
+    allow: BTreeSet<Check>,
+    knowledge: Knowledge,
+    limit: Option<Duration>,
+    linger: Option<Duration>,
+    recorder: Option<Recorder>,
+    world: World,
+    manner: Manner,
+    mutator: Option<Mutator>,
+    login: Option<Login>,
+}
+
+impl Play {
+    /// Plays the agent; a client is under test.
+    pub fn agent(scenario: &Scenario) -> Self {
+        Self::new(scenario, Side::Agent)
+    }
+
+    /// Plays the client; an agent is under test.
+    pub fn client(scenario: &Scenario) -> Self {
+        Self::new(scenario, Side::Client)
+    }
+
+    /// Plays this side.
+    pub fn new(scenario: &Scenario, us: Side) -> Self {
+        let mut knowledge = Knowledge::default();
+        knowledge.names.insert(CWD.into(), DEFAULT_CWD.into());
+        for (word, said) in crate::suite::words() {
+            let is_named = [format!("${word}"), format!("${{{word}}}")];
+            if is_named.iter().any(|name| scenario.source().contains(name)) {
+                knowledge.names.insert(word.as_str().into(), said.clone());
+            }
+        }
+        Self {
+            us,
+            allow: scenario.header.allow.clone(),
+            knowledge,
+            limit: Some(scenario.header.limit),
+            linger: Some(scenario.header.patience),
+            recorder: None,
+            world: World::default(),
+            manner: Manner::Judging,
+            mutator: None,
+            login: None,
+            scenario: scenario.clone(),
+        }
+    }
+
+    /// Plays the side that is judged, as its script says.
+    pub(crate) fn rehearsing(mut self) -> Self {
+        self.manner = Manner::Rehearsing;
+        self
+    }
+
+    /// Plays the side that is judged, with a fault; `sent` is what it sends without.
+    pub(crate) fn with_mutant(mut self, mutant: &Mutant, sent: &[usize]) -> Self {
+        self.manner = Manner::Forgiving;
+        self.mutator = Some(Mutator::new(mutant, sent));
+        self
+    }
+
+    /// Says what a name stands for from the beginning, `cwd` for example.
+    pub fn with_value(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.knowledge.names.insert(name.into(), value.into());
+        self
+    }
+
+    /// Reckons with an agent that wants a login before it opens a session: logs in by
+    /// this method and asks again. Without one, or where it leads nowhere, the
+    /// scenario is skipped.
+    pub fn with_login(mut self, by: Option<&str>) -> Self {
+        self.login = Some(Login::new(by));
+        self
+    }
+
+    /// Switches a check off.
+    pub fn allow(mut self, check: Check) -> Self {
+        self.allow.insert(check);
+        self
+    }
+
+    /// Lets the play take as long as it takes, and the agent serve on after
+    /// its last step until the client closes.
+    pub fn without_limit(mut self) -> Self {
+        self.limit = None;
+        self.linger = None;
+        self
+    }
+
+    /// Calls this function with everything that is seen, as it is seen.
+    pub fn with_recorder(mut self, recorder: impl FnMut(&Entry) + Send + 'static) -> Self {
+        self.recorder = Some(Box::new(recorder));
+        self
+    }
+
+    /// Tells whether this side of the scenario can be played at all.
+    ///
+    /// # Errors
+    ///
+    /// [`Unplayable`] names the step that cannot.
+    pub fn check(&self) -> Result<(), Unplayable> {
+        compile::compile(&self.scenario, self.us, self.manner).map(drop)
+    }
+
+    /// Plays over a pair of pipes.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the play and closes the pipes.
+    pub async fn over<R, W>(self, reader: R, writer: W) -> Outcome
+    where
+        R: AsyncRead + Unpin,
+        W: AsyncWrite + Unpin,
+    {
+        let began = Instant::now();
+        let program = match compile::compile(&self.scenario, self.us, self.manner) {
+            Ok(program) => program,
+            Err(unplayable) => return Outcome::broken(&self.scenario, self.us, &unplayable),
+        };
+        let setting = Setting {
+            scenario: self.scenario.clone(),
+            program,
+            us: self.us,
+            allow: self.allow,
+            knowledge: self.knowledge,
+            limit: self.limit,
+            linger: self.linger,
+        };
+        let inlet = Inlet::new(reader, self.us.other(), Tape::new(self.recorder));
+        let mut engine = Engine::new(setting, inlet, writer, self.world);
+        engine.mutator = self.mutator;
+        engine.login = self.login;
+        let stop = engine.play().await;
+        let (mut verdict, mut failure, mut exit_as) = (Verdict::Passed, None, None);
+        match stop {
+            Stop::Over => {}
+            Stop::Exit(how) => exit_as = Some(how),
+            Stop::Failed(why) => {
+                verdict = Verdict::Failed;
+                failure = Some(*why);
+            }
+            Stop::Broken(why) => {
+                verdict = Verdict::Broken(why.summary.clone());
+                failure = Some(*why);
+            }
+            Stop::Skipped(why) => verdict = Verdict::Skipped(why),
+            Stop::NotExercised(why) => verdict = Verdict::NotExercised(why),
+        }
+        let Engine {
+            inlet,
+            mut findings,
+            more_findings,
+            breaches: mut demanded,
+            exercised,
+            ended,
+            mutator,
+            sent,
+            ..
+        } = engine;
+        let mut found = findings.iter().map(breaches::of_finding);
+        let broken =
+            found.any(|breach| breach.is_failure()) || demanded.iter().any(Breach::is_failure);
+        if broken && !matches!(verdict, Verdict::Broken(_)) {
+            verdict = Verdict::Failed;
+        }
+        let (transcript, places) = inlet.tape.finish();
+        for found in &mut findings {
+            found.entry = found.entry.and_then(|entry| places.of(entry));
+        }
+        for breach in &mut demanded {
+            breach.entry = breach.entry.and_then(|entry| places.of(entry));
+        }
+        if let Some(failure) = &mut failure {
+            failure.entry = failure.entry.and_then(|entry| places.of(entry));
+        }
+        let breaches = breaches::all(
+            &self.scenario,
+            self.us.other(),
+            &verdict,
+            &findings,
+            &demanded,
+            failure.as_mut(),
+        );
+        Outcome {
+            scenario: self.scenario,
+            us: self.us,
+            verdict,
+            failure,
+            findings,
+            more_findings,
+            breaches,
+            demanded,
+            exercised: exercised.into_iter().collect(),
+            sent,
+            mutated: mutator.is_some_and(|mutator| mutator.applied),
+            transcript,
+            elapsed: began.elapsed(),
+            ended,
+            exit_as,
+            stderr: String::new(),
+        }
+    }
+}
