@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use acp_transport_stdio::process::{Launch, TerminalSize};
+use acp_process::{Launch, TerminalSize};
 use rustix::process::Signal;
 use serde_json::Value;
 use support::{Ended, PRELUDE, Run, acp_command};

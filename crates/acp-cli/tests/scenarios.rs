@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use acp_mockpeer::{Play, Scenario, Verdict, cli};
-use acp_transport_stdio::process::{Environment, Launch};
+use acp_process::{Environment, Launch};
 use clap::Parser;
 use libtest_mimic::{Arguments, Failed, Trial};
 

@@ -14,8 +14,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use acp_client::{Client, ClientOptions, Launch, ReadFiles, ServeError, Session, TurnEvent};
+use acp_process::stdio::protocol_stdio;
 use acp_protocol::v1::{ContentBlock, ReadTextFileRequest, ReadTextFileResponse, SessionUpdate};
-use acp_transport_stdio::stdio::protocol_stdio;
 
 type Failure = Box<dyn Error + Send + Sync>;
 

@@ -16,17 +16,18 @@ use std::env;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use acp_client::{
     Answer, Client, ClientOptions, ElicitationModes, Launch, LocalTerminals, PermissionAsk,
     Question, Session, WorkspaceFiles,
 };
+use acp_process::stdio::protocol_stdio;
 use acp_protocol::v1::{
     ElicitationContentValue, Implementation, PermissionOptionKind, RequestPermissionOutcome,
     SelectedPermissionOutcome,
 };
-use acp_transport_stdio::stdio::protocol_stdio;
+use parking_lot::Mutex;
 use serde_json::Value;
 
 type Failure = Box<dyn Error + Send + Sync>;
@@ -79,18 +80,13 @@ async fn tasks() -> Result<bool, Failure> {
         let words: Vec<&str> = task.iter().filter_map(Value::as_str).collect();
         match words[..] {
             ["permission", how] => {
-                how.clone_into(
-                    &mut answers
-                        .permission
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner),
-                );
+                how.clone_into(&mut answers.permission.lock());
             }
             ["form", how] => {
                 let content = task.get(2).and_then(Value::as_object);
                 let content = content.into_iter().flatten();
                 let content = content.map(|(name, value)| (name.clone(), value.clone()));
-                let mut form = answers.form.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut form = answers.form.lock();
                 *form = (how.to_owned(), content.collect());
             }
             _ => match act(&client, &cwd, &mut session, &words, task).await {
@@ -173,14 +169,11 @@ fn options(answers: &Answers) -> ClientOptions {
         .with_boolean_options()
         .with_terminal_logins()
         .with_permissions(move |ask: PermissionAsk| {
-            let how = permission
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone();
+            let how = permission.lock().clone();
             async move { permit(&ask, &how) }
         })
         .with_elicitation(ElicitationModes::BOTH, move |_: Question| {
-            let (how, content) = form.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let (how, content) = form.lock().clone();
             async move { fill_in(&how, &content) }
         })
 }

@@ -68,9 +68,9 @@ mod session;
 mod terminal;
 mod turn;
 
-pub use acp_transport_stdio::process::{Environment, Exit, ExitStatus, Launch};
-pub use acp_transport_stdio::rpc::Flow;
-pub use acp_transport_stdio::{RawLine, Update};
+pub use acp_connection::rpc::Flow;
+pub use acp_connection::{RawLine, Update};
+pub use acp_process::{Environment, Exit, ExitStatus, Launch};
 pub use client::{Activity, Client, ClientEnd, SessionList, SessionPage};
 pub use elicitation::{
     Answer, AnswerQuestions, Asking, ElicitationModes, Headless, PendingQuestion, Question,

@@ -9,14 +9,14 @@ use tokio::sync::oneshot;
 
 #[tokio::test(start_paused = true)]
 async fn whatever_an_agent_says_is_a_sign_of_life_and_what_it_asks_is_owed() {
-    let (asked, answer) = (std::sync::Mutex::new(None), std::sync::Mutex::new(None));
+    let (asked, answer) = (parking_lot::Mutex::new(None), parking_lot::Mutex::new(None));
     let (hear, heard) = oneshot::channel();
     let (give, given) = oneshot::channel::<()>();
-    *asked.lock().unwrap() = Some(hear);
-    *answer.lock().unwrap() = Some(given);
+    *asked.lock() = Some(hear);
+    *answer.lock() = Some(given);
     let slow = move |ask: PermissionAsk| {
-        let hear = asked.lock().unwrap().take();
-        let given = answer.lock().unwrap().take();
+        let hear = asked.lock().take();
+        let given = answer.lock().take();
         async move {
             hear.unwrap().send(()).unwrap();
             given.unwrap().await.unwrap();

@@ -3,14 +3,15 @@
 mod support;
 
 use std::future::pending;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use acp_client::{
     Ask, ClientOptions, DecidedBy, DecisionLog, PermissionAsk, Policy, Reason, TurnEvent,
 };
 use acp_protocol::v1::{PermissionOptionKind, ToolKind};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use support::{Agent, SESSION, brief, cancelled, opened, selected};
 
@@ -102,7 +103,7 @@ async fn the_callback_is_told_what_was_picked() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let log = DecisionLog::new().with_callback({
         let seen = Arc::clone(&seen);
-        move |decided| seen.lock().unwrap().push(decided.clone())
+        move |decided| seen.lock().push(decided.clone())
     });
     let options = ClientOptions::new()
         .with_permissions(Policy::allow_kinds([ToolKind::Read]))
@@ -111,7 +112,7 @@ async fn the_callback_is_told_what_was_picked() {
     agent.text("one update").await;
     agent.ask_permission(1, tool("t", "read")).await;
     agent.result(1).await;
-    let seen = seen.lock().unwrap();
+    let seen = seen.lock();
     let [decided] = seen.as_slice() else {
         panic!("{seen:?}");
     };

@@ -201,7 +201,7 @@ async fn whatever_is_dropped_nothing_is_left() {
         file.display()
     );
     let quick = || {
-        let ladder = acp_transport_stdio::process::KillLadder::default()
+        let ladder = acp_process::KillLadder::default()
             .with_abort_eof_grace(Duration::ZERO)
             .with_orderly_eof_grace(Duration::ZERO)
             .with_interrupt_grace(Duration::ZERO)

@@ -3,9 +3,10 @@
 mod support;
 
 use std::fmt::{self, Write as _};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use acp_client::{Answer, ClientOptions, ElicitationModes, Headless, Question, TurnEvent};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use support::{SESSION, end_turn, opened};
 use tracing::field::{Field, Visit};
@@ -18,7 +19,7 @@ struct Log(Arc<Mutex<String>>);
 
 impl Visit for &Log {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        writeln!(self.0.lock().unwrap(), "{field}={value:?}").unwrap();
+        writeln!(self.0.lock(), "{field}={value:?}").unwrap();
     }
 }
 
@@ -117,7 +118,7 @@ async fn no_word_of_a_question_or_an_answer_is_logged() {
     agent.answer(&prompt, end_turn()).await;
     turn.end().await.unwrap();
 
-    let log = log.0.lock().unwrap();
+    let log = log.0.lock();
     assert!(log.contains("an answer does not fit its question"), "{log}");
     assert!(
         log.contains("the end of a link that nobody waits for"),

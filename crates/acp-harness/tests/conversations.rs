@@ -172,7 +172,7 @@ async fn who_keeps_records_themselves_learns_why_a_session_is_new_or_has_none() 
                 opening = opening.or_failing();
             }
             let opened = opening.open(&client, &mut |_| {}).await;
-            let asked_for_new = methods(&heard.lock().unwrap()).contains(&"session/new");
+            let asked_for_new = methods(&heard.lock()).contains(&"session/new");
             assert_eq!(asked_for_new, !no_other);
             match opened {
                 Ok(ready) => {

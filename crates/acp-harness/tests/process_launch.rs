@@ -6,7 +6,7 @@ use std::time::Duration;
 use acp_harness::launch::{EnvPolicy, Isolation, describe, preflight};
 use acp_harness::version::{ChildRunner, Version, VersionRejection};
 use acp_harness::{AgentEntry, Registry, Secret};
-use acp_transport_stdio::process::Environment;
+use acp_process::Environment;
 use tokio::io::AsyncReadExt;
 
 #[tokio::test]

@@ -9,8 +9,8 @@ use acp_harness::login::{
     DeviceCommand, LoginError, LoginMarker, LoginStatus, Logins, TerminalLogin,
 };
 use acp_harness::{AgentEntry, Registry};
+use acp_process::{Environment, Launch, TerminalSize};
 use acp_protocol::v1::AuthMethodTerminal;
-use acp_transport_stdio::process::{Environment, Launch, TerminalSize};
 
 /// How long a test that hangs may take.
 const PATIENCE: Duration = Duration::from_secs(50);

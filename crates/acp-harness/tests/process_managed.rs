@@ -10,7 +10,7 @@ use acp_harness::Secret;
 use acp_harness::launch::{
     BoxError, ClaudeConnector, CodexConnector, Managed, ManagedLaunch, ModelProxy, ProxyBinding,
 };
-use acp_transport_stdio::process::{Environment, Launch};
+use acp_process::{Environment, Launch};
 use tokio::sync::watch;
 
 /// Tells when it was closed, and whether the agent was still there.

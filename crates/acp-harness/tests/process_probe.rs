@@ -9,7 +9,7 @@ use acp_harness::limits::MAX_PROBE_OUTPUT;
 use acp_harness::version::{
     ChildRunner, Probe, ProbeCommand, ProbeEnd, RunProbe, Version, VersionRejection,
 };
-use acp_transport_stdio::process::Environment;
+use acp_process::Environment;
 
 const MINIMUM: Version = Version::new(1, 0, 0);
 

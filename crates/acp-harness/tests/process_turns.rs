@@ -11,7 +11,7 @@ use acp_harness::model::{Demand, Settings};
 use acp_harness::record::SessionRecords;
 use acp_harness::turn::{Harness, Opened, StopHandle, TurnEnd, TurnError, TurnRequest};
 use acp_harness::{AgentEntry, Registry};
-use acp_transport_stdio::process::Environment;
+use acp_process::Environment;
 use tempfile::TempDir;
 
 /// What every agent here can do: hear one line, whose id is then in `id`, and answer it.

@@ -4,12 +4,13 @@ use std::{
     fmt,
     pin::Pin,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll, Waker},
 };
 
+use parking_lot::Mutex;
 use pin_project_lite::pin_project;
 
 /// Tells work that nobody wants its result any more.
@@ -50,7 +51,7 @@ impl Cancel {
     /// Cancels, and wakes everybody who waits; doing it again changes nothing.
     pub fn cancel(&self) {
         let wakers = {
-            let mut waiting = self.0.lock();
+            let mut waiting = self.0.waiting.lock();
             if self.0.fired.swap(true, Ordering::AcqRel) {
                 return;
             }
@@ -98,13 +99,7 @@ impl fmt::Debug for Cancel {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Waiting> {
-        // The guarded data is whole after every statement, so a panic elsewhere
-        // cannot have left it half changed.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl Shared {}
 
 /// The future of [`Cancel::cancelled`].
 #[must_use = "futures do nothing unless they are awaited"]
@@ -121,7 +116,7 @@ impl Future for Cancelled {
             return Poll::Ready(());
         }
         let this = &mut *self;
-        let mut waiting = this.shared.lock();
+        let mut waiting = this.shared.waiting.lock();
         // Under the lock nobody can fire between this look and the registration.
         if this.shared.fired.load(Ordering::Acquire) {
             return Poll::Ready(());
@@ -141,7 +136,7 @@ impl Future for Cancelled {
 impl Drop for Cancelled {
     fn drop(&mut self) {
         if let Some(key) = self.key {
-            self.shared.lock().wakers.retain(|(k, _)| *k != key);
+            self.shared.waiting.lock().wakers.retain(|(k, _)| *k != key);
         }
     }
 }
@@ -199,7 +194,7 @@ mod tests {
     }
 
     fn waiting(cancel: &Cancel) -> usize {
-        cancel.0.lock().wakers.len()
+        cancel.0.waiting.lock().wakers.len()
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use acp_mockpeer::{Ended, Outcome, Play, Scenario};
-use acp_transport_stdio::process::{Environment, Launch};
+use acp_process::{Environment, Launch};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_acp-mockpeer");
 

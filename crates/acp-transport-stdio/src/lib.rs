@@ -1,69 +1,8 @@
-//! Runs a connection of the Agent Client Protocol over byte streams, stdio and
-//! child processes.
+//! A connection of the Agent Client Protocol over a child process, or over this
+//! process's own stdin and stdout.
 //!
-//! The crate promises that reading never waits for a write, a handler or a
-//! consumer, but for the pauses that flow control asks for; that a handler may
-//! call the peer whenever it likes; and that no child outlives its owner.
-//!
-//! | you have | take |
-//! |---|---|
-//! | a reader and a writer | [`connect`], which gives a [`Peer`], or [`serve`] |
-//! | something to serve | [`Handler`], [`IncomingRequest::serve`] |
-//! | updates to consume | [`Peer::open_mailbox`], [`Mailbox::next`] |
-//! | a program to start | [`process::Launch`] |
-//! | a program that is started | [`stdio::protocol_stdio`] |
-//!
-//! ```
-//! use acp_protocol::{Request, v1::{InitializeRequest, InitializeResponse, ProtocolVersion}};
-//! use acp_transport_stdio::{BoxFuture, Handler, IncomingRequest, NoHandler, connect, rpc::{Limits, Role}};
-//!
-//! struct Agent;
-//!
-//! impl Handler for Agent {
-//!     fn request(&self, request: IncomingRequest) -> Option<BoxFuture> {
-//!         match request.method() {
-//!             InitializeRequest::METHOD => request.serve(|asked: InitializeRequest, _| async move {
-//!                 Ok(InitializeResponse::new(asked.protocol_version))
-//!             }),
-//!             _ => {
-//!                 request.unknown_method();
-//!                 None
-//!             }
-//!         }
-//!     }
-//! }
-//!
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() {
-//! let (near, far) = tokio::io::duplex(64 << 10);
-//! let (reader, writer) = tokio::io::split(far);
-//! connect(Role::Agent, reader, writer, Agent, Limits::default());
-//!
-//! let (reader, writer) = tokio::io::split(near);
-//! let agent = connect(Role::Client, reader, writer, NoHandler, Limits::default());
-//! let answer = agent.call(&InitializeRequest::new(ProtocolVersion::from(1))).await;
-//! assert_eq!(answer.unwrap().protocol_version, ProtocolVersion::from(1));
-//! # }
-//! ```
+//! [`acp_connection`] moves the messages, [`acp_process`] owns the processes;
+//! this crate joins the two.
 
-mod driver;
-mod handler;
-mod lane;
-mod mailbox;
-mod peer;
-pub mod process;
-mod serve;
-mod shared;
-pub mod stdio;
-
-pub use acp_protocol::rpc;
-pub use handler::{
-    BoxFuture, Context, Handler, IncomingNotification, IncomingRequest, NoHandler, Responder, Then,
-    UntilCancelled,
-};
-pub use lane::{SendLane, Sending, Unsent};
-pub use mailbox::{
-    DuplicateSession, Item, Mailbox, MailboxControl, RawLine, StreamEnd, Update, UpdateHold,
-};
-pub use peer::{CallHandle, Peer};
-pub use serve::{connect, serve};
+pub use acp_connection;
+pub use acp_process;

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -14,6 +14,7 @@ use acp_agent::host::{
     HostError, LiveSession, Origin, PermissionAction, SessionId, SessionInfo, Submission, ToolCall,
     ToolEnd, ToolKind,
 };
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
 use super::{
@@ -61,7 +62,7 @@ impl Desk {
     }
 
     fn busy(&self) -> MutexGuard<'_, Busy> {
-        self.busy.lock().unwrap_or_else(PoisonError::into_inner)
+        self.busy.lock()
     }
 
     /// The way to the client.

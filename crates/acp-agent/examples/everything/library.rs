@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     path::PathBuf,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::SystemTime,
@@ -19,6 +19,7 @@ use acp_agent::{
         SessionDeleter, SessionHost, SessionId, SessionLoader, SessionResumer, Setup,
     },
 };
+use parking_lot::{Mutex, MutexGuard};
 
 use super::desk::Desk;
 
@@ -186,7 +187,7 @@ impl Library {
     }
 
     fn books(&self) -> MutexGuard<'_, BTreeMap<SessionId, Book>> {
-        self.0.books.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.books.lock()
     }
 }
 

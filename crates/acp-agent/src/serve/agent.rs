@@ -2,8 +2,9 @@
 
 use std::{fmt, io, sync::Arc};
 
+use acp_connection::serve;
+use acp_process::stdio::protocol_stdio;
 use acp_protocol::rpc::{CloseCause, Role};
-use acp_transport_stdio::{serve, stdio::protocol_stdio};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::{serve::connection::Connection, serve::registration::Registration};

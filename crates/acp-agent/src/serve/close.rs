@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use acp_connection::Context;
 use acp_host::HostErrorKind;
 use acp_protocol::{
     Request,
     rpc::Fault,
     v1::{CloseSessionRequest, CloseSessionResponse, DeleteSessionRequest, DeleteSessionResponse},
 };
-use acp_transport_stdio::Context;
 use tokio::sync::watch;
 
 use crate::{

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use acp_connection::Context;
 use acp_host::{ConfigChange, ConfigOption};
 use acp_protocol::{
     Request,
@@ -12,7 +13,6 @@ use acp_protocol::{
         SetSessionConfigOptionResponse, SetSessionModeRequest, SetSessionModeResponse,
     },
 };
-use acp_transport_stdio::Context;
 
 use crate::{
     fault,

@@ -5,6 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
+use acp_connection::{BoxFuture, Context, Handler, IncomingNotification, IncomingRequest, Then};
 use acp_host::{ClientFeatures, CommandId};
 use acp_protocol::{
     Notification, Request,
@@ -15,9 +16,6 @@ use acp_protocol::{
         NewSessionRequest, PromptRequest, PromptResponse, ResumeSessionRequest, SessionId,
         SetSessionConfigOptionRequest, SetSessionModeRequest, methods::AgentMethod,
     },
-};
-use acp_transport_stdio::{
-    BoxFuture, Context, Handler, IncomingNotification, IncomingRequest, Then,
 };
 use tracing::{Instrument as _, Span, field};
 

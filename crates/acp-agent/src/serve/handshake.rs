@@ -1,5 +1,6 @@
 //! What both sides say of themselves in `initialize`.
 
+use acp_connection::IncomingRequest;
 use acp_host::ClientFeatures;
 use acp_protocol::{
     Request,
@@ -12,7 +13,6 @@ use acp_protocol::{
         methods::AgentMethod,
     },
 };
-use acp_transport_stdio::IncomingRequest;
 
 use crate::{fault, serve::login, serve::registration::Registration};
 

@@ -1,9 +1,10 @@
 //! The sessions that are live on a connection.
 
+use parking_lot::Mutex;
 use std::{
     collections::{HashMap, hash_map::Entry},
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use acp_protocol::{rpc::Fault, v1::SessionId};
@@ -56,7 +57,7 @@ impl LiveSessions {
     /// Registers a session, unless there are `max`, or one has its id.
     pub(crate) fn insert(&self, session: &Arc<Session>, max: usize) -> Result<(), RegisterError> {
         let place = RegistryEntry::Live(Arc::clone(session));
-        self.lock().put(&session.core.id, place, max)
+        self.0.lock().put(&session.core.id, place, max)
     }
 
     /// Keeps an id for whoever takes it up or deletes it.
@@ -65,7 +66,7 @@ impl LiveSessions {
         id: &SessionId,
         max: usize,
     ) -> Result<Reservation<'_>, RegisterError> {
-        self.lock().put(id, RegistryEntry::Reserved, max)?;
+        self.0.lock().put(id, RegistryEntry::Reserved, max)?;
         Ok(Reservation {
             registry: self,
             id: id.clone(),
@@ -74,7 +75,7 @@ impl LiveSessions {
 
     /// Whether one more would be refused. Only a hint: inserting decides.
     pub(crate) fn check_room(&self, max: usize) -> Result<(), RegisterError> {
-        if self.lock().sessions.len() >= max {
+        if self.0.lock().sessions.len() >= max {
             Err(RegisterError::TooMany { max })
         } else {
             Ok(())
@@ -83,7 +84,7 @@ impl LiveSessions {
 
     /// Finds a session.
     pub(crate) fn get(&self, id: &str) -> Option<Arc<Session>> {
-        match self.lock().sessions.get(id)? {
+        match self.0.lock().sessions.get(id)? {
             RegistryEntry::Live(session) => Some(Arc::clone(session)),
             RegistryEntry::Reserved => None,
         }
@@ -91,7 +92,7 @@ impl LiveSessions {
 
     /// The folders of the live sessions, which nobody knows better.
     pub(crate) fn folders(&self) -> HashMap<SessionId, PathBuf> {
-        let live = self.lock();
+        let live = self.0.lock();
         let sessions = live.sessions.iter().filter_map(|(id, place)| match place {
             RegistryEntry::Live(session) => Some((id.clone(), session.cwd.clone())),
             RegistryEntry::Reserved => None,
@@ -101,7 +102,7 @@ impl LiveSessions {
 
     /// Forgets a session. False when it was forgotten before.
     pub(crate) fn remove(&self, session: &Arc<Session>) -> bool {
-        let mut live = self.lock();
+        let mut live = self.0.lock();
         let place = live.sessions.get(session.core.id.as_str());
         let is_there =
             matches!(place, Some(RegistryEntry::Live(known)) if Arc::ptr_eq(known, session));
@@ -113,18 +114,13 @@ impl LiveSessions {
 
     /// Lets nothing in any more, and gives what is live.
     pub(crate) fn close(&self) -> Vec<Arc<Session>> {
-        let mut live = self.lock();
+        let mut live = self.0.lock();
         live.is_closed = true;
         let sessions = live.sessions.values().filter_map(|place| match place {
             RegistryEntry::Live(session) => Some(Arc::clone(session)),
             RegistryEntry::Reserved => None,
         });
         sessions.collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Live> {
-        // Nothing that can panic runs under it.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -157,7 +153,7 @@ impl Reservation<'_> {
     /// Registers a session under the id that was kept for it.
     pub(crate) fn fill(self, session: &Arc<Session>) -> Result<(), RegisterError> {
         // Dropped before `self`, whose end takes the lock again.
-        let mut live = self.registry.lock();
+        let mut live = self.registry.0.lock();
         if live.is_closed {
             drop(live);
             return Err(RegisterError::Closed);
@@ -171,7 +167,7 @@ impl Reservation<'_> {
 
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
-        let mut live = self.registry.lock();
+        let mut live = self.registry.0.lock();
         if let Some(RegistryEntry::Reserved) = live.sessions.get(self.id.as_str()) {
             live.sessions.remove(self.id.as_str());
         }

@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
+use acp_connection::Context;
 use acp_host::{AuthKind, AuthMethod, HostError};
 use acp_protocol::{
     Request,
     rpc::Fault,
     v1::{self, AuthenticateRequest, AuthenticateResponse, LogoutRequest, LogoutResponse},
 };
-use acp_transport_stdio::Context;
 
 use crate::{
     fault,

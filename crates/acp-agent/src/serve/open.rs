@@ -2,6 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
+use acp_connection::{Context, Peer};
 use acp_host::{ClientFeatures, Setup, dynamic::DynLiveSession};
 use acp_protocol::{
     Request,
@@ -12,7 +13,6 @@ use acp_protocol::{
         SessionModeState,
     },
 };
-use acp_transport_stdio::{Context, Peer};
 
 use crate::{
     fault,

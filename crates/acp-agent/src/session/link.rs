@@ -7,6 +7,7 @@ use std::{
     task::{Context, Poll, ready},
 };
 
+use acp_connection::{Sending, Unsent};
 use acp_host::{
     BoxFuture, ClientError, CreateTerminal, Delta, EmitError, Event, EventBody, HostError, Offer,
     Origin, Port, ReadTextFile, Terminal, Visibility, WriteTextFile,
@@ -15,7 +16,6 @@ use acp_protocol::{
     rpc::{SendError, frame::TextHead},
     v1::{CompleteElicitationNotification, SessionUpdate},
 };
-use acp_transport_stdio::{Sending, Unsent};
 
 use crate::{
     session::SessionCore, session::client_calls, session::gate_request::GateRequest,

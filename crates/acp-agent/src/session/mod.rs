@@ -14,14 +14,15 @@ use std::{
     future::poll_fn,
     path::PathBuf,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
+        Arc, OnceLock, Weak,
         atomic::{AtomicBool, Ordering},
     },
 };
 
+use acp_connection::{Peer, SendLane};
 use acp_host::{ClientFeatures, ClientLink, HostError, dynamic::DynLiveSession};
 use acp_protocol::{rpc::frame::UpdateHead, v1::SessionId};
-use acp_transport_stdio::{Peer, SendLane};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::{runtime::Handle, sync::watch, time::timeout};
 
 use crate::{
@@ -70,7 +71,7 @@ impl SessionCore {
     pub(crate) fn slot(&self) -> MutexGuard<'_, SessionTurns> {
         // A panic under the lock can only come from serialising; the slot is
         // changed before or after that, as a whole.
-        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+        self.slot.lock()
     }
 
     /// The host's part of the session, while it lives.

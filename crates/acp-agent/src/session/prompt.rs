@@ -7,12 +7,12 @@ use std::{
     task::{Context as TaskContext, Poll},
 };
 
+use acp_connection::Context;
 use acp_host::{Block, Cancel, CommandId, HostError, Submission, dynamic::DynLiveSession};
 use acp_protocol::{
     rpc::Fault,
     v1::{PromptResponse, SessionId},
 };
-use acp_transport_stdio::Context;
 use tokio::time::{Sleep, sleep};
 
 use crate::{

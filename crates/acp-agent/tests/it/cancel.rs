@@ -32,12 +32,7 @@ async fn a_cancel_right_behind_its_prompt_finds_the_turn() {
 #[tokio::test(start_paused = true)]
 async fn a_cancel_while_the_host_takes_the_prompt_is_not_lost() {
     let (strings, mut client, id, session) = scene().await;
-    strings
-        .script
-        .submit
-        .lock()
-        .unwrap()
-        .push_back(Does::Rest(50));
+    strings.script.submit.lock().push_back(Does::Rest(50));
     let request = client.prompt(&id, "hi").await;
     let submission = session.submission().await;
     client.cancel(&id).await;
@@ -88,7 +83,7 @@ async fn after_a_cancel_the_answer_is_cancelled_whatever_the_host_says() {
         assert_eq!(client.update().await["content"]["text"], "bye");
         assert_eq!(client.stop_reason(request).await, "cancelled");
     }
-    strings.script.submit.lock().unwrap().push_back(Does::Hang);
+    strings.script.submit.lock().push_back(Does::Hang);
     let request = client.prompt(&id, "hi").await;
     session.submission().await;
     client.cancel(&id).await;
@@ -103,12 +98,7 @@ async fn session_was_interrupted(_turn: &crate::host::Turn, client: &mut Client)
 #[tokio::test(start_paused = true)]
 async fn a_host_that_does_not_stop_is_answered_for_and_keeps_its_slot() {
     let (strings, mut client, id, session) = scene().await;
-    strings
-        .script
-        .interrupt
-        .lock()
-        .unwrap()
-        .push_back(Does::Hang);
+    strings.script.interrupt.lock().push_back(Does::Hang);
     let request = client.prompt(&id, "hi").await;
     let turn = session.start().await;
     let cancelled_at = Instant::now();
@@ -136,12 +126,7 @@ async fn hung_interruptions_delay_no_other_session() {
     let mut client = Client::ready(&agent).await;
     let (one, two) = (client.new_session().await, client.new_session().await);
     let (first, second) = (strings.session().await, strings.session().await);
-    strings
-        .script
-        .interrupt
-        .lock()
-        .unwrap()
-        .push_back(Does::Hang);
+    strings.script.interrupt.lock().push_back(Does::Hang);
     let stuck = client.prompt(&one, "hi").await;
     let stopped = client.prompt(&two, "hi").await;
     let _turn = first.start().await;
@@ -176,12 +161,7 @@ async fn a_cancel_is_for_one_session_only() {
 #[tokio::test(start_paused = true)]
 async fn a_panic_while_interrupting_harms_nobody() {
     let (strings, mut client, id, session) = scene().await;
-    strings
-        .script
-        .interrupt
-        .lock()
-        .unwrap()
-        .push_back(Does::Panic);
+    strings.script.interrupt.lock().push_back(Does::Panic);
     let request = client.prompt(&id, "hi").await;
     let turn = session.start().await;
     client.cancel(&id).await;

@@ -79,14 +79,8 @@ async fn hosts_that_hang_are_left_behind() {
         .script
         .interrupt
         .lock()
-        .unwrap()
         .extend([Does::Hang, Does::Hang]);
-    strings
-        .script
-        .shutdown
-        .lock()
-        .unwrap()
-        .push_back(Does::Hang);
+    strings.script.shutdown.lock().push_back(Does::Hang);
     let began = Instant::now();
     client.hang_up().await;
     let took = began.elapsed();
@@ -108,12 +102,7 @@ async fn hosts_that_hang_are_left_behind() {
 async fn a_session_that_is_made_too_late_is_shut_down() {
     let (agent, mut strings) = agent();
     let mut client = Client::ready(&agent).await;
-    strings
-        .script
-        .attach
-        .lock()
-        .unwrap()
-        .push_back(Does::Rest(100));
+    strings.script.attach.lock().push_back(Does::Rest(100));
     client
         .start_call("session/new", json!({"cwd": "/home", "mcpServers": []}))
         .await;

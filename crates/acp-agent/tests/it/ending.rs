@@ -77,8 +77,8 @@ async fn all_who_close_share_one_budget() {
     client.prompt(&id, "hi").await;
     session.start().await;
     let hang = [Does::Hang, Does::Hang, Does::Hang];
-    strings.script.interrupt.lock().unwrap().extend(hang);
-    strings.script.shutdown.lock().unwrap().extend(hang);
+    strings.script.interrupt.lock().extend(hang);
+    strings.script.shutdown.lock().extend(hang);
     let began = Instant::now();
     let first = client
         .start_call("session/close", json!({"sessionId": id}))
@@ -132,12 +132,7 @@ async fn a_session_that_hangs_while_it_is_closed_delays_nobody() {
     let mut client = Client::ready(&agent).await;
     let (one, two) = (client.new_session().await, client.new_session().await);
     let (first, second) = (strings.session().await, strings.session().await);
-    strings
-        .script
-        .interrupt
-        .lock()
-        .unwrap()
-        .push_back(Does::Hang);
+    strings.script.interrupt.lock().push_back(Does::Hang);
     let close = client
         .start_call("session/close", json!({"sessionId": one}))
         .await;
@@ -159,7 +154,7 @@ async fn a_session_that_hangs_while_it_is_closed_delays_nobody() {
 async fn a_session_that_is_being_closed_takes_no_prompt() {
     let (strings, mut client, id, session) = scene().await;
     let shutdown = &strings.script.shutdown;
-    shutdown.lock().unwrap().push_back(Does::Rest(1000));
+    shutdown.lock().push_back(Does::Rest(1000));
     let close = client
         .start_call("session/close", json!({"sessionId": id}))
         .await;
@@ -182,7 +177,7 @@ async fn only_sessions_that_are_not_live_are_deleted() {
         .await;
     assert_eq!(answer["error"]["code"], -32600, "{answer}");
     assert_eq!(answer["error"]["data"]["reason"], "already_live");
-    assert!(strings.script.deleted.lock().unwrap().is_empty());
+    assert!(strings.script.deleted.lock().is_empty());
 
     client.call("session/close", json!({"sessionId": id})).await;
     for gone in [&*id, "other", "unknown"] {
@@ -191,7 +186,7 @@ async fn only_sessions_that_are_not_live_are_deleted() {
             .await;
         assert_eq!(answer["result"], json!({}), "{answer}");
     }
-    assert_eq!(*strings.script.deleted.lock().unwrap(), [&*id, "other"]);
+    assert_eq!(*strings.script.deleted.lock(), [&*id, "other"]);
     let answer = client
         .call("session/delete", json!({"sessionId": ""}))
         .await;
@@ -202,7 +197,7 @@ async fn only_sessions_that_are_not_live_are_deleted() {
         (Does::Panic, "session/delete: the agent failed"),
     ];
     for (does, message) in scripted {
-        strings.script.delete.lock().unwrap().push_back(does);
+        strings.script.delete.lock().push_back(does);
         let answer = client
             .call("session/delete", json!({"sessionId": "s"}))
             .await;
@@ -215,12 +210,7 @@ async fn only_sessions_that_are_not_live_are_deleted() {
 async fn nobody_takes_up_a_session_that_is_being_deleted() {
     let (agent, strings) = full_agent();
     let mut client = Client::ready(&agent).await;
-    strings
-        .script
-        .delete
-        .lock()
-        .unwrap()
-        .push_back(Does::Rest(1000));
+    strings.script.delete.lock().push_back(Does::Rest(1000));
     let delete = client
         .start_call("session/delete", json!({"sessionId": "s"}))
         .await;

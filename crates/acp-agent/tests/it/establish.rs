@@ -74,7 +74,7 @@ fn journal() -> Vec<Event> {
 async fn a_loaded_session_tells_its_conversation_in_order() {
     let (agent, mut strings) = full_agent();
     let mut client = Client::ready(&agent).await;
-    *strings.script.journal.lock().unwrap() = journal();
+    *strings.script.journal.lock() = journal();
     let load = client.start_call("session/load", params("s")).await;
     let mut told = Vec::new();
     let answer = loop {
@@ -137,7 +137,7 @@ async fn a_resumed_session_tells_nothing_before_the_client_knows_it() {
     let (agent, strings) = full_agent();
     let mut client = Client::ready(&agent).await;
     for method in ["session/resume", "session/new"] {
-        *strings.script.tells.lock().unwrap() = vec![
+        *strings.script.tells.lock() = vec![
             EventBody::InfoChanged(SessionInfo::new().with_title(method)),
             EventBody::CommandsChanged(vec![Command::new("plan", "Plans").with_hint("what")]),
         ];
@@ -172,13 +172,13 @@ async fn a_session_that_cannot_be_used_is_shut_down() {
             (Does::FailInPrivate, "the agent failed"),
             (Does::Panic, "the agent failed"),
         ] {
-            queue.lock().unwrap().push_back(does);
+            queue.lock().push_back(does);
             let answer = client.call(method, params("s")).await;
             assert_eq!(answer["error"]["code"], -32603, "{answer}");
             assert_eq!(answer["error"]["message"], format!("{method}: {message}"));
         }
         // Another session than was asked for.
-        script.ids.lock().unwrap().push_back("other".into());
+        script.ids.lock().push_back("other".into());
         let answer = client.call(method, params("s")).await;
         assert_eq!(answer["error"]["code"], -32603, "{answer}");
         let made = strings.session().await;
@@ -187,7 +187,7 @@ async fn a_session_that_cannot_be_used_is_shut_down() {
 
         // It cannot be attached, or does not know its options.
         for queue in [&script.attach, &script.options] {
-            queue.lock().unwrap().push_back(Does::FailInPrivate);
+            queue.lock().push_back(Does::FailInPrivate);
             let load = client.start_call(method, params("s")).await;
             let answer = loop {
                 let message = client.next().await;
@@ -262,7 +262,7 @@ async fn a_request_that_is_cancelled_leaves_nothing_behind() {
     let (agent, mut strings) = full_agent();
     let mut client = Client::ready(&agent).await;
     for method in ["session/load", "session/resume", "session/new"] {
-        strings.script.attach.lock().unwrap().push_back(Does::Hang);
+        strings.script.attach.lock().push_back(Does::Hang);
         let request = client.start_call(method, params("s")).await;
         let made = strings.session().await;
         client
@@ -274,7 +274,7 @@ async fn a_request_that_is_cancelled_leaves_nothing_behind() {
         assert_eq!(made.shutdowns(), 1, "{method}");
     }
     // The connection ends while a session is being made.
-    strings.script.attach.lock().unwrap().push_back(Does::Hang);
+    strings.script.attach.lock().push_back(Does::Hang);
     client.start_call("session/load", params("s")).await;
     let made = strings.session().await;
     client.hang_up().await;

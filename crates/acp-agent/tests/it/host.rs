@@ -4,12 +4,14 @@ use std::{
     collections::VecDeque,
     future::poll_fn,
     sync::{
-        Arc, Mutex, OnceLock,
+        Arc, OnceLock,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     task::Poll,
     time::Duration,
 };
+
+use parking_lot::Mutex;
 
 use crate::client::Client;
 use acp_agent::{
@@ -90,7 +92,7 @@ pub(crate) struct Script {
 }
 
 fn next(calls: &Mutex<VecDeque<Does>>) -> Does {
-    calls.lock().unwrap().pop_front().unwrap_or_default()
+    calls.lock().pop_front().unwrap_or_default()
 }
 
 #[derive(Clone)]
@@ -184,7 +186,7 @@ impl SessionHost for Host {
 
 impl Host {
     fn make(&self, id: String, setup: Setup) -> Arc<Session> {
-        let scripted = self.script.ids.lock().unwrap().pop_front();
+        let scripted = self.script.ids.lock().pop_front();
         let id = scripted.unwrap_or(id);
         let (submissions, submitted) = unbounded_channel();
         let (responses, responded) = unbounded_channel();
@@ -228,7 +230,7 @@ impl SessionLoader for Host {
         setup: Setup,
     ) -> Result<Loaded<Arc<Session>>, HostError> {
         next(&self.script.load).act().await?;
-        let journal = std::mem::take(&mut *self.script.journal.lock().unwrap());
+        let journal = std::mem::take(&mut *self.script.journal.lock());
         let session = self.make(id.to_string(), setup);
         Ok(Loaded::new(session, journal.into_iter()))
     }
@@ -236,9 +238,9 @@ impl SessionLoader for Host {
 
 impl SessionCatalog for Host {
     async fn list(&self, query: CatalogQuery) -> Result<Vec<CatalogEntry>, HostError> {
-        self.script.queries.lock().unwrap().push(query);
+        self.script.queries.lock().push(query);
         next(&self.script.list).act().await?;
-        Ok(self.script.entries.lock().unwrap().clone())
+        Ok(self.script.entries.lock().clone())
     }
 }
 
@@ -248,7 +250,7 @@ impl SessionDeleter for Host {
         if id.as_str() == "unknown" {
             return Err(HostError::public("unknown").with_kind(HostErrorKind::NotFound));
         }
-        self.script.deleted.lock().unwrap().push(id.to_string());
+        self.script.deleted.lock().push(id.to_string());
         Ok(())
     }
 }
@@ -256,7 +258,7 @@ impl SessionDeleter for Host {
 impl ConfigCatalog for Host {
     async fn options(&self, _session: &SessionId) -> Result<Vec<ConfigOption>, HostError> {
         next(&self.script.options).act().await?;
-        Ok(self.script.config.lock().unwrap().clone())
+        Ok(self.script.config.lock().clone())
     }
 }
 
@@ -266,9 +268,9 @@ impl ConfigController for Host {
         _session: &SessionId,
         change: ConfigChange,
     ) -> Result<Vec<ConfigOption>, HostError> {
-        self.script.changes.lock().unwrap().push(change.clone());
+        self.script.changes.lock().push(change.clone());
         next(&self.script.set).act().await?;
-        let mut config = self.script.config.lock().unwrap();
+        let mut config = self.script.config.lock();
         let option = config.iter_mut().find(|known| known.id == change.option);
         assert!(option.unwrap().set(change.value), "it was validated");
         Ok(config.clone())
@@ -320,11 +322,11 @@ impl LiveSession for Session {
 
     async fn attach(&self, link: ClientLink) -> Result<(), HostError> {
         self.link.set(link).expect("attached twice");
-        let tells = std::mem::take(&mut *self.script.tells.lock().unwrap());
+        let tells = std::mem::take(&mut *self.script.tells.lock());
         for (number, body) in (0..).zip(tells) {
             let event = Event::of_session(number, body);
             let told = self.link().emit(event).await;
-            self.told.lock().unwrap().push(told);
+            self.told.lock().push(told);
         }
         next(&self.script.attach).act().await
     }
@@ -333,7 +335,7 @@ impl LiveSession for Session {
         let does = next(&self.script.submit);
         if matches!(does, Does::FailInPublic | Does::FailInPrivate | Does::Panic) {
             let command = submission.command.clone();
-            self.refused.lock().unwrap().push(command);
+            self.refused.lock().push(command);
         }
         let mut cancelled = Box::pin(submission.cancel.cancelled());
         self.submissions.send(submission).unwrap();
@@ -343,7 +345,7 @@ impl LiveSession for Session {
         let mut is_cancelled = false;
         let end = poll_fn(|cx| {
             is_cancelled = is_cancelled || cancelled.as_mut().poll(cx).is_ready();
-            let end = self.end_in_place.lock().unwrap().take();
+            let end = self.end_in_place.lock().take();
             end.map_or(Poll::Pending, Poll::Ready)
         })
         .await;
@@ -386,7 +388,7 @@ impl Session {
         let mut submitted = self.submitted.lock().await;
         loop {
             let submission = submitted.try_recv().ok()?;
-            if !self.refused.lock().unwrap().contains(&submission.command) {
+            if !self.refused.lock().contains(&submission.command) {
                 return Some(submission);
             }
         }

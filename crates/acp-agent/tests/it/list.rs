@@ -29,7 +29,7 @@ async fn what_the_catalog_knows_is_listed() {
     let mut client = Client::ready(&agent).await;
     let mut nowhere = entry("nowhere", "/");
     nowhere.cwd = None;
-    *strings.script.entries.lock().unwrap() = vec![
+    *strings.script.entries.lock() = vec![
         entry("b", "/home/ada").with_title(""),
         entry("a", "/home/bob")
             .with_title("Notes")
@@ -68,7 +68,6 @@ async fn what_the_catalog_knows_is_listed() {
         .script
         .list
         .lock()
-        .unwrap()
         .extend([Does::FailInPrivate, Does::Panic]);
     for _ in 0..2 {
         let answer = client.call("session/list", json!({})).await;
@@ -82,7 +81,7 @@ async fn long_lists_come_in_pages() {
     let (agent, strings) = full_agent();
     let mut client = Client::ready(&agent).await;
     let all = (0..250).map(|n| entry(&format!("s-{n:03}"), "/a"));
-    strings.script.entries.lock().unwrap().extend(all.rev());
+    strings.script.entries.lock().extend(all.rev());
     let mut seen = Vec::new();
     let (mut params, mut pages) = (json!({}), 0);
     loop {
@@ -102,7 +101,7 @@ async fn long_lists_come_in_pages() {
     );
     assert_eq!(seen.len(), 250);
     // The host is told where the page begins.
-    let queries = strings.script.queries.lock().unwrap();
+    let queries = strings.script.queries.lock();
     let after: Vec<_> = queries.iter().map(|query| query.after.clone()).collect();
     let at = |id: &str| Some(SessionId::new(id).unwrap());
     assert_eq!(after, [None, at("s-099"), at("s-199")]);
@@ -113,7 +112,7 @@ async fn a_cursor_is_good_for_its_agent_and_its_filter() {
     let (agent, strings) = full_agent();
     let mut client = Client::ready(&agent).await;
     let all = (0..150).map(|n| entry(&format!("s-{n:03}"), "/a"));
-    strings.script.entries.lock().unwrap().extend(all);
+    strings.script.entries.lock().extend(all);
     let answer = client.call("session/list", json!({"cwd": "/a"})).await;
     let cursor = answer["result"]["nextCursor"].as_str().unwrap().to_owned();
 
@@ -127,7 +126,7 @@ async fn a_cursor_is_good_for_its_agent_and_its_filter() {
         50
     );
 
-    let calls = strings.script.queries.lock().unwrap().len();
+    let calls = strings.script.queries.lock().len();
     for bad in [
         json!({"cursor": cursor}),
         json!({"cursor": cursor, "cwd": "/b"}),
@@ -142,5 +141,5 @@ async fn a_cursor_is_good_for_its_agent_and_its_filter() {
     let mut stranger = Client::ready(&stranger).await;
     let answer = stranger.call("session/list", good).await;
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
-    assert_eq!(strings.script.queries.lock().unwrap().len(), calls);
+    assert_eq!(strings.script.queries.lock().len(), calls);
 }

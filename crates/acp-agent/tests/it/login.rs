@@ -87,7 +87,7 @@ async fn a_login_that_fails_opens_nothing() {
         (Does::FailInPrivate, "authenticate: the agent failed"),
         (Does::Panic, "authenticate: the agent failed"),
     ] {
-        strings.script.authenticate.lock().unwrap().push_back(does);
+        strings.script.authenticate.lock().push_back(does);
         let answer = client
             .call("authenticate", json!({"methodId": "key"}))
             .await;
@@ -99,12 +99,7 @@ async fn a_login_that_fails_opens_nothing() {
     client
         .call("authenticate", json!({"methodId": "key"}))
         .await;
-    strings
-        .script
-        .logout
-        .lock()
-        .unwrap()
-        .push_back(Does::FailInPrivate);
+    strings.script.logout.lock().push_back(Does::FailInPrivate);
     let answer = client.call("logout", json!({})).await;
     assert_eq!(answer["error"]["code"], -32603, "{answer}");
     client.new_session().await;
@@ -166,7 +161,6 @@ async fn who_waits_for_a_login_can_be_cancelled() {
         .script
         .authenticate
         .lock()
-        .unwrap()
         .push_back(Does::Rest(1000));
     let login = json!({"methodId": "key"});
     let first = client.start_call("authenticate", login).await;
@@ -218,8 +212,8 @@ async fn strict_agents_do_nothing_before_a_login() {
         }
     }
     assert!(session.try_submission().await.is_none());
-    assert!(strings.script.queries.lock().unwrap().is_empty());
-    assert!(strings.script.deleted.lock().unwrap().is_empty());
+    assert!(strings.script.queries.lock().is_empty());
+    assert!(strings.script.deleted.lock().is_empty());
 
     // It is the host that knows who is logged in.
     strings.script.is_logged_in.store(true, Ordering::Relaxed);
@@ -257,7 +251,7 @@ async fn who_waits_to_be_admitted_can_be_cancelled() {
     client.call("logout", json!({})).await;
     let hang = || {
         let calls = &strings.script.ask_logged_in;
-        calls.lock().unwrap().push_back(Does::Hang);
+        calls.lock().push_back(Does::Hang);
     };
     hang();
     let request = client.prompt(&id, "hi").await;

@@ -262,7 +262,7 @@ impl World {
                     Scripted::Hang | Scripted::Rest => Does::Rest(700),
                 };
                 let queue = calls[usize::from(call)];
-                queue.lock().unwrap().push_back(does);
+                queue.lock().push_back(does);
             }
             Op::Wait(millis) => tokio::time::sleep(Duration::from_millis(millis.into())).await,
         }

@@ -178,7 +178,6 @@ async fn who_loses_the_race_for_the_last_place_is_shut_down() {
         .script
         .new_session
         .lock()
-        .unwrap()
         .extend([Does::Rest(10), Does::Rest(20)]);
     let first = client.start_call("session/new", new("/home/ada")).await;
     let second = client.start_call("session/new", new("/home/ada")).await;
@@ -207,7 +206,6 @@ async fn a_live_session_is_never_replaced() {
         .script
         .ids
         .lock()
-        .unwrap()
         .extend(["same".to_owned(), "same".to_owned()]);
     client.new_session().await;
     let answer = client.call("session/new", new("/home/ada")).await;
@@ -231,13 +229,13 @@ async fn hosts_that_fail_are_answered_for() {
         (Does::FailInPrivate, "session/new: the agent failed"),
         (Does::Panic, "session/new: the agent failed"),
     ] {
-        strings.script.new_session.lock().unwrap().push_back(does);
+        strings.script.new_session.lock().push_back(does);
         let answer = client.call("session/new", new("/home/ada")).await;
         assert_eq!(answer["error"]["code"], -32603, "{answer}");
         assert_eq!(answer["error"]["message"], words);
         assert!(!answer.to_string().contains("canary"), "{answer}");
 
-        strings.script.attach.lock().unwrap().push_back(does);
+        strings.script.attach.lock().push_back(does);
         let answer = client.call("session/new", new("/home/ada")).await;
         assert_eq!(answer["error"]["code"], -32603, "{answer}");
         let orphan = strings.session().await;
@@ -251,12 +249,7 @@ async fn hosts_that_fail_are_answered_for() {
 async fn a_host_that_hangs_delays_nobody_else() {
     let (agent, mut strings) = agent();
     let mut client = Client::ready(&agent).await;
-    strings
-        .script
-        .new_session
-        .lock()
-        .unwrap()
-        .push_back(Does::Hang);
+    strings.script.new_session.lock().push_back(Does::Hang);
     let hung = client.start_call("session/new", new("/home/ada")).await;
     client.new_session().await;
     client
@@ -266,7 +259,7 @@ async fn a_host_that_hangs_delays_nobody_else() {
 
     // One that hangs a little later has a session to shut down.
     strings.session().await;
-    strings.script.attach.lock().unwrap().push_back(Does::Hang);
+    strings.script.attach.lock().push_back(Does::Hang);
     let hung = client.start_call("session/new", new("/home/ada")).await;
     let session = strings.session().await;
     client

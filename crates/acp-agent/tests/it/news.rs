@@ -79,7 +79,7 @@ async fn what_is_too_large_to_be_told_is_not_remembered_as_told() {
     let long = "x".repeat(4 << 10);
     let commands = vec![Command::new("a", long.as_str())];
     let tells = vec![EventBody::CommandsChanged(commands.clone())];
-    *strings.script.tells.lock().unwrap() = tells;
+    *strings.script.tells.lock() = tells;
     client.new_session().await;
     let session = strings.session().await;
     // Those of the host are too much, so the client learns of the agent's own.
@@ -109,7 +109,7 @@ async fn what_a_session_tells_before_it_is_known_is_bounded() {
     let title = || EventBody::InfoChanged(SessionInfo::new().with_title("Notes"));
     let mut tells: Vec<_> = (0..64).map(used).collect();
     tells.push(title());
-    *strings.script.tells.lock().unwrap() = tells;
+    *strings.script.tells.lock() = tells;
     client.new_session().await;
     let session = strings.session().await;
     for number in 0..64 {
@@ -118,7 +118,7 @@ async fn what_a_session_tells_before_it_is_known_is_bounded() {
     // The agent's own commands did not fit either, and are told now.
     assert!(client.update().await["availableCommands"].is_array());
     client.assert_quiet().await;
-    let told = session.told.lock().unwrap().clone();
+    let told = session.told.lock().clone();
     assert!(told[..64].iter().all(Result::is_ok));
     assert_eq!(told[64], Err(EmitError::NoRoom));
     session.tell(65, title()).await;
@@ -216,12 +216,7 @@ async fn the_command_shortens_the_conversation() {
             "{answer}"
         );
     }
-    strings
-        .script
-        .compact
-        .lock()
-        .unwrap()
-        .push_back(Does::FailInPrivate);
+    strings.script.compact.lock().push_back(Does::FailInPrivate);
     let answer = client
         .call("session/prompt", prompt("session-0", "/compact"))
         .await;

@@ -258,12 +258,7 @@ async fn a_turn_that_ends_takes_its_gates_along() {
 async fn a_question_is_withdrawn_before_its_prompt_is_answered() {
     let (strings, mut client, id, session) = scene().await;
     for (number, by_request) in [(0, false), (1, true)] {
-        strings
-            .script
-            .submit
-            .lock()
-            .unwrap()
-            .push_back(Does::RunInPlace);
+        strings.script.submit.lock().push_back(Does::RunInPlace);
         let request = client.prompt(&id, "hi").await;
         let turn = session.start().await;
         turn.open_gate("g", &format!("t{number}")).await;
@@ -274,7 +269,7 @@ async fn a_question_is_withdrawn_before_its_prompt_is_answered() {
             true => EventBody::TurnDone,
             false => EventBody::TurnInterrupted,
         };
-        *session.end_in_place.lock().unwrap() = Some(turn.event(end));
+        *session.end_in_place.lock() = Some(turn.event(end));
         if by_request {
             let params = json!({"requestId": request});
             client.notify("$/cancel_request", params).await;
@@ -293,7 +288,7 @@ async fn a_question_is_withdrawn_before_its_prompt_is_answered() {
 async fn a_host_that_does_not_take_the_decision_ends_the_turn() {
     for does in [Does::FailInPrivate, Does::Panic, Does::Hang] {
         let (strings, mut client, id, session) = scene().await;
-        strings.script.respond.lock().unwrap().push_back(does);
+        strings.script.respond.lock().push_back(does);
         let request = client.prompt(&id, "hi").await;
         let turn = session.start().await;
         turn.open_gate("g1", "t1").await;
@@ -342,7 +337,7 @@ async fn an_approval_and_a_cancel_that_arrive_together_approve_nothing() {
 #[tokio::test(start_paused = true)]
 async fn a_decision_that_is_not_taken_does_not_undo_a_cancel() {
     let (strings, mut client, id, session) = scene().await;
-    strings.script.respond.lock().unwrap().push_back(Does::Hang);
+    strings.script.respond.lock().push_back(Does::Hang);
     let request = client.prompt(&id, "hi").await;
     let turn = session.start().await;
     turn.open_gate("g1", "t1").await;

@@ -237,7 +237,7 @@ async fn a_host_that_does_not_take_the_prompt() {
         (Does::FailInPrivate, "session/prompt: the agent failed"),
         (Does::Panic, "session/prompt: the agent failed"),
     ] {
-        strings.script.submit.lock().unwrap().push_back(does);
+        strings.script.submit.lock().push_back(does);
         let request = client.prompt(&id, "hi").await;
         session.submission().await;
         let answer = client.answer(request).await;
@@ -253,7 +253,7 @@ async fn a_host_that_does_not_take_the_prompt() {
 async fn a_turn_that_never_begins_is_given_up() {
     for does in [Does::Work, Does::Hang] {
         let (strings, mut client, id, session) = scene().await;
-        strings.script.submit.lock().unwrap().push_back(does);
+        strings.script.submit.lock().push_back(does);
         let began = Instant::now();
         let request = client.prompt(&id, "hi").await;
         let answer = client.answer(request).await;

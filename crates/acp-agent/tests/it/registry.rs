@@ -1,15 +1,13 @@
 //! What is live is counted exactly, however it came and went.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex},
-};
+use std::{collections::VecDeque, sync::Arc};
 
 use acp_agent::{
     Agent, AgentBuilder, AgentLimits,
     host::{Block, Event, EventBody, Origin},
 };
 use acp_protocol::rpc::Limits;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::{
@@ -88,7 +86,7 @@ async fn sessions_that_did_not_come_about_take_no_room() {
     let mut client = Client::ready(&agent).await;
     let script = &strings.script;
     let fails = |calls: &Mutex<VecDeque<Does>>| {
-        calls.lock().unwrap().push_back(Does::FailInPrivate);
+        calls.lock().push_back(Does::FailInPrivate);
     };
     let openings = ["session/new", "session/load", "session/resume"];
     for round in 0..ROOM + 1 {
@@ -110,7 +108,7 @@ async fn sessions_that_did_not_come_about_take_no_room() {
             }
             // It is cancelled while the host is at work on it.
             for call in [&script.attach, &script.options] {
-                call.lock().unwrap().push_back(Does::Hang);
+                call.lock().push_back(Does::Hang);
                 let request = client.start_call(method, params("s")).await;
                 client
                     .notify("$/cancel_request", json!({"requestId": request}))
@@ -120,7 +118,7 @@ async fn sessions_that_did_not_come_about_take_no_room() {
             }
         }
         for method in &openings[1..] {
-            script.ids.lock().unwrap().push_back("another".into());
+            script.ids.lock().push_back("another".into());
             let answer = client.call(method, params("s")).await;
             assert_eq!(answer["error"]["code"], -32603, "{method}: {answer}");
         }
@@ -150,7 +148,7 @@ async fn sessions_whose_journal_cannot_be_told_take_no_room() {
             index: 0,
         };
         let step = EventBody::StepDone(vec![Block::text("x".repeat(2 << 10))]);
-        *strings.script.journal.lock().unwrap() = vec![
+        *strings.script.journal.lock() = vec![
             Event::new(Arc::clone(&origin), 0, started),
             Event::new(origin, 1, step),
         ];

@@ -2,7 +2,7 @@
 
 use std::{
     fmt::{self, Write as _},
-    sync::{Arc, Mutex},
+    sync::Arc,
 };
 
 use acp_agent::{
@@ -12,6 +12,7 @@ use acp_agent::{
         Secret, ToolCall, ToolContent, ToolEnd, TurnFailure, Visibility,
     },
 };
+use parking_lot::Mutex;
 use serde_json::json;
 use tracing::{
     Event, Metadata, Subscriber,
@@ -30,13 +31,13 @@ struct Log(Arc<Mutex<String>>);
 
 impl Visit for Log {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        let mut log = self.0.lock().unwrap();
+        let mut log = self.0.lock();
         writeln!(log, "{field}={value:?}").unwrap();
     }
 
     fn record_error(&mut self, field: &Field, value: &(dyn std::error::Error + 'static)) {
         let chain = std::iter::successors(Some(value), |error| error.source());
-        let mut log = self.0.lock().unwrap();
+        let mut log = self.0.lock();
         chain.for_each(|error| writeln!(log, "{field}={error} {error:?}").unwrap());
     }
 }
@@ -47,7 +48,7 @@ impl Subscriber for Log {
     }
 
     fn new_span(&self, span: &span::Attributes<'_>) -> span::Id {
-        writeln!(self.0.lock().unwrap(), "{}", span.metadata().name()).unwrap();
+        writeln!(self.0.lock(), "{}", span.metadata().name()).unwrap();
         span.record(&mut self.clone());
         span::Id::from_u64(1)
     }
@@ -80,18 +81,12 @@ async fn a_whole_session_logs_no_secret() {
         .script
         .new_session
         .lock()
-        .unwrap()
         .push_back(Does::FailInPrivate);
     client.call("session/new", params.clone()).await;
     let answer = client.call("session/new", params).await;
     let id = answer["result"]["sessionId"].as_str().unwrap().to_owned();
     let session = strings.session().await;
-    strings
-        .script
-        .submit
-        .lock()
-        .unwrap()
-        .push_back(Does::FailInPrivate);
+    strings.script.submit.lock().push_back(Does::FailInPrivate);
     client.prompt(&id, "canary").await;
     session.submission().await;
     client.next().await;
@@ -132,7 +127,7 @@ async fn a_whole_session_logs_no_secret() {
     client.next().await;
     client.hang_up().await;
 
-    let log = log.0.lock().unwrap();
+    let log = log.0.lock();
     assert!(
         log.contains("acp.turn") && log.contains(&id),
         "nothing was logged: {log}"
@@ -177,18 +172,18 @@ async fn private_failures_stay_private_in_every_method() {
     ];
     for does in [Does::FailInPrivate, Does::Panic] {
         for (method, params, queue) in rows {
-            queue.lock().unwrap().push_back(does);
+            queue.lock().push_back(does);
             let answer = client.call(method, params.clone()).await;
             assert_eq!(answer["error"]["code"], -32603, "{method}: {answer}");
             assert!(!answer.to_string().contains("canary"), "{answer}");
         }
-        script.list.lock().unwrap().push_back(does);
+        script.list.lock().push_back(does);
         let answer = client.call("session/list", json!({})).await;
         assert_eq!(answer["error"]["code"], -32603, "{answer}");
         assert!(!answer.to_string().contains("canary"), "{answer}");
     }
     client.hang_up().await;
-    let log = log.0.lock().unwrap();
+    let log = log.0.lock();
     assert!(log.contains("session/resume"), "nothing was logged: {log}");
     assert!(!log.contains("canary"), "{log}");
 }
@@ -258,7 +253,7 @@ async fn what_a_turn_asks_is_not_logged() {
     turn.done().await;
     assert_eq!(client.stop_reason(request).await, "end_turn");
     client.hang_up().await;
-    let log = log.0.lock().unwrap();
+    let log = log.0.lock();
     assert!(
         log.contains("a gate is answered"),
         "nothing was logged: {log}"

@@ -29,7 +29,7 @@ fn options() -> Vec<ConfigOption> {
 
 async fn scene(capabilities: Value) -> (Strings, Client, Value) {
     let (agent, strings) = full_agent();
-    *strings.script.config.lock().unwrap() = options();
+    *strings.script.config.lock() = options();
     let mut client = Client::ready_with(&agent, capabilities).await;
     let params = json!({"cwd": "/home/ada", "mcpServers": []});
     let mut answer = client.call("session/new", params).await;
@@ -88,7 +88,7 @@ async fn what_is_set_is_told_and_then_answered() {
         .await;
     assert_eq!(answer["result"]["configOptions"], update["configOptions"]);
     let change = ConfigChange::new("model", ConfigValue::Choice("m2".into()));
-    assert_eq!(*strings.script.changes.lock().unwrap(), [change]);
+    assert_eq!(*strings.script.changes.lock(), [change]);
 
     let request = client
         .start_call("session/set_config_option", set("web", json!(true)))
@@ -125,10 +125,10 @@ async fn a_mode_can_be_set_in_two_ways() {
     let answer = client.call("session/set_mode", mode("none")).await;
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
     // A session without modes: the host advertised what it does not have.
-    strings.script.config.lock().unwrap().remove(0);
+    strings.script.config.lock().remove(0);
     let answer = client.call("session/set_mode", mode("ask")).await;
     assert_eq!(answer["error"]["code"], -32603, "{answer}");
-    assert_eq!(strings.script.changes.lock().unwrap().len(), 2);
+    assert_eq!(strings.script.changes.lock().len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -155,19 +155,9 @@ async fn what_does_not_fit_is_refused() {
         -32002,
     )
     .await;
-    strings
-        .script
-        .set
-        .lock()
-        .unwrap()
-        .push_back(Does::FailInPublic);
+    strings.script.set.lock().push_back(Does::FailInPublic);
     check(set("model", json!("m2")), -32603).await;
-    strings
-        .script
-        .options
-        .lock()
-        .unwrap()
-        .push_back(Does::Panic);
+    strings.script.options.lock().push_back(Does::Panic);
     check(set("model", json!("m2")), -32603).await;
     client.assert_quiet().await;
 }
@@ -175,12 +165,7 @@ async fn what_does_not_fit_is_refused() {
 #[tokio::test(start_paused = true)]
 async fn changes_of_one_session_follow_one_another() {
     let (strings, mut client, _) = scene(json!({})).await;
-    strings
-        .script
-        .set
-        .lock()
-        .unwrap()
-        .push_back(Does::Rest(1000));
+    strings.script.set.lock().push_back(Does::Rest(1000));
     let first = client
         .start_call("session/set_config_option", set("model", json!("m2")))
         .await;
@@ -210,7 +195,7 @@ async fn the_agent_may_set_options_itself() {
 #[tokio::test(start_paused = true)]
 async fn options_that_are_only_shown_cannot_be_set() {
     let (host, strings) = host();
-    *strings.script.config.lock().unwrap() = options();
+    *strings.script.config.lock() = options();
     let agent = AgentBuilder::new(host.clone())
         .shown_config(host)
         .build()

@@ -103,7 +103,7 @@ async fn prompts() {
     for by_request in [false, true] {
         for after in 0..16 {
             for calls in [&strings.script.submit, &strings.script.respond] {
-                *calls.lock().unwrap() = [Does::Rest(2)].into();
+                *calls.lock() = [Does::Rest(2)].into();
             }
             let host = tokio::spawn(play(Arc::clone(&session)));
             let answer = cancel_a_prompt(&mut client, after, by_request).await;
@@ -119,7 +119,7 @@ async fn prompts() {
             while session.has_response().await {}
             // The slot is free, and the next prompt has nothing to do with it.
             for calls in [&strings.script.submit, &strings.script.respond] {
-                calls.lock().unwrap().clear();
+                calls.lock().clear();
             }
             let host = tokio::spawn(play(Arc::clone(&session)));
             let request = client.prompt("s", "again").await;
@@ -154,10 +154,10 @@ async fn sessions_that_are_loaded_and_closed() {
     for after in 0..12 {
         let (agent, mut strings) = full_agent();
         let mut client = Client::ready(&agent).await;
-        *strings.script.journal.lock().unwrap() = journal();
+        *strings.script.journal.lock() = journal();
         let script = &strings.script;
         for calls in [&script.load, &script.attach, &script.options] {
-            calls.lock().unwrap().push_back(Does::Rest(3));
+            calls.lock().push_back(Does::Rest(3));
         }
         let load = client.start_call("session/load", params()).await;
         sleep(Duration::from_millis(after)).await;
@@ -169,7 +169,7 @@ async fn sessions_that_are_loaded_and_closed() {
             // Nothing is left of it: it can be loaded again.
             let script = &strings.script;
             for calls in [&script.load, &script.attach, &script.options] {
-                calls.lock().unwrap().clear();
+                calls.lock().clear();
             }
             let load = client.start_call("session/load", params()).await;
             let answer = answer_to(&mut client, load).await;
@@ -180,7 +180,7 @@ async fn sessions_that_are_loaded_and_closed() {
         }
         let script = &strings.script;
         for calls in [&script.interrupt, &script.shutdown] {
-            calls.lock().unwrap().push_back(Does::Rest(3));
+            calls.lock().push_back(Does::Rest(3));
         }
         let close = json!({"sessionId": "s"});
         let close = client.start_call("session/close", close).await;

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::{Arc, Mutex, OnceLock},
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 
@@ -13,6 +13,7 @@ use acp_agent::host::{
     SessionCatalog, SessionDeleter, SessionHost, SessionId, SessionLoader, SessionResumer, Setup,
     Submission, TurnFailure, TurnRejectReason,
 };
+use parking_lot::Mutex;
 
 use crate::{
     desk::Desk,
@@ -52,7 +53,7 @@ impl Troubles {
         if !CALLS.contains(&call) {
             return Err(format!("a host has no call {call:?}"));
         }
-        let mut calls = self.0.lock().unwrap();
+        let mut calls = self.0.lock();
         let troubles = calls.entry(call.to_owned()).or_default();
         troubles.push_back(trouble.to_owned());
         Ok(())
@@ -60,7 +61,7 @@ impl Troubles {
 
     /// A trouble that has not come about.
     pub(crate) fn left(&self) -> Option<String> {
-        let calls = self.0.lock().unwrap();
+        let calls = self.0.lock();
         let left = |(call, troubles): (&String, &VecDeque<String>)| {
             troubles.front().map(|first| format!("{call}={first}"))
         };
@@ -68,7 +69,7 @@ impl Troubles {
     }
 
     fn next(&self, call: &str) -> Option<String> {
-        self.0.lock().unwrap().get_mut(call)?.pop_front()
+        self.0.lock().get_mut(call)?.pop_front()
     }
 
     async fn meet(&self, call: &str) -> Result<(), HostError> {

@@ -1,13 +1,14 @@
 //! A session that is kept, from the moment it is claimed to the end of its turn.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use acp_client::{ClientError, SessionControl, TurnEvent};
 use acp_harness::transcript::{FirstPrompt, Transcript};
 use acp_harness::turn::{Opened, Ready};
 use acp_protocol::Patch;
 use acp_protocol::v1::{SessionId, SessionUpdate};
+use parking_lot::Mutex;
 
 use super::control::{Control, Ended, Live};
 use super::place::Place;
@@ -210,7 +211,7 @@ impl Kept {
                 Patch::Clear => None,
                 Patch::Set(title) => Some(title.clone()),
             };
-            *self.title.lock().unwrap_or_else(PoisonError::into_inner) = Some(title);
+            *self.title.lock() = Some(title);
         }
     }
 
@@ -220,10 +221,7 @@ impl Kept {
     ///
     /// [`StoreError`] when it could not be recorded; the session is free all the same.
     pub(crate) async fn end(self, end: TurnEnded, exit_code: u8) -> Result<(), StoreError> {
-        let title = self
-            .title
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
+        let title = self.title.into_inner();
         let ended = Ended {
             stop_reason: end.stop_reason.clone(),
             exit_code,

@@ -3,8 +3,10 @@
 use std::io::{self, IsTerminal, Write, stderr, stdout};
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::{Arc, Once};
 use std::time::Instant;
+
+use parking_lot::Mutex;
 
 use super::Format;
 use super::escaped::Escaped;
@@ -94,7 +96,7 @@ pub(crate) fn clear() {
 }
 
 fn act<T>(screen: &Mutex<Screen<Sink, Sink>>, act: impl FnOnce(&mut Screen<Sink, Sink>) -> T) -> T {
-    let mut screen = screen.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut screen = screen.lock();
     let done = act(screen.at(Instant::now()));
     IS_UP.store(screen.is_up(), Ordering::Relaxed);
     done

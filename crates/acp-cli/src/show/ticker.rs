@@ -3,9 +3,11 @@
 //! It is a thread and no task, for a terminal may stop taking what is written, and no
 //! worker of the runtime may be held up by that.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 /// The time between two looks at what has changed.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -22,14 +24,11 @@ impl Ticker {
         let watched = Arc::clone(&stop);
         let body = move || {
             let (stopped, bell) = &*watched;
-            let mut guard = stopped.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut guard = stopped.lock();
             while !*guard {
-                let waited = bell.wait_timeout(guard, PERIOD);
-                guard = waited.unwrap_or_else(PoisonError::into_inner).0;
+                bell.wait_for(&mut guard, PERIOD);
                 if !*guard {
-                    drop(guard);
-                    tick();
-                    guard = stopped.lock().unwrap_or_else(PoisonError::into_inner);
+                    MutexGuard::unlocked(&mut guard, &mut tick);
                 }
             }
         };
@@ -45,7 +44,7 @@ impl Ticker {
 impl Drop for Ticker {
     fn drop(&mut self) {
         let (stopped, bell) = &*self.stop;
-        *stopped.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *stopped.lock() = true;
         bell.notify_one();
     }
 }

@@ -3,10 +3,11 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -98,11 +99,11 @@ impl Run {
             let mut bytes = [0; 4096];
             // A terminal that nobody has open any more gives an error.
             while let Ok(count @ 1..) = screen.read(&mut bytes) {
-                let mut seen = shown.lock().unwrap();
+                let mut seen = shown.lock();
                 seen.parser.process(&bytes[..count]);
                 seen.bytes.extend_from_slice(&bytes[..count]);
             }
-            shown.lock().unwrap().ended = true;
+            shown.lock().ended = true;
         });
         OnTerminal {
             child,
@@ -120,7 +121,7 @@ impl OnTerminal {
     }
 
     pub(crate) fn resize(&self, columns: u16, rows: u16) {
-        let mut seen = self.seen.lock().unwrap();
+        let mut seen = self.seen.lock();
         let screen = seen.parser.screen_mut();
         screen.set_size(rows.try_into().unwrap(), columns.try_into().unwrap());
         drop(seen);
@@ -156,23 +157,23 @@ impl OnTerminal {
         }
         let code = self.child.wait().unwrap().code();
         assert_eq!(left(&self.mark), Vec::<String>::new(), "left behind");
-        let bytes = self.seen.lock().unwrap().bytes.clone();
+        let bytes = self.seen.lock().bytes.clone();
         (code, self.screen(), String::from_utf8(bytes).unwrap())
     }
 
     /// Tells whether the program has ended and all it wrote is on the screen.
     pub(crate) fn has_ended(&self) -> bool {
-        self.seen.lock().unwrap().ended
+        self.seen.lock().ended
     }
 
     /// Looks at the screen.
     pub(crate) fn look<T>(&self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
-        look(self.seen.lock().unwrap().parser.screen())
+        look(self.seen.lock().parser.screen())
     }
 
     /// What is on the screen, without empty rows below.
     pub(crate) fn screen(&self) -> String {
-        let seen = self.seen.lock().unwrap();
+        let seen = self.seen.lock();
         let screen = seen.parser.screen();
         let (_, columns) = screen.size();
         let rows: Vec<String> = screen

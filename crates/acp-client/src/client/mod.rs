@@ -6,10 +6,11 @@ mod session_list;
 
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
+use acp_process::{Exit, Launch};
 use acp_protocol::v1::{InitializeResponse, SessionId};
-use acp_transport_stdio::process::{Exit, Launch};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
@@ -374,7 +375,7 @@ impl Inner {
     }
 
     fn current(&self) -> MutexGuard<'_, Option<Arc<Connection>>> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+        self.current.lock()
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll};
 
+use acp_process::{ChildHandle, Ending};
 use acp_protocol::v1::{InitializeRequest, InitializeResponse, ProtocolVersion, methods};
-use acp_transport_stdio::process::{ChildHandle, Ending};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -57,10 +57,7 @@ async fn open(
 ) -> Result<(Reader, Writer, Option<ChildHandle>), ClientError> {
     match target {
         Target::Streams(streams) => {
-            let streams = streams
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take();
+            let streams = streams.lock().take();
             let (reader, writer) = streams.ok_or(ClientError::Closed)?;
             Ok((reader, writer, None))
         }

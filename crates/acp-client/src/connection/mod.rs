@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use acp_connection::{Peer, connect};
+use acp_process::{ChildHandle, Exit};
 use acp_protocol::method::Request;
 use acp_protocol::rpc::{CallError, CallFacts, CloseCause, ErrorCode, Role};
 use acp_protocol::v1::{AgentCapabilities, InitializeResponse};
-use acp_transport_stdio::process::{ChildHandle, Exit};
-use acp_transport_stdio::{Peer, connect};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 use tokio::sync::{OnceCell, watch};

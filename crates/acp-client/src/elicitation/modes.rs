@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use acp_connection::{BoxFuture, IncomingRequest};
 use acp_protocol::v1::{
     ElicitationCapabilities, ElicitationFormCapabilities, ElicitationUrlCapabilities,
 };
-use acp_transport_stdio::{BoxFuture, IncomingRequest};
 
 use super::{AnswerQuestions, DynAnswerQuestions};
 use crate::serve::Dispatch;

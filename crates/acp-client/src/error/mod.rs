@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use acp_process::{Exit, SpawnError};
 use acp_protocol::rpc::{CallError, CloseCause, WireError};
 use acp_protocol::v1::{AuthMethod, AuthMethodId, SessionId, SessionModeId};
-use acp_transport_stdio::process::{Exit, SpawnError};
 
 pub use serve::ServeError;
 

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use acp_process::SpawnError;
 use acp_protocol::rpc::Fault;
-use acp_transport_stdio::process::SpawnError;
 
 /// Why serving a request of the agent did not succeed.
 ///

@@ -210,7 +210,7 @@ mod tests {
         let files = Arc::new(files().await);
         let (started, starts) = mpsc::channel();
         let (release, released) = mpsc::channel::<()>();
-        let released = Arc::new(std::sync::Mutex::new(released));
+        let released = Arc::new(parking_lot::Mutex::new(released));
         let jobs: Vec<_> = (0..2 * MAX_FILE_JOBS)
             .map(|_| {
                 let (files, started) = (Arc::clone(&files), started.clone());
@@ -218,7 +218,7 @@ mod tests {
                 tokio::spawn(async move {
                     let work = files.blocking(move |_, _| {
                         started.send(()).unwrap();
-                        released.lock().unwrap().recv().unwrap();
+                        released.lock().recv().unwrap();
                         Ok(())
                     });
                     work.await.unwrap();

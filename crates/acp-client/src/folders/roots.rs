@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use parking_lot::Mutex;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -156,19 +157,15 @@ impl SharedRoots {
 
     /// Blocks, without the lock: one folder that does not answer stops no other.
     fn open_now(&self, folders: &SessionFolders) -> Arc<Roots> {
-        let known = self.lock().get(folders).and_then(Weak::upgrade);
+        let known = self.opened.lock().get(folders).and_then(Weak::upgrade);
         if let Some(roots) = known.filter(|roots| roots.is_current(folders)) {
             return roots;
         }
         let roots = Arc::new(Roots::open(folders));
-        let mut opened = self.lock();
+        let mut opened = self.opened.lock();
         opened.retain(|_, roots| roots.strong_count() > 0);
         opened.insert(folders.clone(), Arc::downgrade(&roots));
         roots
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<SessionFolders, Weak<Roots>>> {
-        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use acp_protocol::rpc::ReceiveSeq;
 use acp_protocol::v1::{
     PermissionOption, RequestPermissionOutcome, SessionId, ToolCallId, ToolKind,
 };
+use parking_lot::{Mutex, MutexGuard};
 
 use super::{PermissionAsk, Reason};
 use crate::limits::{MAX_DECISION_TITLE, MAX_DECISIONS};
@@ -121,7 +122,7 @@ impl DecisionLog {
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock()
     }
 }
 
@@ -225,10 +226,10 @@ mod tests {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let log = DecisionLog::new().with_callback({
             let seen = Arc::clone(&seen);
-            move |decided| seen.lock().unwrap().push(decided.by.clone())
+            move |decided| seen.lock().push(decided.by.clone())
         });
         drop(Entry::new(log.clone(), &ask("t", "t")));
-        assert_eq!(*seen.lock().unwrap(), [DecidedBy::Withdrawn]);
+        assert_eq!(*seen.lock(), [DecidedBy::Withdrawn]);
         assert_eq!(log.count(), 1);
     }
 

@@ -1,10 +1,11 @@
 //! The links whose end the agent may still tell.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use acp_protocol::rpc::Fault;
 use acp_protocol::v1::ElicitationId;
+use parking_lot::Mutex;
 
 use super::question::Answerer;
 use crate::limits::MAX_OPEN_LINKS;
@@ -64,7 +65,7 @@ impl Links {
         id: &ElicitationId,
         by: Answerer,
     ) -> Result<AskedLink, Fault> {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         if inner.open.iter().any(|open| open.id == *id) {
             return Err(Fault::invalid_params("an elicitation of this id is open"));
         }
@@ -81,7 +82,7 @@ impl Links {
 
     /// Takes the word of the agent that a link came to its end, and gives whom to tell.
     pub(super) fn end(&self, id: &ElicitationId) -> Option<Answerer> {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let at = inner
             .open
             .iter()
@@ -95,7 +96,7 @@ impl Links {
 
     /// Counts an end that was told, or not.
     pub(super) fn count(&self, told: bool) {
-        let stats = &mut self.lock().stats;
+        let stats = &mut self.inner.lock().stats;
         if told {
             stats.completed += 1;
         } else {
@@ -104,11 +105,7 @@ impl Links {
     }
 
     pub(super) fn stats(&self) -> LinkStats {
-        self.lock().stats
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().stats
     }
 }
 
@@ -124,7 +121,7 @@ impl AskedLink {
         let Some(links) = self.links.take() else {
             return;
         };
-        let mut inner = links.lock();
+        let mut inner = links.inner.lock();
         let Some(at) = inner.open.iter().position(|open| open.id == self.id) else {
             return;
         };
@@ -146,7 +143,7 @@ impl AskedLink {
 impl Drop for AskedLink {
     fn drop(&mut self) {
         if let Some(links) = self.links.take() {
-            links.lock().open.retain(|open| open.id != self.id);
+            links.inner.lock().open.retain(|open| open.id != self.id);
         }
     }
 }

@@ -8,13 +8,11 @@ pub(crate) mod workspace;
 use std::future::Future;
 use std::sync::Arc;
 
+use acp_connection::{BoxFuture, Context, Handler, IncomingNotification, IncomingRequest, Peer};
 use acp_protocol::rpc::{Answer, CallId, Fault};
 use acp_protocol::v1::{
     CloseSessionRequest, CreateElicitationRequest, NewSessionResponse, RequestPermissionRequest,
     RequestPermissionResponse, SessionId, methods,
-};
-use acp_transport_stdio::{
-    BoxFuture, Context, Handler, IncomingNotification, IncomingRequest, Peer,
 };
 use serde::Deserialize;
 

@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Weak};
 
+use acp_connection::Peer;
 use acp_protocol::rpc::{AnswerTo, Fault, ReceiveSeq, RequestId};
 use acp_protocol::v1::{
     CompleteElicitationNotification, CreateElicitationRequest, CreateElicitationResponse,
     ElicitationId,
 };
-use acp_transport_stdio::Peer;
 use tokio::sync::watch;
 
 use super::LinkStats;

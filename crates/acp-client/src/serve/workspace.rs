@@ -4,13 +4,13 @@ use std::future::Future;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
+use acp_connection::{BoxFuture, Context, IncomingRequest};
 use acp_protocol::rpc::Fault;
 use acp_protocol::v1::{
     CreateTerminalRequest, KillTerminalRequest, ReadTextFileRequest, ReleaseTerminalRequest,
     SessionId, TerminalId, TerminalOutputRequest, WaitForTerminalExitRequest, WriteTextFileRequest,
     methods,
 };
-use acp_transport_stdio::{BoxFuture, Context, IncomingRequest};
 use tokio::sync::watch;
 
 use crate::ServeError;

@@ -1,10 +1,11 @@
 //! Counts what became of the updates of sessions.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use acp_protocol::rpc::{MailboxCounts, Stats};
+use parking_lot::Mutex;
 
 /// What became of the updates of a session, or of all sessions of a client.
 ///
@@ -125,7 +126,7 @@ pub(crate) struct Page(u64);
 impl CounterBook {
     /// Opens the counts of a session.
     pub(crate) fn open(&self) -> (Page, Arc<Counts>) {
-        let mut book = self.lock();
+        let mut book = self.inner.lock();
         let page = book.next;
         book.next += 1;
         let counts = Arc::<Counts>::default();
@@ -135,7 +136,7 @@ impl CounterBook {
 
     /// Keeps the counts of a session that is gone.
     pub(crate) fn close(&self, page: &Page) {
-        let mut book = self.lock();
+        let mut book = self.inner.lock();
         if let Some(counts) = book.open.remove(&page.0) {
             book.gone.add(counts.totals());
         }
@@ -145,7 +146,7 @@ impl CounterBook {
     pub(crate) fn of_client(&self, arrived: impl FnOnce() -> Stats) -> SessionCounters {
         let mut read = Totals::default();
         {
-            let book = self.lock();
+            let book = self.inner.lock();
             read.add(book.gone);
             for counts in book.open.values() {
                 read.add(counts.totals());
@@ -158,10 +159,6 @@ impl CounterBook {
             unknown: arrived.updates_unknown_session,
         };
         SessionCounters::new(arrived, read)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Book> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

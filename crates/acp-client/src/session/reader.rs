@@ -1,8 +1,8 @@
 //! Reads a session: its updates and what is asked among them, in wire order.
 
+use acp_connection::{Item, Mailbox, MailboxControl, StreamEnd};
 use acp_protocol::rpc::{CallError, CallId, OnDrop, Reading, ReceiveSeq};
 use acp_protocol::v1::{LoadSessionRequest, PromptRequest};
-use acp_transport_stdio::{Item, Mailbox, MailboxControl, StreamEnd};
 
 use super::dedup::Window;
 use super::merge;

@@ -1,10 +1,11 @@
 //! The sessions that are open on one connection.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use acp_protocol::rpc::{CallId, MailboxId};
 use acp_protocol::v1::SessionId;
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -27,7 +28,7 @@ pub(crate) struct Registry {
 impl Registry {
     /// Adds a session. False when one of this id is open.
     pub(crate) fn insert(&self, session: &Arc<SessionState>) -> bool {
-        let mut sessions = self.lock();
+        let mut sessions = self.sessions.lock();
         if sessions
             .get(session.id())
             .is_some_and(|known| known.strong_count() > 0)
@@ -62,7 +63,7 @@ impl Registry {
 
     /// Removes this very session, not a later one of the same id.
     pub(crate) fn remove(&self, id: &SessionId, session: *const SessionState) {
-        let mut sessions = self.lock();
+        let mut sessions = self.sessions.lock();
         if sessions
             .get(id)
             .is_some_and(|known| known.as_ptr() == session)
@@ -74,7 +75,7 @@ impl Registry {
     /// Notes that `session` is to be closed when `call`, which was given up, turns out
     /// to have opened it.
     pub(crate) fn undo_when_answered(&self, call: CallId, session: SessionId) {
-        let mut undo = self.undo.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut undo = self.undo.lock();
         if undo.len() >= MAX_UNDO {
             undo.pop_front();
         }
@@ -83,13 +84,13 @@ impl Registry {
 
     /// Takes the session that `call` opened and nobody waits for.
     pub(crate) fn take_undo(&self, call: CallId) -> Option<SessionId> {
-        let mut undo = self.undo.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut undo = self.undo.lock();
         let at = undo.iter().position(|(known, _)| *known == call)?;
         undo.remove(at).map(|(_, session)| session)
     }
 
     pub(crate) fn find(&self, id: &SessionId) -> Option<Arc<SessionState>> {
-        self.lock().get(id)?.upgrade()
+        self.sessions.lock().get(id)?.upgrade()
     }
 
     /// Finds the session whose updates go into a mailbox.
@@ -99,12 +100,11 @@ impl Registry {
     }
 
     pub(crate) fn all(&self) -> Vec<Arc<SessionState>> {
-        self.lock().values().filter_map(Weak::upgrade).collect()
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, Weak<SessionState>>> {
-        // Each change is one call of the map: a panic elsewhere leaves it whole.
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sessions
+            .lock()
+            .values()
+            .filter_map(Weak::upgrade)
+            .collect()
     }
 }
 

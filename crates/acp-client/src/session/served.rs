@@ -1,7 +1,9 @@
 //! What a client serves to one session.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::SessionFolders;
 use crate::files::{DynReadFiles, DynWriteFiles};
@@ -50,25 +52,21 @@ impl Served {
     }
 
     pub(crate) fn read_files(&self) -> Option<Arc<dyn DynReadFiles>> {
-        self.lock().read_files.clone()
+        self.parts.lock().read_files.clone()
     }
 
     pub(crate) fn write_files(&self) -> Option<Arc<dyn DynWriteFiles>> {
-        self.lock().write_files.clone()
+        self.parts.lock().write_files.clone()
     }
 
     pub(crate) fn terminals(&self) -> Option<Arc<TerminalTable>> {
-        self.lock().terminals.clone()
+        self.parts.lock().terminals.clone()
     }
 
     /// Ends it: files are closed and commands ended.
     pub(crate) fn end(&self) {
-        let parts = std::mem::take(&mut *self.lock());
+        let parts = std::mem::take(&mut *self.parts.lock());
         drop(parts);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Parts> {
-        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

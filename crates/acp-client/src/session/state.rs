@@ -1,14 +1,15 @@
 //! What everything that belongs to one session shares.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use acp_connection::MailboxControl;
 use acp_protocol::rpc::{CallError, MailboxId, ReceiveSeq};
 use acp_protocol::v1::{
     CancelNotification, CloseSessionRequest, SessionId, SessionUpdate, ToolCallUpdate, methods,
 };
-use acp_transport_stdio::MailboxControl;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -105,7 +106,7 @@ impl SessionState {
     }
 
     pub(crate) fn settings(&self) -> MutexGuard<'_, Settings> {
-        self.settings.lock().unwrap_or_else(PoisonError::into_inner)
+        self.settings.lock()
     }
 
     /// Learns what an update tells about tools and settings. Called for each update
@@ -266,7 +267,7 @@ impl SessionState {
     }
 
     fn tools(&self) -> MutexGuard<'_, KnownTools> {
-        self.tools.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tools.lock()
     }
 }
 

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::mem::discriminant;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
 use acp_protocol::rpc::ReceiveSeq;
 use acp_protocol::v1::ElicitationId;
+use parking_lot::Mutex;
 
 use crate::TurnEvent;
 use crate::elicitation::PendingQuestion;
@@ -76,7 +76,7 @@ impl AskQueue {
     /// Adds one. False when too many of its kind wait already; then it is dropped.
     pub(crate) fn push(&self, ask: Ask) -> bool {
         let waker = {
-            let mut inner = self.lock();
+            let mut inner = self.inner.lock();
             inner.queue.retain(Ask::is_open);
             let alike = |other: &&Ask| discriminant(*other) == discriminant(&ask);
             if inner.queue.iter().filter(alike).count() >= MAX_OPEN_ASKS {
@@ -97,7 +97,7 @@ impl AskQueue {
         if !self.any.load(Ordering::Acquire) {
             return None;
         }
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         inner.queue.retain(Ask::is_open);
         self.any.store(!inner.queue.is_empty(), Ordering::Release);
         inner.queue.front().map(Ask::after)
@@ -105,13 +105,13 @@ impl AskQueue {
 
     /// Takes the first.
     pub(crate) fn pop(&self) -> Option<Ask> {
-        self.lock().queue.pop_front()
+        self.inner.lock().queue.pop_front()
     }
 
     /// Waits until there is one. One at a time can wait.
     pub(crate) async fn arrival(&self) {
         poll_fn(|cx| {
-            let mut inner = self.lock();
+            let mut inner = self.inner.lock();
             if inner.queue.is_empty() {
                 inner.waker = Some(cx.waker().clone());
                 Poll::Pending
@@ -120,9 +120,5 @@ impl AskQueue {
             }
         })
         .await;
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

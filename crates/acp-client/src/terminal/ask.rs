@@ -3,8 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use acp_process::Environment;
 use acp_protocol::v1::SessionId;
-use acp_transport_stdio::process::Environment;
 
 /// A command that an agent wants to run.
 ///

@@ -1,9 +1,10 @@
 //! One command, from its start until nobody asks for it any more.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use acp_transport_stdio::process::{ChildHandle, ChildStdout, Ending, ExitStatus, Launch};
+use acp_process::{ChildHandle, ChildStdout, Ending, ExitStatus, Launch};
+use parking_lot::Mutex;
 use tokio::io::AsyncReadExt as _;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::task::spawn_blocking;
@@ -73,7 +74,7 @@ impl Drop for Running {
 impl View {
     /// Returns the output so far, and whether something of it was dropped.
     pub(super) fn output(&self) -> (String, bool) {
-        let output = lock(&self.output);
+        let output = self.output.lock();
         (output.text(), output.is_cut())
     }
 
@@ -123,7 +124,7 @@ async fn listen(
     };
     open = drain(&mut stdout, &mut buffer, &output);
     if !open {
-        lock(&output).finish();
+        output.lock().finish();
     }
     exit.send_replace(Some(ended.status()));
     // Background jobs write on.
@@ -136,14 +137,14 @@ async fn listen(
             }
         }
     }
-    lock(&output).finish();
+    output.lock().finish();
 }
 
 /// Keeps what was read; false at the end.
 fn keep(read: io::Result<usize>, buffer: &[u8], output: &Mutex<OutputRing>) -> bool {
     match read {
         Ok(count @ 1..) => {
-            lock(output).push(&buffer[..count]);
+            output.lock().push(&buffer[..count]);
             true
         }
         Ok(0) | Err(_) => false,
@@ -156,7 +157,7 @@ fn drain(stdout: &mut ChildStdout, buffer: &mut [u8], output: &Mutex<OutputRing>
     while drained < MAX_LAST_READ {
         match stdout.try_read(buffer) {
             Ok(count @ 1..) => {
-                lock(output).push(&buffer[..count]);
+                output.lock().push(&buffer[..count]);
                 drained += count;
             }
             Ok(0) => return false,
@@ -164,8 +165,4 @@ fn drain(stdout: &mut ChildStdout, buffer: &mut [u8], output: &Mutex<OutputRing>
         }
     }
     true
-}
-
-fn lock(output: &Mutex<OutputRing>) -> MutexGuard<'_, OutputRing> {
-    output.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,13 +1,14 @@
 //! Which terminals a session has.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use acp_protocol::v1::{
     CreateTerminalRequest, CreateTerminalResponse, KillTerminalRequest, KillTerminalResponse,
     ReleaseTerminalRequest, ReleaseTerminalResponse, TerminalId, TerminalOutputRequest,
     TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
 };
+use parking_lot::{Mutex, MutexGuard};
 
 use super::DynServeTerminals;
 use crate::ServeError;
@@ -88,6 +89,6 @@ impl TerminalTable {
     }
 
     fn ids(&self) -> MutexGuard<'_, HashSet<TerminalId>> {
-        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
+        self.ids.lock()
     }
 }

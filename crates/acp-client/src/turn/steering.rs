@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use acp_connection::CallHandle;
 use acp_protocol::method::{Request, Side};
 use acp_protocol::rpc::{CallError, CallFacts, ErrorCode, OnDrop, ReceiveSeq};
 use acp_protocol::v1::{ContentBlock, SessionId};
 use acp_protocol::{Meta, RawJson};
-use acp_transport_stdio::CallHandle;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::time::sleep;

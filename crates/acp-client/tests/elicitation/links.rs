@@ -18,7 +18,7 @@ async fn the_end_of_a_link_is_told_once() {
     agent.complete("never asked").await;
     agent.question(3, link("a")).await;
     assert_eq!(agent.result(3).await, json!({"action": "accept"}));
-    assert_eq!(*agreeing.0.lock().unwrap(), ["a"]);
+    assert_eq!(*agreeing.0.lock(), ["a"]);
     let stats = client.link_stats().unwrap();
     assert_eq!((stats.completed, stats.ignored, stats.forgotten), (1, 3, 0));
 }

@@ -8,8 +8,8 @@ mod stream;
 mod support;
 
 use std::future::pending;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use acp_client::elicitation::Misfit;
@@ -18,6 +18,7 @@ use acp_client::{
     TurnEvent,
 };
 use acp_protocol::v1::{ElicitationId, PermissionOptionId};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use support::{Agent, SESSION, all, brief, dialed, end_turn, opened, selected};
 
@@ -111,7 +112,7 @@ impl AnswerQuestions for Agreeing {
     }
 
     fn completed(&self, link: &ElicitationId) {
-        self.0.lock().unwrap().push(link.to_string());
+        self.0.lock().push(link.to_string());
     }
 }
 

@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use acp_client::{CommandAsk, Environment, LocalTerminals, ServeError, ShellLines};
 use acp_protocol::v1::EnvVariable;
+use parking_lot::Mutex;
 
 use crate::support::{Place, command, sh, within};
 
@@ -301,7 +302,7 @@ async fn consent_is_asked_about_what_runs() {
     let notes = Arc::clone(&asked);
     let options = place.options().with_consent(move |ask: CommandAsk| {
         let allowed = ask.args().iter().all(|arg| arg != "rm");
-        notes.lock().unwrap().push(ask);
+        notes.lock().push(ask);
         async move { allowed }
     });
     let terminals = place.terminals_by(options).await;
@@ -317,7 +318,7 @@ async fn consent_is_asked_about_what_runs() {
     assert_eq!(terminals.output(&id).await.0, "s3cret\n");
     // What cannot run is not asked about.
     terminals.create(command("no-such-tool")).await.unwrap_err();
-    let asked = asked.lock().unwrap();
+    let asked = asked.lock();
     let [first, second] = asked.as_slice() else {
         panic!("{asked:?}");
     };

@@ -13,7 +13,7 @@
 //! ```
 //! use acp_harness::launch::EnvPolicy;
 //! use acp_harness::{Registry, Secret};
-//! use acp_transport_stdio::process::Environment;
+//! use acp_process::Environment;
 //!
 //! let registry = Registry::builtin();
 //! let ambient = Environment::exactly([
@@ -37,7 +37,7 @@ mod proxy;
 
 use std::path::Path;
 
-use acp_transport_stdio::process::Launch;
+use acp_process::Launch;
 
 pub use connector::{
     Approval, ClaudeConnector, CodexConnector, ConnectError, Connector, GeminiConnector,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use acp_transport_stdio::process::{Environment, EnvironmentError};
+use acp_process::{Environment, EnvironmentError};
 
 use crate::Secret;
 

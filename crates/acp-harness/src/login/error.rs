@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use acp_transport_stdio::process::{ExitStatus, SpawnError};
+use acp_process::{ExitStatus, SpawnError};
 
 use super::MarkerError;
 

@@ -15,8 +15,8 @@ mod terminal;
 
 use std::time::Duration;
 
+use acp_process::KillLadder;
 use acp_protocol::v1::{AuthMethod, AuthMethodAgent, AuthMethodId};
-use acp_transport_stdio::process::KillLadder;
 
 pub use challenge::{Challenge, ChallengeScanner};
 pub use device::{DeviceCommand, DeviceLogin, Logins};
@@ -26,7 +26,7 @@ pub use status::LoginStatus;
 pub use terminal::TerminalLogin;
 
 /// How large the terminal of a login is.
-pub use acp_transport_stdio::process::TerminalSize;
+pub use acp_process::TerminalSize;
 
 use crate::limits::LOGIN_GRACE;
 use crate::registry::Login;

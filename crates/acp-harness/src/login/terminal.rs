@@ -2,8 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
+use acp_process::{Child, ExitStatus, Launch, TerminalSize};
 use acp_protocol::v1::AuthMethodTerminal;
-use acp_transport_stdio::process::{Child, ExitStatus, Launch, TerminalSize};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, copy};
 use tokio::time::timeout;
 

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::AgentEntry;
 use crate::limits::MAX_SEARCH_PATHS;
@@ -96,10 +97,7 @@ impl Finder {
     }
 
     pub(super) fn forget(&self) {
-        self.memory
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
+        self.memory.lock().clear();
     }
 
     fn program(&self, name: &str, search_path: &OsStr) -> Option<PathBuf> {
@@ -116,7 +114,7 @@ impl Finder {
 
     /// Works with what was found in a search path.
     fn with_found<T>(&self, search_path: &OsStr, work: impl FnOnce(&mut Found) -> T) -> T {
-        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut memory = self.memory.lock();
         let place = memory.iter().position(|(path, _)| path == search_path);
         let place = place.unwrap_or_else(|| {
             if memory.len() >= MAX_SEARCH_PATHS {
@@ -225,7 +223,7 @@ mod tests {
             let path = OsString::from(format!("/no/such/{n}"));
             assert!(finder.find(&agent(), &path).is_err());
         }
-        let memory = finder.memory.lock().unwrap();
+        let memory = finder.memory.lock();
         assert_eq!(memory.len(), MAX_SEARCH_PATHS);
         assert_eq!(memory.back().unwrap().0, "/no/such/99");
     }

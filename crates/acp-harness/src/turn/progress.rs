@@ -1,13 +1,14 @@
 //! What happens in a turn, told while it happens.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use acp_client::Decided;
 use acp_protocol::v1::{
     AuthMethodId, Implementation, Plan, SessionId, SessionModeId, ToolCallId, ToolCallStatus,
     UsageUpdate,
 };
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::{Opened, SteerOutcome, TimeLimit};
@@ -147,7 +148,7 @@ impl ProgressSender {
     /// Tells of an event, at once.
     pub fn send(&self, event: Progress) {
         let shared = &self.0.0;
-        shared.lock().push(event);
+        shared.queue.lock().push(event);
         shared.bell.notify_one();
     }
 }
@@ -161,7 +162,7 @@ impl ProgressReceiver {
     pub async fn next(&mut self) -> Option<Progress> {
         loop {
             {
-                let mut queue = self.0.lock();
+                let mut queue = self.0.queue.lock();
                 if let Some(event) = queue.pop() {
                     return Some(event);
                 }
@@ -175,19 +176,15 @@ impl ProgressReceiver {
 
     /// Returns the next event that is there already.
     pub fn try_next(&mut self) -> Option<Progress> {
-        self.0.lock().pop()
+        self.0.queue.lock().pop()
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl Shared {}
 
 impl Drop for Open {
     fn drop(&mut self) {
-        self.0.lock().closed = true;
+        self.0.queue.lock().closed = true;
         self.0.bell.notify_one();
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use acp_transport_stdio::process::{Environment, ExitStatus, KillLadder, Launch};
+use acp_process::{Environment, ExitStatus, KillLadder, Launch};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::timeout;
 

@@ -3,11 +3,12 @@
 #![allow(dead_code, reason = "each test binary uses another part")]
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use acp_harness::turn::{Harness, TurnError, TurnOutcome, TurnRequest};
 use acp_harness::{AgentEntry, Registry};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf, duplex, split,
@@ -108,7 +109,7 @@ impl Fake {
         let (reader, writer) = split(ours);
         let outcome = harness.run_over(request, reader, writer).await;
         served.await.unwrap();
-        let heard = heard.lock().unwrap().clone();
+        let heard = heard.lock().clone();
         (outcome, heard)
     }
 
@@ -177,7 +178,7 @@ impl Fake {
     }
 
     fn note(&self, what: &str, params: &Value) {
-        let mut heard = self.heard.lock().unwrap();
+        let mut heard = self.heard.lock();
         heard.push((what.to_owned(), params.clone()));
     }
 

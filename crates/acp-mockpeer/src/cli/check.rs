@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use acp_transport_stdio::process::Launch;
+use acp_process::Launch;
 
 use super::{EXIT_CONFIG, EXIT_FAILED, Misuse, say};
 use crate::judge::{

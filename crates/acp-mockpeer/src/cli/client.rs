@@ -1,6 +1,6 @@
 //! `acp-mockpeer client`.
 
-use acp_transport_stdio::process::Launch;
+use acp_process::Launch;
 
 use super::{ClientArgs, EXIT_CONFIG, EXIT_FAILED, Misuse};
 use crate::language::Scenario;

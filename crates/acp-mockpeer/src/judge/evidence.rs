@@ -1,6 +1,6 @@
 //! Turns what was seen of a play into a judgement.
 
-use acp_transport_stdio::process::ExitStatus;
+use acp_process::ExitStatus;
 use serde_json::Value;
 
 use super::verdict::{Fault, Judged, State};

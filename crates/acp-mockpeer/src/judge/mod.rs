@@ -23,7 +23,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use acp_transport_stdio::process::{EnvironmentError, Launch};
+use acp_process::{EnvironmentError, Launch};
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -56,7 +56,7 @@ pub const DEFAULT_LIMIT: Duration = Duration::from_secs(30 * 60);
 /// ```no_run
 /// use acp_mockpeer::judge::{Format, Judge, Look};
 /// use acp_mockpeer::{Scenario, Side};
-/// use acp_transport_stdio::process::Launch;
+/// use acp_process::Launch;
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let judge = Judge::new(Side::Agent, Launch::new("/opt/agents/ada"))?;
@@ -433,7 +433,7 @@ struct Seen {
     /// What came of it, unless it was stopped from outside.
     outcome: Result<Box<crate::player::Outcome>, Unseen>,
     /// How the program ended; `None` when it was never started.
-    exit: acp_transport_stdio::process::Exit,
+    exit: acp_process::Exit,
     group: u32,
     notes: Vec<String>,
     elapsed: Duration,

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use acp_transport_stdio::process::{Child, ChildHandle, ChildStdin, KillLadder, Launch, Rung};
+use acp_process::{Child, ChildHandle, ChildStdin, KillLadder, Launch, Rung};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};

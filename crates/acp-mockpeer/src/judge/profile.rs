@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-use acp_transport_stdio::process::{Environment, EnvironmentError};
+use acp_process::{Environment, EnvironmentError};
 use serde::Deserialize;
 use serde_json::Value;
 

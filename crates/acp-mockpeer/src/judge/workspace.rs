@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use acp_transport_stdio::process::Launch;
+use acp_process::Launch;
 
 /// The variable by which whatever a program starts is known as its own.
 const MARK: &str = "ACP_CHECK_ROOM";

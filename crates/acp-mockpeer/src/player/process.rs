@@ -2,7 +2,7 @@
 
 use std::io;
 
-use acp_transport_stdio::process::{ChildHandle, Exit, ExitStatus, Launch, Signal, SpawnError};
+use acp_process::{ChildHandle, Exit, ExitStatus, Launch, Signal, SpawnError};
 
 use super::{Ended, Outcome, Play};
 use acp_recording::SignalName;

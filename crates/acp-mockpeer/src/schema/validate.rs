@@ -1,10 +1,11 @@
 //! Checks parts of messages against the pinned schema.
 
 use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::{SCHEMA, Use, definition};
@@ -50,7 +51,7 @@ pub(crate) fn violations(method: &str, part: Use, value: &Value) -> Vec<Violatio
 fn validator(name: &'static str) -> Option<&'static Validator> {
     static BUILT: LazyLock<Mutex<HashMap<&'static str, Option<&'static Validator>>>> =
         LazyLock::new(Mutex::default);
-    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut built = BUILT.lock();
     *built.entry(name).or_insert_with(|| {
         let mut needed = serde_json::Map::new();
         gather(name, &mut needed);

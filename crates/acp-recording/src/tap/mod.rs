@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use acp_transport_stdio::process::{Child, ChildHandle, ExitStatus, Launch, Signal, SpawnError};
-use acp_transport_stdio::stdio::{Stdin, Stdout, protocol_stdio};
+use acp_process::stdio::{Stdin, Stdout, protocol_stdio};
+use acp_process::{Child, ChildHandle, ExitStatus, Launch, Signal, SpawnError};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::cli::{EXIT_FAILED, Misuse, SecretArgs, find_program, say};

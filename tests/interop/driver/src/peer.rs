@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use acp_client::{Client, ClientOptions, Launch, Session};
+use acp_process::KillLadder;
 use acp_protocol::v1::Implementation;
-use acp_transport_stdio::process::KillLadder;
 
 use crate::report::{Trouble, failed};
 

@@ -3,11 +3,12 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     io,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::SystemTime,
 };
 
 use acp_host::{CatalogEntry, CatalogQuery, HostError, SessionId, TurnId};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::kit::{History, HistoryError, Page, Record, StoredSession, What};
 
@@ -76,7 +77,7 @@ impl MemoryHistory {
 
     fn store(&self) -> MutexGuard<'_, Store> {
         // Nothing that can panic runs under it.
-        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+        self.store.lock()
     }
 }
 

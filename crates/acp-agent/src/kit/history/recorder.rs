@@ -2,13 +2,14 @@
 
 use std::{
     mem,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
 };
 
 use acp_host::{
     Block, CompactionStatus, Delta, EventBody, HostError, SessionId, ToolProgress, TurnFailure,
     TurnId,
 };
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::kit::{
     history::journal::Records,
@@ -173,7 +174,7 @@ impl Recorder {
 
     fn pending(&self) -> MutexGuard<'_, Pending> {
         // Nothing that can panic runs under it.
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+        self.pending.lock()
     }
 }
 

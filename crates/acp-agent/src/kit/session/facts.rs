@@ -1,9 +1,10 @@
 //! What is known of a session of the kit.
 
+use parking_lot::Mutex;
 use std::{
     collections::HashMap,
     sync::{
-        Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, LazyLock, Weak,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -65,7 +66,7 @@ impl SessionFacts {
     pub(in crate::kit) fn with_stored(mut self, stored: StoredSession) -> Self {
         self.title = Mutex::new(stored.entry.title);
         let mut values = stored.options;
-        for option in &mut *lock(&self.options) {
+        for option in &mut *self.options.lock() {
             if let Some(value) = values.remove(&option.id) {
                 option.set(value);
             }
@@ -79,7 +80,7 @@ impl SessionFacts {
         if !self.commands.is_empty() {
             news.push(EventBody::CommandsChanged(self.commands.to_vec()));
         }
-        if let Some(title) = &*lock(&self.title) {
+        if let Some(title) = &*self.title.lock() {
             let info = SessionInfo::new().with_title(title.as_str());
             news.push(EventBody::InfoChanged(info));
         }
@@ -91,11 +92,11 @@ impl SessionFacts {
     }
 
     pub(in crate::kit) fn options(&self) -> Vec<ConfigOption> {
-        lock(&self.options).clone()
+        self.options.lock().clone()
     }
 
     pub(in crate::kit) fn option(&self, id: &str) -> Option<ConfigValue> {
-        let options = lock(&self.options);
+        let options = self.options.lock();
         let option = options.iter().find(|option| option.id == id)?;
         Some(option.value())
     }
@@ -112,9 +113,9 @@ impl SessionFacts {
         if !option.is_some_and(|option| option.set(change.value)) {
             return Err(HostError::public("the option cannot be set to this"));
         }
-        let title = lock(&self.title).clone();
+        let title = self.title.lock().clone();
         self.update(self.stored(title, &options)).await?;
-        lock(&self.options).clone_from(&options);
+        self.options.lock().clone_from(&options);
         Ok(options)
     }
 
@@ -124,7 +125,7 @@ impl SessionFacts {
         let info = SessionInfo::new().with_title(title.as_str());
         let stored = self.stored(Some(title.clone()), &self.options());
         self.update(stored).await?;
-        *lock(&self.title) = Some(title);
+        *self.title.lock() = Some(title);
         Ok(info)
     }
 
@@ -138,7 +139,7 @@ impl SessionFacts {
 
     /// Has the history take note of how the session was taken up.
     pub(in crate::kit) async fn take_up(&self) -> Result<(), HostError> {
-        let title = lock(&self.title).clone();
+        let title = self.title.lock().clone();
         self.update(self.stored(title, &self.options())).await
     }
 
@@ -176,7 +177,7 @@ struct Known {
 
 impl KitSessions {
     pub(in crate::kit) fn insert(&self, facts: &Arc<SessionFacts>) {
-        let mut known = lock(&self.0);
+        let mut known = self.0.lock();
         if known.sessions.len() >= known.sweep_at {
             known.sessions.retain(|_, facts| facts.strong_count() > 0);
             known.sweep_at = 2 * known.sessions.len() + 1;
@@ -187,13 +188,8 @@ impl KitSessions {
     }
 
     pub(in crate::kit) fn get(&self, id: &SessionId) -> Option<Arc<SessionFacts>> {
-        lock(&self.0).sessions.get(id)?.upgrade()
+        self.0.lock().sessions.get(id)?.upgrade()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing that can panic runs under these.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -221,6 +217,6 @@ mod tests {
             drop(begin(number.to_string()));
         }
         assert!(live.get(&stays.id).is_some());
-        assert!(lock(&live.0).sessions.len() < 10, "one of them lives");
+        assert!(live.0.lock().sessions.len() < 10, "one of them lives");
     }
 }

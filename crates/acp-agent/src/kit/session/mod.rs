@@ -8,7 +8,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     task::{Context, Poll},
@@ -19,6 +19,7 @@ use acp_host::{
     Block, Cancel, Cancelled, ClientLink, EventBody, GateResponse, HostError, LiveSession, LoopId,
     SessionId, Submission, TurnFailure,
 };
+use parking_lot::{Mutex, MutexGuard};
 use pin_project_lite::pin_project;
 use tokio::time::{Sleep, sleep};
 
@@ -99,7 +100,7 @@ impl<H: TurnHandler> KitSession<H> {
 
     fn running(&self) -> MutexGuard<'_, Option<Cancel>> {
         // Nothing that can panic runs under it.
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+        self.running.lock()
     }
 }
 
@@ -194,7 +195,7 @@ struct Ending<'s> {
 impl Ending<'_> {
     fn tell(&mut self, end: EventBody) {
         self.is_told = true;
-        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.running.lock() = None;
         self.turn.tell_now(end);
     }
 }

@@ -22,10 +22,11 @@ pub use prompt::Prompt;
 pub use question::{QuestionError, form_of};
 pub use tool::{RunningTool, ToolDraft};
 
+use parking_lot::{Mutex, MutexGuard};
 use std::{
     collections::BTreeSet,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -248,7 +249,7 @@ impl Turn {
         let Some(known) = &self.known else {
             return;
         };
-        if lock(known).insert(tool.id.clone()) {
+        if known.lock().insert(tool.id.clone()) {
             self.note(|| What::ToolRequested(tool.clone()));
         }
     }
@@ -294,7 +295,7 @@ impl Turn {
     }
 
     pub(in crate::kit) fn tools(&self) -> MutexGuard<'_, BTreeSet<ToolId>> {
-        lock(&self.whole.tools)
+        self.whole.tools.lock()
     }
 
     /// A name that is unique in the session.
@@ -314,7 +315,7 @@ impl Turn {
         let Some(known) = &self.known else {
             return true;
         };
-        let known = lock(known);
+        let known = known.lock();
         match body {
             EventBody::ToolStarted(tool) => known.contains(&tool.id),
             EventBody::ToolProgressed(progress) => known.contains(&progress.id),
@@ -328,9 +329,4 @@ impl Turn {
     fn place(&self, number: u64) -> Option<u64> {
         self.known.is_none().then_some(number)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing that can panic runs under these.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,9 +1,7 @@
 //! Permissions and answers: asked in a turn, answered through the session.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use parking_lot::Mutex;
+use std::{collections::BTreeMap, sync::Arc};
 
 use acp_host::{FormValue, GateAnswer, GateId, GateResponse, HostError, PermissionAction};
 use tokio::sync::oneshot;
@@ -112,22 +110,17 @@ pub(in crate::kit) struct OpenGate {
 
 impl OpenGates {
     pub(in crate::kit) fn respond(&self, response: GateResponse) -> Result<(), HostError> {
-        let sender = self.lock().remove(&response.gate);
+        let sender = self.0.lock().remove(&response.gate);
         sender
             .and_then(|sender| sender.send(response.answer).ok())
             .ok_or_else(|| HostError::public("the gate is not open"))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        // Nothing that can panic runs under it.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl OpenGate {
     pub(in crate::kit) fn new(session: Arc<SessionFacts>, id: GateId) -> Self {
         let (sender, answer) = oneshot::channel();
-        session.gates.lock().insert(id.clone(), sender);
+        session.gates.0.lock().insert(id.clone(), sender);
         Self {
             id,
             session,
@@ -137,7 +130,7 @@ impl OpenGate {
 
     /// Whether nobody has answered.
     pub(in crate::kit) fn close(&self) -> bool {
-        self.session.gates.lock().remove(&self.id).is_some()
+        self.session.gates.0.lock().remove(&self.id).is_some()
     }
 }
 

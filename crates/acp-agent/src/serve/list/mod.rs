@@ -8,13 +8,13 @@ use std::{
     sync::Arc,
 };
 
+use acp_connection::Context;
 use acp_host::{CatalogEntry, CatalogQuery, check_directory};
 use acp_protocol::{
     Request,
     rpc::Fault,
     v1::{ListSessionsRequest, ListSessionsResponse, SessionId, SessionInfo},
 };
-use acp_transport_stdio::Context;
 
 use crate::{
     fault,

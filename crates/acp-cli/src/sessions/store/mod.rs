@@ -6,10 +6,10 @@ mod tests;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use acp_harness::files;
 use acp_harness::lock::Lock;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::control::overlong_path;
 use super::limits::{MAX_ASIDE, MAX_FILE, MAX_SESSIONS};
@@ -253,7 +253,7 @@ impl Hold {
     }
 
     fn lock_record(&self) -> MutexGuard<'_, Option<Record>> {
-        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+        self.record.lock()
     }
 }
 

@@ -6,13 +6,14 @@ mod rows;
 mod text;
 
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use acp_protocol::v1::{
     Content, ContentBlock, ContentChunk, Diff, Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus,
     SessionUpdate, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolKind,
 };
+use parking_lot::Mutex;
 
 use super::human::Screen;
 use super::page::Facts;
@@ -39,7 +40,7 @@ struct Inner {
 
 impl Write for Tty {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut inner = self.0.lock().unwrap();
+        let mut inner = self.0.lock();
         inner.writes += 1;
         inner.bytes += bytes.len();
         let text = String::from_utf8(bytes.to_vec()).unwrap();
@@ -80,7 +81,7 @@ impl Desk {
         })));
         let start = Instant::now();
         let seen = tty.clone();
-        let look = Box::new(move || Some(seen.0.lock().unwrap().window));
+        let look = Box::new(move || Some(seen.0.lock().window));
         let mut screen = Screen::new(tty.clone(), tty.clone(), facts, look, start);
         screen.in_folder("/code".into());
         screen.status("working");
@@ -114,7 +115,7 @@ impl Desk {
 
     /// What is seen, behind the left edge of the window, without empty rows below.
     fn seen(&self) -> String {
-        let inner = self.tty.0.lock().unwrap();
+        let inner = self.tty.0.lock();
         let screen = inner.parser.screen();
         let (_, columns) = screen.size();
         let rows = screen.rows(0, columns.get());
@@ -129,11 +130,11 @@ impl Desk {
     }
 
     fn writes(&self) -> usize {
-        self.tty.0.lock().unwrap().writes
+        self.tty.0.lock().writes
     }
 
     fn cursor(&self) -> (u16, u16) {
-        self.tty.0.lock().unwrap().parser.screen().cursor_position()
+        self.tty.0.lock().parser.screen().cursor_position()
     }
 }
 

@@ -416,7 +416,7 @@ fn colours_end_where_their_words_end() {
     );
     desk.update(call.with_content(diff("/code/a", "1\n", "2\n")))
         .finish();
-    let inner = desk.tty.0.lock().unwrap();
+    let inner = desk.tty.0.lock();
     let screen = inner.parser.screen();
     let tone = |row, column| screen.cell(row, column).unwrap().fgcolor();
     assert_eq!(tone(0, 2), vt100::Color::Idx(1), "the sign");

@@ -83,7 +83,7 @@ fn commands_in_text_never_reach_the_terminal() {
     desk.update(text("tle\u{7}b\u{9b}5Ac\u{1b}"));
     desk.update(text("[?25ld\re")).finish();
     assert_eq!(desk.seen(), "|abcde\n");
-    assert!(!desk.tty.0.lock().unwrap().parser.screen().hide_cursor());
+    assert!(!desk.tty.0.lock().parser.screen().hide_cursor());
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_window_that_changes_its_size_keeps_the_text() {
     ));
     desk.wait(1000);
     {
-        let mut inner = desk.tty.0.lock().unwrap();
+        let mut inner = desk.tty.0.lock();
         let screen = inner.parser.screen_mut();
         screen.set_size(10.try_into().unwrap(), 24.try_into().unwrap());
         inner.window.columns = 24;
@@ -122,7 +122,7 @@ fn a_window_that_changes_its_size_keeps_the_text() {
 #[test]
 fn in_the_background_nothing_is_drawn() {
     let mut desk = Desk::new(40, 10);
-    desk.tty.0.lock().unwrap().window.is_ours = false;
+    desk.tty.0.lock().window.is_ours = false;
     desk.wait(1000);
     assert_eq!(desk.seen(), "");
     desk.update(tool("t", ToolKind::Read, "Read", ToolCallStatus::Completed))
@@ -131,7 +131,7 @@ fn in_the_background_nothing_is_drawn() {
         |  ✓ Read  read
     "#]]
     .assert_eq(&desk.seen());
-    desk.tty.0.lock().unwrap().window.is_ours = true;
+    desk.tty.0.lock().window.is_ours = true;
     desk.wait(100);
     expect![[r#"
         |  ✓ Read  read

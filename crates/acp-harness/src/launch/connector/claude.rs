@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use acp_transport_stdio::process::Launch;
+use acp_process::Launch;
 
 use super::{ConnectError, Connector, NativeConnector, bound, overlaid};
 use crate::launch::{EnvOverlay, ProxyBinding};

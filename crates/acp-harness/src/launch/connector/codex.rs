@@ -1,6 +1,6 @@
 //! Codex's adapter.
 
-use acp_transport_stdio::process::Launch;
+use acp_process::Launch;
 use serde_json::Value;
 
 use super::{ConnectError, Connector, NativeConnector, bound, overlaid};

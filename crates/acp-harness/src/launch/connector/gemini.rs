@@ -1,6 +1,6 @@
 //! Gemini.
 
-use acp_transport_stdio::process::Launch;
+use acp_process::Launch;
 
 use super::{ConnectError, Connector, bound, overlaid};
 use crate::launch::{EnvOverlay, ProxyBinding};

@@ -4,7 +4,7 @@ mod claude;
 mod codex;
 mod gemini;
 
-use acp_transport_stdio::process::{Launch, SpawnSpecError};
+use acp_process::{Launch, SpawnSpecError};
 
 pub use claude::ClaudeConnector;
 pub use codex::{Approval, CodexConnector, Sandbox};

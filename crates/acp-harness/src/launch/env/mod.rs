@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 
-use acp_transport_stdio::process::Environment;
+use acp_process::Environment;
 
 use super::AgentHome;
 use super::overlay::{EnvError, Value, forbid};

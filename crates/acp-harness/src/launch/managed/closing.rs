@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use acp_client::{Client, ClientEnd};
-use acp_transport_stdio::process::Exit;
+use acp_process::Exit;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::time::timeout;

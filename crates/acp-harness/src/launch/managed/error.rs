@@ -3,7 +3,7 @@
 use std::fmt;
 
 use acp_client::ClientError;
-use acp_transport_stdio::process::ExitError;
+use acp_process::ExitError;
 
 use crate::launch::connector::ConnectError;
 use crate::launch::proxy::ProxyFault;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use acp_client::{Client, ClientOptions};
-use acp_transport_stdio::process::{Exit, Launch};
+use acp_process::{Exit, Launch};
 use tokio::runtime::Handle;
 
 pub use error::{CloseError, ManagedCause, ManagedError};
@@ -28,7 +28,7 @@ use crate::limits::{PROXY_CLOSE_TIMEOUT, PROXY_START_TIMEOUT};
 /// ```no_run
 /// use acp_client::ClientOptions;
 /// use acp_harness::launch::{ClaudeConnector, ManagedLaunch, ModelProxy};
-/// use acp_transport_stdio::process::Launch;
+/// use acp_process::Launch;
 ///
 /// # async fn example(proxy: impl ModelProxy) -> Result<(), Box<dyn std::error::Error>> {
 /// let claude = ClaudeConnector::new().with_models("large", "small");

@@ -1,6 +1,6 @@
 use std::future::pending;
-use std::sync::Mutex;
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex};
 use tokio::sync::Notify;
 
@@ -14,12 +14,12 @@ struct Log(Arc<(Mutex<Vec<&'static str>>, Notify)>);
 
 impl Log {
     fn add(&self, what: &'static str) {
-        self.0.0.lock().unwrap().push(what);
+        self.0.0.lock().push(what);
         self.0.1.notify_waiters();
     }
 
     fn all(&self) -> Vec<&'static str> {
-        self.0.0.lock().unwrap().clone()
+        self.0.0.lock().clone()
     }
 
     /// Waits until something has happened.

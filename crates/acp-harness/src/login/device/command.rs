@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use acp_transport_stdio::process::{Launch, TerminalSize};
+use acp_process::{Launch, TerminalSize};
 
 use crate::launch::{AgentHome, BuiltEnv};
 use crate::limits::{LOGIN_CODE_TIMEOUT, LOGIN_TIMEOUT, LOGIN_USER_TIMEOUT};

@@ -1,6 +1,6 @@
 //! What a login command prints, followed to its end.
 
-use acp_transport_stdio::process::ExitStatus;
+use acp_process::ExitStatus;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::{Instant, sleep_until};
 

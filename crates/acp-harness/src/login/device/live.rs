@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::{DeviceCommand, DeviceLogin, State, Stop, ended, run};
@@ -67,7 +68,7 @@ impl Logins {
             state,
         };
         let earlier = {
-            let mut all = self.lock();
+            let mut all = self.live.lock();
             if all.len() >= self.max && !all.contains_key(&key) {
                 return Err(LoginError::TooMany { max: self.max });
             }
@@ -120,11 +121,7 @@ impl Logins {
 
     fn get(&self, owner: &str, provider: &str) -> Option<Live> {
         let key = (owner.to_owned(), provider.to_owned());
-        self.lock().get(&key).cloned()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Key, Live>> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+        self.live.lock().get(&key).cloned()
     }
 }
 
@@ -137,7 +134,7 @@ impl Default for Logins {
 impl fmt::Debug for Logins {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Logins")
-            .field("live", &self.lock().len())
+            .field("live", &self.live.lock().len())
             .finish()
     }
 }
@@ -151,7 +148,7 @@ struct Entry {
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        let mut all = self.logins.lock();
+        let mut all = self.logins.live.lock();
         let own = all.get(&self.key);
         if own.is_some_and(|live| live.state.same_channel(&self.state)) {
             all.remove(&self.key);
@@ -161,7 +158,7 @@ impl Drop for Entry {
 
 #[cfg(test)]
 mod tests {
-    use acp_transport_stdio::process::Launch;
+    use acp_process::Launch;
 
     use super::*;
 

@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use acp_transport_stdio::process::Child;
+use acp_process::Child;
 use tokio::sync::watch;
 
 pub use command::DeviceCommand;

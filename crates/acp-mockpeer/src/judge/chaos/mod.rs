@@ -24,9 +24,10 @@ mod survival;
 mod wire;
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -235,7 +236,7 @@ impl Small {
         let Some(kind) = kind(judged) else {
             return false;
         };
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         known.len() < MOST_SMALL && known.insert(kind.to_owned())
     }
 }

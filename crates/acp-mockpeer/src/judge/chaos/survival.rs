@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use acp_transport_stdio::process::{ChildHandle, Exit, ExitStatus, Rung};
+use acp_process::{ChildHandle, Exit, ExitStatus, Rung};
 
 use tokio::sync::watch;
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use acp_transport_stdio::process::Launch;
+use acp_process::Launch;
 use expect_test::expect_file;
 use serde_json::Value;
 

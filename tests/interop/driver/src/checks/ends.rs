@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use acp_client::{Client, SessionSetup};
+use acp_process::Rung;
 use acp_protocol::v1::{McpServer, McpServerStdio};
-use acp_transport_stdio::process::Rung;
 
 use super::prompts::hello;
 use crate::peer::{Peer, Plan};

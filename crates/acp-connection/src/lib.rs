@@ -1,0 +1,64 @@
+//! Runs a connection of the Agent Client Protocol over a reader and a writer.
+//!
+//! The crate promises that reading never waits for a write, a handler or a
+//! consumer, but for the pauses that flow control asks for; and that a handler
+//! may call the peer whenever it likes.
+//!
+//! | you have | take |
+//! |---|---|
+//! | a reader and a writer | [`connect`], which gives a [`Peer`], or [`serve`] |
+//! | something to serve | [`Handler`], [`IncomingRequest::serve`] |
+//! | updates to consume | [`Peer::open_mailbox`], [`Mailbox::next`] |
+//!
+//! ```
+//! use acp_protocol::{Request, v1::{InitializeRequest, InitializeResponse, ProtocolVersion}};
+//! use acp_connection::{BoxFuture, Handler, IncomingRequest, NoHandler, connect, rpc::{Limits, Role}};
+//!
+//! struct Agent;
+//!
+//! impl Handler for Agent {
+//!     fn request(&self, request: IncomingRequest) -> Option<BoxFuture> {
+//!         match request.method() {
+//!             InitializeRequest::METHOD => request.serve(|asked: InitializeRequest, _| async move {
+//!                 Ok(InitializeResponse::new(asked.protocol_version))
+//!             }),
+//!             _ => {
+//!                 request.unknown_method();
+//!                 None
+//!             }
+//!         }
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let (near, far) = tokio::io::duplex(64 << 10);
+//! let (reader, writer) = tokio::io::split(far);
+//! connect(Role::Agent, reader, writer, Agent, Limits::default());
+//!
+//! let (reader, writer) = tokio::io::split(near);
+//! let agent = connect(Role::Client, reader, writer, NoHandler, Limits::default());
+//! let answer = agent.call(&InitializeRequest::new(ProtocolVersion::from(1))).await;
+//! assert_eq!(answer.unwrap().protocol_version, ProtocolVersion::from(1));
+//! # }
+//! ```
+
+mod driver;
+mod handler;
+mod lane;
+mod mailbox;
+mod peer;
+mod serve;
+mod shared;
+
+pub use acp_protocol::rpc;
+pub use handler::{
+    BoxFuture, Context, Handler, IncomingNotification, IncomingRequest, NoHandler, Responder, Then,
+    UntilCancelled,
+};
+pub use lane::{SendLane, Sending, Unsent};
+pub use mailbox::{
+    DuplicateSession, Item, Mailbox, MailboxControl, RawLine, StreamEnd, Update, UpdateHold,
+};
+pub use peer::{CallHandle, Peer};
+pub use serve::{connect, serve};

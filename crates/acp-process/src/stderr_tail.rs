@@ -1,0 +1,306 @@
+//! The last bytes a child wrote to stderr, kept for diagnosis.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use parking_lot::Mutex;
+
+/// How much of stderr is kept when nothing else is asked for: enough for the
+/// message and the stack trace that usually say why an agent died.
+pub(crate) const DEFAULT_CAPACITY: usize = 8 * 1024;
+/// The most that can be asked for; the tail is copied whenever it is read.
+pub(crate) const MAX_CAPACITY: usize = 1024 * 1024;
+
+/// Takes secrets out of a text before a person or a model sees it.
+pub(crate) type Redactor = Arc<dyn Fn(String) -> String + Send + Sync>;
+
+/// Tells how much a child has written to stderr, and when.
+///
+/// A client that waits for a slow start (a package being downloaded, say) can
+/// see here that the child is still busy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StderrActivity {
+    /// All bytes read from stderr so far.
+    pub bytes: u64,
+    /// When the last of them were read.
+    pub last_at: Option<Instant>,
+    /// Lines that the line callback did not get because it was too slow.
+    pub lines_dropped: u64,
+}
+
+/// The tail while the child still writes to it; shared by all who look.
+pub(crate) struct StderrTail {
+    kept: Mutex<Kept>,
+    redactor: Option<Redactor>,
+}
+
+struct Kept {
+    ring: Ring,
+    activity: StderrActivity,
+}
+
+impl StderrTail {
+    pub(crate) fn new(capacity: usize, redactor: Option<Redactor>) -> Self {
+        Self {
+            kept: Mutex::new(Kept {
+                ring: Ring::new(capacity.min(MAX_CAPACITY)),
+                activity: StderrActivity::default(),
+            }),
+            redactor,
+        }
+    }
+
+    pub(crate) fn push(&self, bytes: &[u8], now: Instant, lines_dropped: u64) {
+        let mut kept = self.kept.lock();
+        kept.ring.push(bytes);
+        kept.activity.bytes += bytes.len() as u64;
+        kept.activity.last_at = Some(now);
+        kept.activity.lines_dropped = lines_dropped;
+    }
+
+    pub(crate) fn activity(&self) -> StderrActivity {
+        self.kept.lock().activity
+    }
+
+    pub(crate) fn snapshot(&self) -> TailText {
+        let kept = self.kept.lock();
+        TailText {
+            bytes: kept.ring.to_vec(),
+            cut: kept.activity.bytes > kept.ring.len() as u64,
+            redactor: self.redactor.clone(),
+        }
+    }
+}
+
+/// A copy of the tail. Holds raw bytes; what leaves it is clean.
+#[derive(Clone)]
+pub(crate) struct TailText {
+    bytes: Vec<u8>,
+    /// Something stood before `bytes` once.
+    cut: bool,
+    redactor: Option<Redactor>,
+}
+
+impl TailText {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Decodes, strips control characters, redacts.
+    pub(crate) fn to_text(&self) -> String {
+        let mut bytes = self.bytes.as_slice();
+        if self.cut {
+            // The cut may have gone through a character.
+            let torn = bytes.iter().take(3).take_while(|byte| *byte & 0xC0 == 0x80);
+            bytes = &bytes[torn.count()..];
+        }
+        clean(bytes, self.redactor.as_ref())
+    }
+}
+
+impl fmt::Debug for TailText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({} bytes of stderr)", self.bytes.len())
+    }
+}
+
+/// Makes a text of what a child wrote: lossy UTF-8 without terminal escapes,
+/// control characters (line ends and tabs stay) and bidirectional overrides.
+pub(crate) fn clean(bytes: &[u8], redactor: Option<&Redactor>) -> String {
+    let text = strip(&String::from_utf8_lossy(bytes));
+    match redactor {
+        Some(redact) => redact(text),
+        None => text,
+    }
+}
+
+fn strip(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(char) = rest.next() {
+        match char {
+            '\u{1b}' => skip_escape(&mut rest),
+            '\n' | '\t' => clean.push(char),
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {}
+            _ if char.is_control() => {}
+            _ => clean.push(char),
+        }
+    }
+    clean
+}
+
+/// Skips what follows an escape character: a CSI sequence up to its final
+/// character, an OSC string up to its end, else what a two-character escape
+/// takes. A line end is never skipped, so a torn sequence costs one line.
+fn skip_escape(rest: &mut std::str::Chars<'_>) {
+    let kind = rest.clone().next();
+    if !matches!(kind, Some('[' | ']' | ' '..='Z' | '\\' | '^'..='~')) {
+        return;
+    }
+    rest.next();
+    loop {
+        let done = match (kind, rest.clone().next()) {
+            (_, None | Some('\n')) => return,
+            (Some('['), Some(char)) => ('@'..='~').contains(&char),
+            (Some(']'), Some('\u{1b}')) => {
+                rest.next();
+                rest.clone().next() == Some('\\')
+            }
+            (Some(']'), Some(char)) => char == '\u{7}',
+            _ => return,
+        };
+        if done || rest.clone().next().is_some() {
+            rest.next();
+        }
+        if done {
+            return;
+        }
+    }
+}
+
+/// The last `capacity` bytes of all that was pushed.
+struct Ring {
+    bytes: Vec<u8>,
+    capacity: usize,
+    /// Where the oldest byte is, once the ring is full.
+    start: usize,
+}
+
+impl Ring {
+    fn new(capacity: usize) -> Self {
+        Self {
+            bytes: Vec::new(),
+            capacity,
+            start: 0,
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn push(&mut self, new: &[u8]) {
+        let new = &new[new.len().saturating_sub(self.capacity)..];
+        let (grow, wrap) = new.split_at(new.len().min(self.capacity - self.bytes.len()));
+        self.bytes.extend_from_slice(grow);
+        if wrap.is_empty() {
+            return;
+        }
+        let until_end = wrap.len().min(self.capacity - self.start);
+        let (first, second) = wrap.split_at(until_end);
+        self.bytes[self.start..self.start + first.len()].copy_from_slice(first);
+        self.bytes[..second.len()].copy_from_slice(second);
+        self.start = (self.start + wrap.len()) % self.capacity;
+    }
+
+    fn to_vec(&self) -> Vec<u8> {
+        let (newer, older) = self.bytes.split_at(self.start);
+        [older, newer].concat()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn tail(capacity: usize, pushes: &[&[u8]]) -> StderrTail {
+        let tail = StderrTail::new(capacity, None);
+        for bytes in pushes {
+            tail.push(bytes, Instant::now(), 0);
+        }
+        tail
+    }
+
+    #[track_caller]
+    fn check(capacity: usize, pushes: &[&str], expected: &str) {
+        let pushes: Vec<&[u8]> = pushes.iter().map(|text| text.as_bytes()).collect();
+        assert_eq!(tail(capacity, &pushes).snapshot().to_text(), expected);
+    }
+
+    #[test]
+    fn tails() {
+        check(4, &[], "");
+        check(4, &["ab", "c"], "abc");
+        check(4, &["abcd"], "abcd");
+        check(4, &["abcd", "e"], "bcde");
+        check(4, &["abcdefgh"], "efgh");
+        check(4, &["ab", "cdefg", "h"], "efgh");
+        check(0, &["abc"], "");
+        // The first character that is kept was cut in two.
+        check(4, &["äöü"], "öü");
+        check(3, &["äöü"], "ü");
+        // Torn at the start though nothing was cut: that is how it was written.
+        check(4, &["x"], "x");
+    }
+
+    #[test]
+    fn invalid_text_is_replaced() {
+        let text = tail(8, &[b"a\xffb"]).snapshot().to_text();
+        assert_eq!(text, "a\u{fffd}b");
+    }
+
+    #[test]
+    fn terminal_magic_is_taken_out() {
+        #[track_caller]
+        fn check(input: &str, expected: &str) {
+            assert_eq!(strip(input), expected, "{input:?}");
+        }
+        check("a\tb\r\nc", "a\tb\nc");
+        check("\u{1b}[31mred\u{1b}[0m", "red");
+        check("\u{1b}[38;5;200mpink", "pink");
+        check("\u{1b}]0;title\u{7}text", "text");
+        check("\u{1b}]8;;http://x\u{1b}\\link\u{1b}]8;;\u{1b}\\", "link");
+        check("\u{1b}Mup", "up");
+        check("\u{1b}[31\nnext", "\nnext");
+        check("\u{1b}", "");
+        check("\u{1b}[", "");
+        check("\u{1b}\u{1b}[1mx", "x");
+        check("bell\u{7} nul\0 del\u{7f} c1\u{9b}", "bell nul del c1");
+        check("\u{202e}evil\u{2066}", "evil");
+        check("grüße 👋", "grüße 👋");
+    }
+
+    #[test]
+    fn redaction_sees_the_clean_text() {
+        let redactor: Redactor = Arc::new(|text| text.replace("s3cret", "***"));
+        let tail = StderrTail::new(64, Some(redactor));
+        tail.push(b"key=s3\x1b[1mcret\n", Instant::now(), 0);
+        assert_eq!(tail.snapshot().to_text(), "key=***\n");
+    }
+
+    #[test]
+    fn activity_moves() {
+        let tail = tail(2, &[]);
+        assert_eq!(tail.activity(), StderrActivity::default());
+        let now = Instant::now();
+        tail.push(b"abc", now, 3);
+        let activity = tail.activity();
+        assert_eq!(activity.bytes, 3);
+        assert_eq!(activity.last_at, Some(now));
+        assert_eq!(activity.lines_dropped, 3);
+    }
+
+    proptest! {
+        #[test]
+        fn the_ring_is_the_end_of_all(
+            capacity in 0_usize..20,
+            pushes in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..30), 0..12),
+        ) {
+            let mut ring = Ring::new(capacity);
+            for bytes in &pushes {
+                ring.push(bytes);
+            }
+            let all = pushes.concat();
+            prop_assert_eq!(ring.to_vec(), &all[all.len().saturating_sub(capacity)..]);
+        }
+
+        #[test]
+        fn stripping_never_panics_and_leaves_no_control(text in "[\\PC\u{1b}\u{7}\n\r\\[\\];0-9m]{0,40}") {
+            let clean = strip(&text);
+            prop_assert!(!clean.chars().any(|c| c.is_control() && c != '\n' && c != '\t'));
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Children on Linux and macOS.
+
+mod child;
+mod descendants;
+mod observer;
+mod pipes;
+mod pre_exec;
+mod spawner;
+mod supervisor;
+mod terminal;
+mod ward;
+mod watchdog;
+
+use std::io;
+use std::sync::Arc;
+
+use rustix::process::Signal as Number;
+
+pub use child::{Child, ChildHandle};
+pub use pipes::{ChildStdin, ChildStdout};
+
+use super::stderr_lines::LineFeed;
+use super::stderr_tail::StderrTail;
+use super::{Launch, Signal, SpawnError};
+use child::Shared;
+use pipes::Pipes;
+use ward::Ward;
+
+/// Starts a validated launch.
+pub(super) fn spawn(launch: &Launch) -> Result<Child, SpawnError> {
+    spawn_observed(launch, observer::Means::Best)
+}
+
+fn spawn_observed(launch: &Launch, means: observer::Means) -> Result<Child, SpawnError> {
+    let resources = |source: io::Error| SpawnError::Resources {
+        program: launch.program.clone(),
+        source,
+    };
+    if tokio::runtime::Handle::try_current().is_err() {
+        return Err(SpawnError::NoRuntime {
+            program: launch.program.clone(),
+        });
+    }
+    // All that can fail or panic comes before anything is started.
+    let supervisor = supervisor::supervisor().map_err(resources)?;
+    let pipes = Pipes::open(launch).map_err(resources)?;
+    let lines = match &launch.stderr_lines {
+        Some(callback) => {
+            let feed = LineFeed::start(Arc::clone(callback), launch.stderr_redactor.clone());
+            Some(feed.map_err(resources)?)
+        }
+        None => None,
+    };
+    let tail = StderrTail::new(launch.stderr_capacity, launch.stderr_redactor.clone());
+
+    let (theirs, ours) = (pipes.theirs, pipes.ours);
+    let job = {
+        let launch = launch.clone();
+        move || spawner::start(&launch, theirs)
+    };
+    let started = spawner::run(job).map_err(resources)??;
+
+    let pid = started.leader;
+    let shared = Arc::new(Shared::new(pid, &ours, tail));
+    let (ward, exit) = Ward::new(
+        started,
+        means,
+        Arc::clone(&shared),
+        ours.stderr,
+        lines,
+        launch,
+    );
+    supervisor.adopt(ward);
+    tracing::debug!(process.pid = pid.as_raw_nonzero().get(), process.program = %launch.program.display(), "child started");
+    Ok(Child::new(
+        shared,
+        supervisor,
+        exit,
+        ours.stdin,
+        ours.stdout,
+    ))
+}
+
+fn number(signal: Signal) -> Number {
+    match signal {
+        Signal::Hangup => Number::HUP,
+        Signal::Interrupt => Number::INT,
+        Signal::Quit => Number::QUIT,
+        Signal::Kill => Number::KILL,
+        Signal::User1 => Number::USR1,
+        Signal::User2 => Number::USR2,
+        Signal::Terminate => Number::TERM,
+        Signal::Continue => Number::CONT,
+        Signal::Stop => Number::STOP,
+        Signal::WindowChange => Number::WINCH,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,279 @@
+//! One child in the care of the supervisor, from its start to its reaping.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::process::{Signal as Number, kill_process_group};
+use tokio::sync::watch;
+
+use super::child::Shared;
+use super::descendants::Strays;
+use super::number;
+use super::observer::{Means, Observer, Sighting};
+use super::spawner::Started;
+use super::watchdog::Watchdog;
+use crate::kill_ladder::{Step, Teardown};
+use crate::stderr_lines::LineFeed;
+use crate::{Ending, Exit, ExitStatus, Launch};
+
+/// How often a child is looked at whose exit no descriptor tells.
+pub(super) const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// How much is read from stderr after the exit: as much as a pipe can hold.
+/// A descendant that left the group may write on for ever.
+const MAX_LAST_READ: usize = 1024 * 1024;
+/// How long the exit may be held back for the watchdog to be reaped, so that
+/// no zombie is seen after the exit was told.
+const WATCHDOG_PATIENCE: Duration = Duration::from_secs(1);
+
+/// A child and everything that is done for it.
+pub(super) struct Ward {
+    shared: Arc<Shared>,
+    told: watch::Sender<Option<Exit>>,
+    leader: Observer,
+    teardown: Teardown,
+    stderr: Option<OwnedFd>,
+    lines: Option<LineFeed>,
+    watchdog: Option<Watchdog>,
+    strays: Strays,
+    keeps_group: bool,
+    /// The leader has exited, which was told, and its group lives on.
+    lingers: bool,
+    last: Option<Last>,
+}
+
+/// The leader is reaped; its watchdog is not yet.
+struct Last {
+    exit: Option<Exit>,
+    watchdog: Observer,
+    tell_at: Instant,
+}
+
+/// Tells which of [`Ward::watched`] got ready.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ready {
+    pub(super) exit: bool,
+    pub(super) stderr: bool,
+}
+
+/// What is to become of a ward.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    Keep,
+    Done,
+}
+
+impl Ward {
+    pub(super) fn new(
+        started: Started,
+        means: Means,
+        shared: Arc<Shared>,
+        stderr: Option<OwnedFd>,
+        lines: Option<LineFeed>,
+        launch: &Launch,
+    ) -> (Self, watch::Receiver<Option<Exit>>) {
+        let (told, exit) = watch::channel(None);
+        let ward = Self {
+            shared,
+            told,
+            leader: Observer::new(started.leader, means),
+            teardown: Teardown::new(launch.ladder),
+            stderr,
+            lines,
+            watchdog: started.watchdog,
+            strays: Strays::default(),
+            keeps_group: launch.kept_group,
+            lingers: false,
+            last: None,
+        };
+        (ward, exit)
+    }
+
+    /// Returns the descriptors to wait for: exit and stderr.
+    pub(super) fn watched(&self) -> (Option<BorrowedFd<'_>>, Option<BorrowedFd<'_>>) {
+        match &self.last {
+            Some(last) => (last.watchdog.readiness(), None),
+            None => (
+                self.leader.readiness().filter(|_| !self.lingers),
+                self.stderr.as_ref().map(AsFd::as_fd),
+            ),
+        }
+    }
+
+    /// Returns when to come back though no descriptor is ready.
+    pub(super) fn due(&self, now: Instant) -> Option<Instant> {
+        let look_at = now + LOOK_EVERY;
+        match &self.last {
+            Some(last) if last.watchdog.readiness().is_none() => Some(look_at),
+            Some(last) => last.exit.is_some().then_some(last.tell_at),
+            None if self.lingers => None,
+            None if self.leader.readiness().is_none() => Some(look_at),
+            None => self.teardown.due(),
+        }
+    }
+
+    /// Does what is to be done now.
+    pub(super) fn advance(&mut self, now: Instant, ready: Ready, buffer: &mut [u8]) -> Fate {
+        if self.last.is_some() {
+            return self.reap_watchdog(now, ready);
+        }
+        if ready.stderr {
+            self.read_stderr(now, buffer);
+        }
+        let asked = self.shared.asked();
+        if self.lingers {
+            return match asked {
+                None => Fate::Keep,
+                Some(_) => self.conclude(now, Sighting::Exited, buffer),
+            };
+        }
+        if let Some(ending) = asked {
+            self.teardown.ask(now, ending);
+        }
+        if ready.exit || self.leader.readiness().is_none() {
+            match self.leader.look() {
+                Ok(Sighting::Alive) => {}
+                Ok(Sighting::Exited) if self.keeps_group && asked.is_none() => {
+                    return self.linger(now, buffer);
+                }
+                Ok(sighting) => return self.conclude(now, sighting, buffer),
+                // Who cannot see must not wait.
+                Err(_) => self.teardown.ask(now, Ending::Now),
+            }
+        }
+        while let Some(step) = self.teardown.next_step(now) {
+            self.take(step);
+        }
+        Fate::Keep
+    }
+
+    fn take(&mut self, step: Step) {
+        // Whoever is outside the group will not hear what follows.
+        self.strays.note(self.leader.pid());
+        match step {
+            Step::CloseStdin => self.shared.close_stdin(),
+            Step::Signal(signal) => {
+                self.signal_group(number(signal));
+                // A stopped process would not notice.
+                self.signal_group(Number::CONT);
+            }
+        }
+    }
+
+    /// Only called while the leader is not reaped, so the id is the group's.
+    fn signal_group(&self, number: Number) {
+        // That nobody is left to hear it is fine.
+        let _ = kill_process_group(self.leader.pid(), number);
+    }
+
+    /// The leader has exited and its group lives on: tells, and does not reap.
+    fn linger(&mut self, now: Instant, buffer: &mut [u8]) -> Fate {
+        self.read_last_words(now, buffer);
+        self.shared.close_stdin();
+        let exit = self.exit(self.leader.status());
+        self.told.send_replace(Some(exit));
+        self.lingers = true;
+        Fate::Keep
+    }
+
+    /// The leader has exited: ends the rest of its group, reaps, and tells if it
+    /// was not told before.
+    fn conclude(&mut self, now: Instant, sighting: Sighting, buffer: &mut [u8]) -> Fate {
+        if sighting == Sighting::Exited {
+            self.signal_group(Number::KILL);
+        }
+        self.read_last_words(now, buffer);
+        self.close_stderr();
+        let watchdog = self.watchdog.take().map(Watchdog::dismiss);
+        let status = {
+            // From here on nobody sends a signal to this id any more.
+            let mut ended = self.shared.ended.lock();
+            *ended = true;
+            self.leader.reap().unwrap_or(ExitStatus::Unknown)
+        };
+        self.shared.close_stdin();
+        self.shared.stdout.child_gone();
+        let exit = (!self.lingers).then(|| self.exit(status));
+        match watchdog {
+            None => {
+                if exit.is_some() {
+                    self.told.send_replace(exit);
+                }
+                Fate::Done
+            }
+            Some(watchdog) => {
+                self.last = Some(Last {
+                    exit,
+                    watchdog,
+                    tell_at: now + WATCHDOG_PATIENCE,
+                });
+                Fate::Keep
+            }
+        }
+    }
+
+    fn exit(&self, status: ExitStatus) -> Exit {
+        Exit::new(
+            status,
+            self.teardown.reached(),
+            self.strays.count_alive(),
+            self.shared.tail.snapshot(),
+        )
+    }
+
+    fn reap_watchdog(&mut self, now: Instant, ready: Ready) -> Fate {
+        let Some(last) = &mut self.last else {
+            return Fate::Done;
+        };
+        let look = ready.exit || last.watchdog.readiness().is_none();
+        let reaped = look && last.watchdog.reap().is_some();
+        if (reaped || now >= last.tell_at)
+            && let Some(exit) = last.exit.take()
+        {
+            self.told.send_replace(Some(exit));
+        }
+        if reaped { Fate::Done } else { Fate::Keep }
+    }
+
+    /// Reads what stderr holds, but not for ever.
+    fn read_last_words(&mut self, now: Instant, buffer: &mut [u8]) {
+        let mut read = 0;
+        while read < MAX_LAST_READ {
+            match self.read_stderr(now, buffer) {
+                0 => break,
+                count => read += count,
+            }
+        }
+    }
+
+    /// Reads once; returns how much it was.
+    fn read_stderr(&mut self, now: Instant, buffer: &mut [u8]) -> usize {
+        let Some(stderr) = &self.stderr else {
+            return 0;
+        };
+        match rustix::io::retry_on_intr(|| rustix::io::read(stderr, &mut *buffer)) {
+            Ok(count @ 1..) => {
+                let bytes = &buffer[..count];
+                let dropped = self.lines.as_mut().map_or(0, |lines| {
+                    lines.push(bytes);
+                    lines.dropped()
+                });
+                self.shared.tail.push(bytes, now, dropped);
+                count
+            }
+            Err(Errno::AGAIN) => 0,
+            Ok(0) | Err(_) => {
+                self.close_stderr();
+                0
+            }
+        }
+    }
+
+    fn close_stderr(&mut self) {
+        self.stderr = None;
+        if let Some(mut lines) = self.lines.take() {
+            lines.finish();
+        }
+    }
+}
