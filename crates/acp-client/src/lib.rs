@@ -49,6 +49,17 @@
 //! # }
 //! ```
 
+// Rooms, each built on those below it and on no other:
+//
+//   client                            an agent to start, and what is asked of it
+//   serve, turn                       what the agent asks; prompts and their streams
+//   session                           the sessions of one connection, their state
+//   options                           what a client serves, and how long it waits
+//   connection                        one peer, its process, and how both end
+//   permission, elicitation           what a person is asked, and who answers
+//   files, terminal                   what an agent reads, writes and runs
+//   folders, pending, error, limits   used by all
+
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}
@@ -62,6 +73,7 @@ mod files;
 mod folders;
 pub mod limits;
 mod options;
+mod pending;
 pub mod permission;
 mod serve;
 mod session;
@@ -72,6 +84,7 @@ pub use acp_connection::rpc::Flow;
 pub use acp_connection::{RawLine, Update};
 pub use acp_process::{Environment, Exit, ExitStatus, Launch};
 pub use client::{Activity, Client, ClientEnd, SessionList, SessionPage};
+pub use connection::ClientTimeouts;
 pub use elicitation::{
     Answer, AnswerQuestions, Asking, ElicitationModes, Headless, PendingQuestion, Question,
 };
@@ -79,17 +92,19 @@ pub use error::{AgentDeath, ClientError, ServeError, StartStage};
 pub use files::{FolderFiles, MissingFiles, OpenFiles, ReadFiles, WorkspaceFiles, WriteFiles};
 pub use folders::SessionFolders;
 pub use options::ClientOptions;
+pub use pending::{AgentAsk, Pending};
 pub use permission::{
     Allow, AnswerPermissions, Ask, Decided, DecidedBy, Decision, DecisionLog, PendingPermission,
     PermissionAsk, Policy, Reason, ToolFacts,
 };
 pub use session::{
     Loaded, Loading, Merge, Session, SessionControl, SessionCounters, SessionSetup, SetModelProof,
+    TurnEvent,
 };
 pub use terminal::{
     CommandAsk, LocalTerminals, OpenTerminals, ServeTerminals, SessionTerminals, ShellLines,
 };
 pub use turn::{
     Prompt, PromptResult, SessionEnd, SessionEndCause, Steered, Steering, SteeringError,
-    SteeringFailure, SteeringOutcome, SteeringPrompt, Turn, TurnEvent, Updates,
+    SteeringFailure, SteeringOutcome, SteeringPrompt, Turn, Updates,
 };

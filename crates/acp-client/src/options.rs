@@ -2,23 +2,25 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use acp_protocol::rpc::{Flow, Limits};
 use acp_protocol::v1::{
     AuthCapabilities, BooleanConfigOptionCapabilities, ClientCapabilities,
     ClientSessionCapabilities, CompactionCapabilities, FileSystemCapabilities, Implementation,
-    NoticeCapabilities, SessionConfigOptionsCapabilities, methods,
+    InitializeRequest, NoticeCapabilities, ProtocolVersion, SessionConfigOptionsCapabilities,
+    methods,
 };
 
-use crate::elicitation::{AnswerQuestions, Elicitation, ElicitationModes};
-use crate::files::{DynOpenFiles, DynReadFiles, DynWriteFiles, OpenFiles, ReadFiles, WriteFiles};
-use crate::limits::{
-    AUTHENTICATE_TIMEOUT, CANCEL_GRACE, FIRST_BYTE_TIMEOUT, INITIALIZE_PATIENCE,
-    INITIALIZE_TIMEOUT, LOAD_TIMEOUT, NEW_SESSION_TIMEOUT, REQUEST_TIMEOUT, SPAWN_TIMEOUT,
+use crate::connection::ClientTimeouts;
+use crate::elicitation::{
+    AnswerQuestions, DynAnswerQuestions, ElicitationModes, ElicitationOptions,
 };
+use crate::files::{DynOpenFiles, DynReadFiles, DynWriteFiles, OpenFiles, ReadFiles, WriteFiles};
 use crate::permission::{AnswerPermissions, DecisionLog, DynAnswerPermissions};
 use crate::terminal::{DynOpenTerminals, OpenTerminals};
+
+/// The protocol version this client speaks.
+const VERSION: ProtocolVersion = ProtocolVersion(1);
 
 /// What a client serves, and how long it waits.
 ///
@@ -27,22 +29,21 @@ use crate::terminal::{DynOpenTerminals, OpenTerminals};
 /// protocol wants it (R209).
 #[derive(Clone)]
 pub struct ClientOptions {
-    pub(crate) info: Option<Implementation>,
     pub(crate) permissions: PermissionsBy,
     pub(crate) decisions: DecisionLog,
-    pub(crate) elicitation: Option<Elicitation>,
-    pub(crate) read_files: Option<FilesBy<dyn DynReadFiles>>,
-    pub(crate) write_files: Option<FilesBy<dyn DynWriteFiles>>,
-    pub(crate) files: Option<Arc<dyn DynOpenFiles>>,
+    pub(crate) elicitation: Option<ElicitationOptions>,
+    /// Serves all sessions alike, and goes before the files of a session.
+    pub(crate) read_files: Option<Arc<dyn DynReadFiles>>,
+    pub(crate) write_files: Option<Arc<dyn DynWriteFiles>>,
+    pub(crate) session_files: Option<SessionFiles>,
     pub(crate) terminals: Option<Arc<dyn DynOpenTerminals>>,
-    pub(crate) notices: bool,
-    pub(crate) compaction: bool,
-    pub(crate) boolean_options: bool,
-    pub(crate) terminal_logins: bool,
-    pub(crate) timeouts: Timeouts,
+    pub(crate) timeouts: ClientTimeouts,
     pub(crate) limits: Limits,
     pub(crate) flow: Flow,
     pub(crate) dedup: bool,
+    info: Option<Implementation>,
+    session: ClientSessionCapabilities,
+    auth: AuthCapabilities,
 }
 
 /// Who answers permission requests.
@@ -56,26 +57,11 @@ pub(crate) enum PermissionsBy {
     Reader,
 }
 
-/// Who serves files in one direction.
-pub(crate) enum FilesBy<T: ?Sized> {
-    /// The same for all sessions.
-    All(Arc<T>),
-    /// What was opened for the session.
-    Session,
-}
-
-/// How long the client waits for the agent.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Timeouts {
-    pub(crate) spawn: Duration,
-    pub(crate) first_byte: Duration,
-    pub(crate) initialize: Duration,
-    pub(crate) initialize_patience: Duration,
-    pub(crate) new_session: Duration,
-    pub(crate) load: Duration,
-    pub(crate) authenticate: Duration,
-    pub(crate) request: Duration,
-    pub(crate) cancel_grace: Duration,
+/// Files that are opened for each session.
+#[derive(Clone)]
+pub(crate) struct SessionFiles {
+    pub(crate) open: Arc<dyn DynOpenFiles>,
+    pub(crate) writable: bool,
 }
 
 impl ClientOptions {
@@ -83,32 +69,20 @@ impl ClientOptions {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            info: None,
             permissions: PermissionsBy::Refusal,
             decisions: DecisionLog::new(),
             elicitation: None,
             read_files: None,
             write_files: None,
-            files: None,
+            session_files: None,
             terminals: None,
-            notices: false,
-            compaction: false,
-            boolean_options: false,
-            terminal_logins: false,
-            timeouts: Timeouts {
-                spawn: SPAWN_TIMEOUT,
-                first_byte: FIRST_BYTE_TIMEOUT,
-                initialize: INITIALIZE_TIMEOUT,
-                initialize_patience: INITIALIZE_PATIENCE,
-                new_session: NEW_SESSION_TIMEOUT,
-                load: LOAD_TIMEOUT,
-                authenticate: AUTHENTICATE_TIMEOUT,
-                request: REQUEST_TIMEOUT,
-                cancel_grace: CANCEL_GRACE,
-            },
+            timeouts: ClientTimeouts::default(),
             limits: Limits::default(),
             flow: Flow::Lossless,
             dedup: true,
+            info: None,
+            session: ClientSessionCapabilities::new(),
+            auth: AuthCapabilities::new(),
         }
     }
 
@@ -156,7 +130,12 @@ impl ClientOptions {
         modes: ElicitationModes,
         handler: impl AnswerQuestions,
     ) -> Self {
-        self.elicitation = Some(Elicitation::by_handler(modes, handler));
+        let handler: Arc<dyn DynAnswerQuestions> = Arc::new(handler);
+        self.elicitation = Some(ElicitationOptions {
+            modes,
+            in_sessions: Some(Arc::clone(&handler)),
+            outside: handler,
+        });
         self
     }
 
@@ -172,27 +151,33 @@ impl ClientOptions {
         modes: ElicitationModes,
         outside: impl AnswerQuestions,
     ) -> Self {
-        self.elicitation = Some(Elicitation::by_reader(modes, outside));
+        self.elicitation = Some(ElicitationOptions {
+            modes,
+            in_sessions: None,
+            outside: Arc::new(outside),
+        });
         self
     }
 
     /// Serves files in both directions, for each session its own:
     /// [`WorkspaceFiles`](crate::WorkspaceFiles) for one.
     #[must_use]
-    pub fn with_files(mut self, files: impl OpenFiles) -> Self {
-        self.files = Some(Arc::new(files));
-        self.read_files = Some(FilesBy::Session);
-        self.write_files = Some(FilesBy::Session);
-        self
+    pub fn with_files(self, files: impl OpenFiles) -> Self {
+        self.with_session_files(files, true)
     }
 
     /// Serves files to read, for each session its own, and none to write.
     #[must_use]
     pub fn with_read_only_files(self, files: impl OpenFiles) -> Self {
-        Self {
-            write_files: None,
-            ..self.with_files(files)
-        }
+        self.with_session_files(files, false)
+    }
+
+    fn with_session_files(mut self, files: impl OpenFiles, writable: bool) -> Self {
+        let open = Arc::new(files);
+        self.session_files = Some(SessionFiles { open, writable });
+        self.read_files = None;
+        self.write_files = None;
+        self
     }
 
     /// Serves terminals, for each session its own:
@@ -206,14 +191,14 @@ impl ClientOptions {
     /// Serves `fs/read_text_file`, in the same way for all sessions.
     #[must_use]
     pub fn with_read_files(mut self, files: impl ReadFiles) -> Self {
-        self.read_files = Some(FilesBy::All(Arc::new(files)));
+        self.read_files = Some(Arc::new(files));
         self
     }
 
     /// Serves `fs/write_text_file`, in the same way for all sessions.
     #[must_use]
     pub fn with_write_files(mut self, files: impl WriteFiles) -> Self {
-        self.write_files = Some(FilesBy::All(Arc::new(files)));
+        self.write_files = Some(Arc::new(files));
         self
     }
 
@@ -221,14 +206,14 @@ impl ClientOptions {
     /// the answer.
     #[must_use]
     pub fn with_notices(mut self) -> Self {
-        self.notices = true;
+        self.session.notices = Some(NoticeCapabilities::new());
         self
     }
 
     /// Asks to be told when the agent makes its memory of a session shorter.
     #[must_use]
     pub fn with_compaction(mut self) -> Self {
-        self.compaction = true;
+        self.session.compaction = Some(CompactionCapabilities::new());
         self
     }
 
@@ -236,7 +221,9 @@ impl ClientOptions {
     /// otherwise, or make them a choice of two.
     #[must_use]
     pub fn with_boolean_options(mut self) -> Self {
-        self.boolean_options = true;
+        let boolean = BooleanConfigOptionCapabilities::new();
+        self.session.config_options =
+            Some(SessionConfigOptionsCapabilities::new().with_boolean(boolean));
         self
     }
 
@@ -244,80 +231,14 @@ impl ClientOptions {
     /// they are no matter of the connection.
     #[must_use]
     pub fn with_terminal_logins(mut self) -> Self {
-        self.terminal_logins = true;
+        self.auth.terminal = true;
         self
     }
 
-    /// Sets how long starting the program may take. Default 10 seconds.
+    /// Sets how long the client waits for its agent.
     #[must_use]
-    pub fn with_spawn_timeout(mut self, timeout: Duration) -> Self {
-        self.timeouts.spawn = timeout;
-        self
-    }
-
-    /// Sets how long the agent may be silent before its first byte, whatever
-    /// [`with_initialize_patience`](Self::with_initialize_patience) says. Default 30
-    /// seconds.
-    #[must_use]
-    pub fn with_first_byte_timeout(mut self, timeout: Duration) -> Self {
-        self.timeouts.first_byte = timeout;
-        self
-    }
-
-    /// Sets how long the agent may take to answer `initialize`, whatever it does
-    /// meanwhile.
-    #[must_use]
-    pub fn with_initialize_timeout(self, timeout: Duration) -> Self {
-        self.with_initialize_patience(timeout, timeout)
-    }
-
-    /// Sets how long the agent may be silent before its first byte, how long from there
-    /// until it answers `initialize`, and how long both may take in all while it keeps
-    /// writing to standard error. Default 30 seconds each, and 120 in all.
-    #[must_use]
-    pub fn with_initialize_patience(mut self, silent: Duration, in_all: Duration) -> Self {
-        self.timeouts.first_byte = silent;
-        self.timeouts.initialize = silent;
-        self.timeouts.initialize_patience = in_all;
-        self
-    }
-
-    /// Sets how long the agent may take to open or resume a session. Default 120
-    /// seconds.
-    #[must_use]
-    pub fn with_new_session_timeout(mut self, timeout: Duration) -> Self {
-        self.timeouts.new_session = timeout;
-        self
-    }
-
-    /// Sets how long the agent may take to load a session, not counting the time that
-    /// is taken to read its history. Default 90 seconds.
-    #[must_use]
-    pub fn with_load_timeout(mut self, timeout: Duration) -> Self {
-        self.timeouts.load = timeout;
-        self
-    }
-
-    /// Sets how long a login may take. Default 10 minutes.
-    #[must_use]
-    pub fn with_authenticate_timeout(mut self, timeout: Duration) -> Self {
-        self.timeouts.authenticate = timeout;
-        self
-    }
-
-    /// Sets how long short requests may take: modes, options, close. Default 30
-    /// seconds.
-    #[must_use]
-    pub fn with_request_timeout(mut self, timeout: Duration) -> Self {
-        self.timeouts.request = timeout;
-        self
-    }
-
-    /// Sets after how long a cancelled turn that does not end counts as stuck.
-    /// Default 30 seconds.
-    #[must_use]
-    pub fn with_cancel_grace(mut self, grace: Duration) -> Self {
-        self.timeouts.cancel_grace = grace;
+    pub fn with_timeouts(mut self, timeouts: ClientTimeouts) -> Self {
+        self.timeouts = timeouts;
         self
     }
 
@@ -350,55 +271,47 @@ impl ClientOptions {
     #[must_use]
     pub fn capabilities(&self) -> ClientCapabilities {
         let files = FileSystemCapabilities::new()
-            .with_read_text_file(self.read_files.is_some())
-            .with_write_text_file(self.write_files.is_some());
+            .with_read_text_file(self.serves(methods::FS_READ_TEXT_FILE))
+            .with_write_text_file(self.serves(methods::FS_WRITE_TEXT_FILE));
         let mut capabilities = ClientCapabilities::new()
             .with_fs(files)
             .with_terminal(self.terminals.is_some());
         if let Some(elicitation) = &self.elicitation {
             capabilities = capabilities.with_elicitation(elicitation.capabilities());
         }
-        let mut session = ClientSessionCapabilities::new();
-        if self.notices {
-            session = session.with_notices(NoticeCapabilities::new());
+        if self.session != ClientSessionCapabilities::new() {
+            capabilities = capabilities.with_session(self.session.clone());
         }
-        if self.compaction {
-            session = session.with_compaction(CompactionCapabilities::new());
-        }
-        if self.boolean_options {
-            let boolean = BooleanConfigOptionCapabilities::new();
-            session = session
-                .with_config_options(SessionConfigOptionsCapabilities::new().with_boolean(boolean));
-        }
-        if session != ClientSessionCapabilities::new() {
-            capabilities = capabilities.with_session(session);
-        }
-        if self.terminal_logins {
-            capabilities = capabilities.with_auth(AuthCapabilities::new().with_terminal(true));
+        if self.auth != AuthCapabilities::new() {
+            capabilities = capabilities.with_auth(self.auth.clone());
         }
         capabilities
     }
 
-    /// Tells whether a method of files or terminals is configured.
+    /// Introduces this client.
+    pub(crate) fn initialize_request(&self) -> InitializeRequest {
+        let mut request =
+            InitializeRequest::new(VERSION).with_client_capabilities(self.capabilities());
+        request.client_info = self.info.clone();
+        request
+    }
+
+    /// Tells whether a method is served.
     pub(crate) fn serves(&self, method: &str) -> bool {
+        let files = self.session_files.as_ref();
         match method {
-            methods::FS_READ_TEXT_FILE => self.read_files.is_some(),
-            methods::FS_WRITE_TEXT_FILE => self.write_files.is_some(),
+            methods::SESSION_REQUEST_PERMISSION => true,
+            methods::ELICITATION_CREATE => self.elicitation.is_some(),
+            methods::FS_READ_TEXT_FILE => self.read_files.is_some() || files.is_some(),
+            methods::FS_WRITE_TEXT_FILE => {
+                self.write_files.is_some() || files.is_some_and(|files| files.writable)
+            }
             methods::TERMINAL_CREATE
             | methods::TERMINAL_OUTPUT
             | methods::TERMINAL_WAIT_FOR_EXIT
             | methods::TERMINAL_KILL
             | methods::TERMINAL_RELEASE => self.terminals.is_some(),
             _ => false,
-        }
-    }
-}
-
-impl<T: ?Sized> Clone for FilesBy<T> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::All(files) => Self::All(Arc::clone(files)),
-            Self::Session => Self::Session,
         }
     }
 }

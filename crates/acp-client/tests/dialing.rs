@@ -4,7 +4,7 @@ mod support;
 
 use std::time::Duration;
 
-use acp_client::{Client, ClientEnd, ClientError, ClientOptions, StartStage};
+use acp_client::{Client, ClientEnd, ClientError, ClientOptions, ClientTimeouts, StartStage};
 use acp_protocol::v1::Implementation;
 use serde_json::json;
 use support::{dialed, open, pair};
@@ -155,7 +155,10 @@ async fn an_agent_that_says_nothing_is_given_up() {
 
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_speaks_has_its_time_to_answer_and_no_more() {
-    let options = ClientOptions::new().with_first_byte_timeout(10 * SECOND);
+    let options = ClientOptions::new().with_timeouts(ClientTimeouts {
+        first_byte: 10 * SECOND,
+        ..ClientTimeouts::default()
+    });
     let (client, mut agent) = pair(options);
     let start = tokio::time::Instant::now();
     let serve = async {
@@ -182,7 +185,8 @@ async fn an_agent_that_speaks_has_its_time_to_answer_and_no_more() {
 
 #[tokio::test(start_paused = true)]
 async fn a_time_that_is_given_holds_for_the_whole_start() {
-    let options = ClientOptions::new().with_initialize_timeout(20 * SECOND);
+    let options =
+        ClientOptions::new().with_timeouts(ClientTimeouts::default().with_initialize(20 * SECOND));
     let (client, mut agent) = pair(options);
     let start = tokio::time::Instant::now();
     let serve = async {

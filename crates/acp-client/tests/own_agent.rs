@@ -62,7 +62,7 @@ async fn run(options: ClientOptions, answer: impl Fn(PendingQuestion)) -> (Vec<S
                 _ => continue,
             },
             TurnEvent::Question(pending) => {
-                let asked = pending.question().message().to_owned();
+                let asked = pending.ask().message().to_owned();
                 answer(pending);
                 format!("asks: {asked}")
             }
@@ -79,7 +79,7 @@ async fn a_reader_answers_forms_and_hears_the_end_of_links() {
     let options = ClientOptions::new()
         .with_elicitation_in_stream(ElicitationModes::BOTH, Headless::default());
     let (seen, client) = run(options, |pending| {
-        let answer = match pending.question().asking() {
+        let answer = match pending.ask().asking() {
             Asking::Form(form) => {
                 assert!(form.is_answerable() && form.is_required("database"));
                 assert!(!form.is_required("name"));

@@ -5,7 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use acp_client::{Client, ClientEnd, ClientError, ClientOptions, ExitStatus, Launch};
+use acp_client::{
+    Client, ClientEnd, ClientError, ClientOptions, ClientTimeouts, ExitStatus, Launch,
+};
 
 /// What every agent here can do: hear one line, whose id is then in `id`, and answer it.
 const PRELUDE: &str = r#"
@@ -145,16 +147,23 @@ async fn an_attempt_that_failed_can_be_made_again() {
 async fn a_start_that_moves_on_standard_error_gets_more_time() {
     let slow = "for n in 1 2 3 4 5 6; do echo fetching >&2; sleep 0.2; done; hear; answer '{\"protocolVersion\":1}'; hear";
     // A time that is given is final, whatever the agent writes.
-    let given = ClientOptions::new().with_initialize_timeout(SECOND / 2);
+    let given =
+        ClientOptions::new().with_timeouts(ClientTimeouts::default().with_initialize(SECOND / 2));
     let error = Client::new(launch(slow), given).dial().await.unwrap_err();
     assert!(matches!(error, ClientError::StartTimeout { .. }), "{error}");
     assert!(error.stderr_tail().unwrap().starts_with("fetching\n"));
-    let patient = ClientOptions::new().with_initialize_patience(SECOND / 2, 30 * SECOND);
+    let patient = ClientOptions::new().with_timeouts(ClientTimeouts {
+        initialize_in_all: 30 * SECOND,
+        ..ClientTimeouts::default().with_initialize(SECOND / 2)
+    });
     let client = Client::new(launch(slow), patient);
     client.dial().await.unwrap();
     client.close().await;
     // And one that stands still does not.
-    let patient = ClientOptions::new().with_initialize_patience(SECOND / 2, 30 * SECOND);
+    let patient = ClientOptions::new().with_timeouts(ClientTimeouts {
+        initialize_in_all: 30 * SECOND,
+        ..ClientTimeouts::default().with_initialize(SECOND / 2)
+    });
     let since = Instant::now();
     let error = Client::new(launch("echo fetching >&2; hear; hear"), patient)
         .dial()
@@ -178,7 +187,10 @@ fn a_program_that_the_system_does_not_start_in_time_is_given_up() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("pid");
         let script = format!("echo $$ > {}; sleep 600", file.display());
-        let options = ClientOptions::new().with_spawn_timeout(Duration::ZERO);
+        let options = ClientOptions::new().with_timeouts(ClientTimeouts {
+            spawn: Duration::ZERO,
+            ..ClientTimeouts::default()
+        });
         let error = Client::new(launch(&script), options)
             .dial()
             .await

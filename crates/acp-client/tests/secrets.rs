@@ -97,12 +97,12 @@ async fn no_word_of_a_question_or_an_answer_is_logged() {
         let Some(TurnEvent::Question(pending)) = event else {
             panic!("a question");
         };
-        let answer = match pending.question().form() {
+        let answer = match pending.ask().form() {
             Some(_) => Answer::accept().with("canary of a field", "canary of a value"),
             None => Answer::accept(),
         };
         let shown = Answer::accept().with("name", "canary of a value");
-        tracing::info!(?shown, asking = ?pending.question().asking(), "answering");
+        tracing::info!(?shown, asking = ?pending.ask().asking(), "answering");
         pending.answer(answer).unwrap();
         assert_eq!(agent.result(id).await["action"], "accept");
     }

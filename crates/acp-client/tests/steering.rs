@@ -5,7 +5,8 @@ mod support;
 use std::time::Duration;
 
 use acp_client::{
-    ClientOptions, SteeringFailure, SteeringOutcome, SteeringPrompt, Turn, TurnEvent,
+    ClientOptions, ClientTimeouts, SteeringFailure, SteeringOutcome, SteeringPrompt, Turn,
+    TurnEvent,
 };
 use acp_protocol::rpc::{ErrorCode, ReceiveSeq};
 use acp_protocol::v1::ContentBlock;
@@ -309,7 +310,10 @@ async fn it_is_waited_for_while_the_turn_runs_and_a_while_longer() {
     let (_client, session, mut agent) = opened(ClientOptions::new()).await;
     assert_eq!(give_up_after(&mut agent, session).await, 30 * SECOND);
 
-    let options = ClientOptions::new().with_request_timeout(5 * SECOND);
+    let options = ClientOptions::new().with_timeouts(ClientTimeouts {
+        request: 5 * SECOND,
+        ..ClientTimeouts::default()
+    });
     let (_client, session, mut agent) = opened(options).await;
     let start = tokio::time::Instant::now();
     let steering = session.control().steer("no turn runs");

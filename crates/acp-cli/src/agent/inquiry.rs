@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use acp_client::{Client, ClientOptions, Session};
+use acp_client::{Client, ClientOptions, ClientTimeouts, Session};
 use acp_harness::login::AuthPolicy;
 use acp_harness::turn::{Opening, TurnError};
 use acp_protocol::v1::{Implementation, InitializeResponse, SessionConfigOption, SessionModeState};
@@ -143,9 +143,10 @@ fn options(start: Option<Time>) -> ClientOptions {
         .with_info(Implementation::new("acp", env!("CARGO_PKG_VERSION")))
         .with_terminal_logins();
     match start.map(Duration::from) {
-        Some(time) => options
-            .with_initialize_timeout(time)
-            .with_new_session_timeout(time),
+        Some(time) => options.with_timeouts(ClientTimeouts {
+            new_session: time,
+            ..ClientTimeouts::default().with_initialize(time)
+        }),
         None => options,
     }
 }

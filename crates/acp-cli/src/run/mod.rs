@@ -16,7 +16,7 @@ mod watch;
 use std::path::Path;
 use std::time::Duration;
 
-use acp_client::{Client, ClientOptions};
+use acp_client::{Client, ClientOptions, ClientTimeouts};
 use acp_harness::limits::HEADLESS_LOGIN_TIMEOUT;
 use acp_protocol::rpc::Limits;
 use acp_protocol::v1::{ContentBlock, Implementation};
@@ -268,19 +268,21 @@ impl Run {
 }
 
 fn client_options(start_timeout: Option<Duration>) -> ClientOptions {
-    let mut options = ClientOptions::new()
+    let mut timeouts = ClientTimeouts {
+        authenticate: HEADLESS_LOGIN_TIMEOUT,
+        ..ClientTimeouts::default()
+    };
+    if let Some(time) = start_timeout {
+        timeouts = timeouts.with_initialize(time);
+        timeouts.new_session = time;
+    }
+    ClientOptions::new()
         .with_info(Implementation::new("acp", env!("CARGO_PKG_VERSION")))
         .with_notices()
         .with_boolean_options()
-        .with_authenticate_timeout(HEADLESS_LOGIN_TIMEOUT)
+        .with_timeouts(timeouts)
         // As in any pipe, a slow reader of our output slows the agent, and loses nothing.
-        .with_limits(Limits::default().with_patience(None));
-    if let Some(time) = start_timeout {
-        options = options
-            .with_initialize_timeout(time)
-            .with_new_session_timeout(time);
-    }
-    options
+        .with_limits(Limits::default().with_patience(None))
 }
 
 #[cfg(test)]

@@ -197,7 +197,7 @@ impl Watch<'_> {
         if !pending.is_open() {
             return Ok(());
         }
-        let question = pending.question().clone();
+        let question = pending.ask().clone();
         let Some(person) = self.person.as_deref_mut() else {
             let answer = self.consent.headless.decide(&question);
             let answered = Answered::headless(&question, &answer);

@@ -2,7 +2,8 @@
 
 use acp_protocol::rpc::ReceiveSeq;
 
-use crate::{Client, ClientError};
+use super::Client;
+use crate::error::ClientError;
 
 /// What moves on a connection; see [`Client::activity`].
 ///
@@ -27,7 +28,7 @@ impl Client {
     /// As [`agent`](Self::agent).
     pub fn activity(&self) -> Result<Activity, ClientError> {
         let lease = self.lease()?;
-        let peer = lease.connection().peer();
+        let peer = &lease.connection.peer;
         Ok(Activity {
             received: peer.received(),
             requested: peer.stats().requests_received,

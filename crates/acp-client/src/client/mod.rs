@@ -1,28 +1,28 @@
-//! The client: an agent to start, and the connection to it.
+//! The client: an agent to start, the connection to it, and what is asked of it besides
+//! work in a session.
 
 mod activity;
 mod requests;
 mod session_list;
 
 use std::fmt;
-use std::pin::Pin;
 use std::sync::{Arc, Weak};
 
-use acp_process::{Exit, Launch};
+use acp_process::{Ending, Exit, Launch};
 use acp_protocol::v1::{InitializeResponse, SessionId};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::watch;
+use tokio::sync::{OnceCell, watch};
 
-use crate::connection::dial;
-use crate::connection::{Connection, Lease};
+use crate::connection::{Origin, Pipes};
 use crate::elicitation::LinkStats;
 use crate::error::{AgentDeath, ClientError};
 use crate::options::ClientOptions;
 use crate::permission::DecisionLog;
-use crate::session;
-use crate::session::{Loading, SetModelProof};
-use crate::{Session, SessionCounters, SessionSetup};
+use crate::serve::AgentRequests;
+use crate::session::{
+    self, Lease, Loading, Session, SessionCounters, SessionSetup, Sessions, SetModelProof,
+};
 
 pub use activity::Activity;
 pub use session_list::{SessionList, SessionPage};
@@ -41,31 +41,13 @@ pub struct Client {
 }
 
 struct Inner {
-    target: Target,
+    origin: Origin,
     options: Arc<ClientOptions>,
-    state: watch::Sender<State>,
+    /// What keeps the connection up, once it is made.
+    dialed: OnceCell<Arc<Lease>>,
+    end: watch::Sender<Option<ClientEnd>>,
     /// The newest connection, also while it is being made: what is to be ended.
-    current: Mutex<Option<Arc<Connection>>>,
-}
-
-/// Where a connection comes from.
-pub(crate) enum Target {
-    /// A program, started for each attempt.
-    Launch(Box<Launch>),
-    /// A pair of streams, good for one attempt.
-    Streams(Mutex<Option<Streams>>),
-}
-
-pub(crate) type Reader = Pin<Box<dyn AsyncRead + Send>>;
-pub(crate) type Writer = Pin<Box<dyn AsyncWrite + Send>>;
-type Streams = (Reader, Writer);
-
-#[derive(Clone)]
-enum State {
-    Idle,
-    Dialing,
-    Ready(Arc<Lease>),
-    Closed(ClientEnd),
+    current: Mutex<Option<Arc<Sessions>>>,
 }
 
 /// How a client came to its end.
@@ -91,7 +73,7 @@ impl Client {
     /// Creates a client for an agent that is to be started.
     #[must_use]
     pub fn new(launch: Launch, options: ClientOptions) -> Self {
-        Self::to(Target::Launch(Box::new(launch)), options)
+        Self::to(Origin::Launch(Box::new(launch)), options)
     }
 
     /// Creates a client over streams that lead to an agent already, for one
@@ -102,16 +84,21 @@ impl Client {
         R: AsyncRead + Send + 'static,
         W: AsyncWrite + Send + 'static,
     {
-        let streams: Streams = (Box::pin(reader), Box::pin(writer));
-        Self::to(Target::Streams(Mutex::new(Some(streams))), options)
+        let pipes = Pipes {
+            reader: Box::pin(reader),
+            writer: Box::pin(writer),
+            child: None,
+        };
+        Self::to(Origin::Streams(Mutex::new(Some(pipes))), options)
     }
 
-    fn to(target: Target, options: ClientOptions) -> Self {
+    fn to(origin: Origin, options: ClientOptions) -> Self {
         Self {
             inner: Arc::new(Inner {
-                target,
+                origin,
                 options: Arc::new(options),
-                state: watch::Sender::new(State::Idle),
+                dialed: OnceCell::new(),
+                end: watch::Sender::new(None),
                 current: Mutex::new(None),
             }),
         }
@@ -134,24 +121,13 @@ impl Client {
     /// A caller that gives up while others wait leaves the attempt to the next of
     /// them, which starts anew.
     pub async fn dial(&self) -> Result<Arc<InitializeResponse>, ClientError> {
-        let mut state = self.inner.state.subscribe();
-        loop {
-            let now = state.borrow_and_update().clone();
-            match now {
-                State::Ready(lease) => return agent_of(&lease),
-                State::Closed(end) => return Err(end.into()),
-                State::Dialing => {
-                    // An error means that the sender, which we hold, is gone.
-                    let _ = state.changed().await;
-                }
-                State::Idle => {
-                    if let Some(attempt) = Attempt::claim(&self.inner) {
-                        let lease = attempt.run().await?;
-                        return agent_of(&lease);
-                    }
-                }
-            }
-        }
+        let dialing = self.inner.dialed.get_or_try_init(|| self.inner.dial());
+        let lease = tokio::select! {
+            biased;
+            end = self.done() => return Err(end.into()),
+            lease = dialing => lease?,
+        };
+        lease.connection.agent().cloned()
     }
 
     /// Returns what the agent said of itself.
@@ -160,8 +136,7 @@ impl Client {
     ///
     /// [`ClientError::NotDialed`] before it did, [`ClientError::Closed`] afterwards.
     pub fn agent(&self) -> Result<Arc<InitializeResponse>, ClientError> {
-        let lease = self.lease()?;
-        agent_of(&lease)
+        self.lease()?.connection.agent().cloned()
     }
 
     /// Finds the proof that the agent knows `session/set_model`: `key` stands in the
@@ -172,7 +147,8 @@ impl Client {
     /// [`ClientError::SetModelUnsupported`] when it does not; else as
     /// [`agent`](Self::agent).
     pub fn set_model_proof(&self, key: &str) -> Result<SetModelProof, ClientError> {
-        SetModelProof::find(self.lease()?.connection(), key)
+        let lease = self.lease()?;
+        SetModelProof::find(&lease, key)
     }
 
     /// Returns the newest decisions about permissions, of all sessions.
@@ -187,20 +163,15 @@ impl Client {
     ///
     /// As [`agent`](Self::agent).
     pub fn link_stats(&self) -> Result<LinkStats, ClientError> {
-        let lease = self.lease()?;
-        Ok(lease.connection().elicitations().link_stats())
+        Ok(self.lease()?.links.stats())
     }
 
     /// Returns what became of the updates of all sessions so far; nothing before the
     /// client is connected.
     #[must_use]
     pub fn counters(&self) -> SessionCounters {
-        let connection = self.inner.current().clone();
-        connection.map_or_else(SessionCounters::default, |connection| {
-            connection
-                .counters()
-                .of_client(|| connection.peer().stats())
-        })
+        let sessions = self.inner.current.lock().clone();
+        sessions.map_or_else(SessionCounters::default, |sessions| sessions.counters())
     }
 
     /// Opens a session; a path is enough to describe what it works with.
@@ -279,10 +250,11 @@ impl Client {
     ///
     /// Dropped while it waits, the agent is ended in the background.
     pub async fn close(&self) -> Option<Exit> {
-        let (connection, _lease) = self.inner.retire()?;
-        connection.close_sessions().await;
-        connection.hang_up();
-        match connection.child() {
+        // Dropped, it ends the connection.
+        let sessions = Lease::new(&self.inner.retire()?);
+        sessions.close_all().await;
+        sessions.connection.peer.close();
+        match &sessions.connection.child {
             Some(child) => Some(child.close_and_wait().await),
             None => None,
         }
@@ -294,15 +266,13 @@ impl Client {
     ///
     /// Dropped while it waits, they are killed all the same.
     pub async fn kill(&self) -> Option<Exit> {
-        // The lease keeps the connection up: an agent that saw the end of its input would
-        // take it as a hint to do something.
-        let (connection, _lease) = self.inner.retire()?;
-        let exit = match connection.child() {
+        // The connection goes last: an agent that saw the end of its input would take it
+        // as a hint to do something.
+        let sessions = Lease::new(&self.inner.retire()?);
+        match &sessions.connection.child {
             Some(child) => Some(child.kill_now().await),
             None => None,
-        };
-        connection.hang_up();
-        exit
+        }
     }
 
     /// Returns how the newest line began that the agent wrote to standard output and
@@ -312,7 +282,8 @@ impl Client {
     /// standard error, it may hold secrets.
     #[must_use]
     pub fn noise(&self) -> Option<Arc<str>> {
-        self.inner.current().as_ref()?.peer().noise()
+        let sessions = self.inner.current.lock().clone();
+        sessions?.connection.peer.noise()
     }
 
     /// Waits for the end of the client: it was closed, or the agent went away.
@@ -323,138 +294,81 @@ impl Client {
     ///
     /// Cancel-safe.
     pub async fn done(&self) -> ClientEnd {
-        let mut state = self.inner.state.subscribe();
-        loop {
-            if let State::Closed(end) = &*state.borrow_and_update() {
-                return end.clone();
-            }
-            // An error means that the sender, which we hold, is gone.
-            let _ = state.changed().await;
-        }
+        let mut end = self.inner.end.subscribe();
+        let end = end.wait_for(Option::is_some).await;
+        // An error means that the sender, which we hold, is gone.
+        end.ok()
+            .and_then(|end| end.clone())
+            .unwrap_or(ClientEnd::Closed)
     }
 
     pub(crate) fn lease(&self) -> Result<Arc<Lease>, ClientError> {
-        match &*self.inner.state.borrow() {
-            State::Ready(lease) => Ok(Arc::clone(lease)),
-            State::Closed(end) => Err(end.clone().into()),
-            State::Idle | State::Dialing => Err(ClientError::NotDialed),
+        if let Some(end) = &*self.inner.end.borrow() {
+            return Err(end.clone().into());
         }
+        let dialed = self.inner.dialed.get();
+        dialed.cloned().ok_or(ClientError::NotDialed)
     }
 }
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = match &*self.inner.state.borrow() {
-            State::Idle => "idle",
-            State::Dialing => "dialing",
-            State::Ready(_) => "ready",
-            State::Closed(_) => "closed",
-        };
         f.debug_struct("Client")
-            .field("state", &state)
+            .field("dialed", &self.inner.dialed.initialized())
+            .field("end", &*self.inner.end.borrow())
             .finish_non_exhaustive()
     }
 }
 
 impl Inner {
-    /// Closes the client for everybody, and returns what is to be ended, still up.
-    fn retire(&self) -> Option<(Arc<Connection>, Option<Arc<Lease>>)> {
-        let mut lease = None;
-        self.state.send_if_modified(|state| {
-            if let State::Closed(_) = state {
-                return false;
-            }
-            if let State::Ready(ready) = std::mem::replace(state, State::Closed(ClientEnd::Closed))
-            {
-                lease = Some(ready);
-            }
-            true
+    /// Connects once. Dropped, or failed, it ends what it started.
+    async fn dial(self: &Arc<Self>) -> Result<Arc<Lease>, ClientError> {
+        let options = Arc::clone(&self.options);
+        let pipes = self.origin.open(&options.timeouts).await?;
+        let sessions = Sessions::start(pipes, Arc::clone(&options), |sessions| {
+            AgentRequests::new(sessions, options)
         });
-        let connection = self.current().clone()?;
-        Some((connection, lease))
-    }
-
-    fn current(&self) -> MutexGuard<'_, Option<Arc<Connection>>> {
-        self.current.lock()
-    }
-}
-
-/// The right to dial. Given back on drop, so that the next caller can.
-struct Attempt<'a> {
-    inner: &'a Arc<Inner>,
-}
-
-impl<'a> Attempt<'a> {
-    fn claim(inner: &'a Arc<Inner>) -> Option<Self> {
-        let claimed = inner.state.send_if_modified(|state| {
-            let idle = matches!(state, State::Idle);
-            if idle {
-                *state = State::Dialing;
+        let lease = Lease::new(&sessions);
+        *self.current.lock() = Some(Arc::clone(&sessions));
+        let connection = &sessions.connection;
+        let request = self.options.initialize_request();
+        let introduced = connection.initialize(&request, &self.options.timeouts);
+        if let Err(error) = introduced.await {
+            if let Some(child) = &connection.child {
+                child.end(Ending::Abort);
             }
-            idle
-        });
-        claimed.then_some(Self { inner })
-    }
-
-    async fn run(self) -> Result<Arc<Lease>, ClientError> {
-        let inner = self.inner;
-        let mut state = inner.state.subscribe();
-        let dialed = dial::attempt(&inner.target, &inner.options, |connection| {
-            *inner.current() = Some(Arc::clone(connection));
-        });
-        let lease = tokio::select! {
-            biased;
-            _ = state.wait_for(|state| matches!(state, State::Closed(_))) => return Err(ClientError::Closed),
-            lease = dialed => lease?,
-        };
-        let in_time = inner.state.send_if_modified(|state| {
-            let dialing = matches!(state, State::Dialing);
-            if dialing {
-                *state = State::Ready(Arc::clone(&lease));
-            }
-            dialing
-        });
-        if !in_time {
+            return Err(error);
+        }
+        // Closed meanwhile, perhaps before there was something to end.
+        if self.end.borrow().is_some() {
             return Err(ClientError::Closed);
         }
-        tokio::spawn(note_death(
-            Arc::downgrade(inner),
-            Arc::clone(lease.connection()),
-        ));
+        tokio::spawn(note_death(Arc::downgrade(self), sessions));
         Ok(lease)
     }
-}
 
-impl Drop for Attempt<'_> {
-    fn drop(&mut self) {
-        self.inner.state.send_if_modified(|state| {
-            let unfinished = matches!(state, State::Dialing);
-            if unfinished {
-                *state = State::Idle;
+    /// Closes the client for everybody, and returns what is to be ended, still up.
+    fn retire(&self) -> Option<Arc<Sessions>> {
+        self.finish(ClientEnd::Closed);
+        self.current.lock().clone()
+    }
+
+    /// Notes the end, if it is the first.
+    fn finish(&self, end: ClientEnd) {
+        self.end.send_if_modified(|known| {
+            let first = known.is_none();
+            if first {
+                *known = Some(end);
             }
-            unfinished
+            first
         });
     }
 }
 
 /// Closes the client when its agent goes away.
-async fn note_death(inner: Weak<Inner>, connection: Arc<Connection>) {
-    let death = connection.ended().await;
-    if let Some(inner) = inner.upgrade() {
-        inner.state.send_if_modified(|state| match state {
-            State::Closed(_) => false,
-            _ => {
-                *state = State::Closed(ClientEnd::Died(death));
-                true
-            }
-        });
+async fn note_death(client: Weak<Inner>, sessions: Arc<Sessions>) {
+    let death = sessions.connection.ended().await;
+    if let Some(client) = client.upgrade() {
+        client.finish(ClientEnd::Died(death));
     }
-}
-
-fn agent_of(lease: &Lease) -> Result<Arc<InitializeResponse>, ClientError> {
-    lease
-        .connection()
-        .agent()
-        .cloned()
-        .ok_or(ClientError::NotDialed)
 }

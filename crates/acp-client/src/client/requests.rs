@@ -5,8 +5,9 @@ use acp_protocol::v1::{
     LogoutRequest, SessionId,
 };
 
+use super::{Client, SessionList};
 use crate::connection::Capability;
-use crate::{Client, ClientError, SessionList};
+use crate::error::ClientError;
 
 impl Client {
     /// Logs in, by one of the methods the agent told of in
@@ -28,7 +29,6 @@ impl Client {
     pub async fn authenticate(&self, method: impl Into<AuthMethodId>) -> Result<(), ClientError> {
         let method = method.into();
         let lease = self.lease()?;
-        let connection = lease.connection();
         let agent = self.agent()?;
         let offered = agent.auth_methods.iter().filter_map(|known| match known {
             AuthMethod::Agent(known) => Some(&known.id),
@@ -40,10 +40,9 @@ impl Client {
                 offered: offered.cloned().collect(),
             });
         }
-        let limit = connection.options().timeouts.authenticate;
-        connection
-            .call(&AuthenticateRequest::new(method), limit)
-            .await?;
+        let limit = lease.options.timeouts.authenticate;
+        let request = AuthenticateRequest::new(method);
+        lease.connection.call(&request, limit).await?;
         Ok(())
     }
 
@@ -59,10 +58,8 @@ impl Client {
     /// As [`authenticate`](Self::authenticate).
     pub async fn logout(&self) -> Result<(), ClientError> {
         let lease = self.lease()?;
-        let connection = lease.connection();
-        Capability::Logout.require_in(connection.offers()?)?;
-        let limit = connection.options().timeouts.request;
-        connection.call(&LogoutRequest::new(), limit).await?;
+        lease.connection.require(Capability::Logout)?;
+        lease.request(&LogoutRequest::new()).await?;
         Ok(())
     }
 
@@ -87,15 +84,11 @@ impl Client {
     pub async fn close_session(&self, session: impl Into<SessionId>) -> Result<(), ClientError> {
         let session = named(session.into())?;
         let lease = self.lease()?;
-        let connection = lease.connection();
-        if let Some(open) = connection.registry().find(&session) {
+        if let Some(open) = lease.find(&session) {
             return open.close().await;
         }
-        Capability::Close.require_in(connection.offers()?)?;
-        let limit = connection.options().timeouts.request;
-        connection
-            .call(&CloseSessionRequest::new(session), limit)
-            .await?;
+        lease.connection.require(Capability::Close)?;
+        lease.request(&CloseSessionRequest::new(session)).await?;
         Ok(())
     }
 
@@ -115,13 +108,9 @@ impl Client {
     pub async fn delete_session(&self, session: impl Into<SessionId>) -> Result<(), ClientError> {
         let session = named(session.into())?;
         let lease = self.lease()?;
-        let connection = lease.connection();
-        Capability::Delete.require_in(connection.offers()?)?;
-        let open = connection.registry().find(&session);
-        let limit = connection.options().timeouts.request;
-        connection
-            .call(&DeleteSessionRequest::new(session), limit)
-            .await?;
+        lease.connection.require(Capability::Delete)?;
+        let open = lease.find(&session);
+        lease.request(&DeleteSessionRequest::new(session)).await?;
         if let Some(open) = open {
             open.forget();
         }

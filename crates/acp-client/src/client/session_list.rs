@@ -8,10 +8,11 @@ use std::vec;
 
 use acp_protocol::v1::{ListSessionsRequest, SessionInfo};
 
+use super::Client;
 use crate::connection::Capability;
+use crate::error::ClientError;
 use crate::limits::MAX_LIST_PAGES;
 use crate::session::path_text;
-use crate::{Client, ClientError};
 
 /// Lists the sessions an agent remembers; see [`Client::list_sessions`].
 ///
@@ -133,10 +134,8 @@ impl SessionList {
             request = request.with_cwd(path_text(cwd.clone())?);
         }
         let lease = self.client.lease()?;
-        let connection = lease.connection();
-        Capability::List.require_in(connection.offers()?)?;
-        let limit = connection.options().timeouts.request;
-        let (_, answer) = connection.call(&request, limit).await?;
+        lease.connection.require(Capability::List)?;
+        let (_, answer) = lease.request(&request).await?;
         self.pages += 1;
         self.page = Vec::new().into_iter();
         // An empty cursor leads nowhere.

@@ -1,141 +1,95 @@
-//! One living connection to one agent: its peer, its process, and how it ends.
+//! One connection to one agent: its peer, its process, and how it ends.
+//!
+//! It knows no session. Whoever starts a connection gives it a handler for what the agent
+//! asks, and a guard that is dropped when it has ended.
 
 mod capability;
-pub(crate) mod dial;
+mod dial;
+mod timeouts;
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use acp_connection::{Peer, connect};
+use acp_connection::{Handler, Peer, connect};
 use acp_process::{ChildHandle, Exit};
 use acp_protocol::method::Request;
-use acp_protocol::rpc::{CallError, CallFacts, CloseCause, ErrorCode, Role};
+use acp_protocol::rpc::{CallError, CallFacts, CloseCause, ErrorCode, Limits, Role};
 use acp_protocol::v1::{AgentCapabilities, InitializeResponse};
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
-use tokio::sync::{OnceCell, watch};
-use tokio::task::JoinSet;
+use tokio::sync::{SetOnce, watch};
 use tokio::time::timeout;
+use tokio_util::io::InspectReader;
 
 use crate::error::{AgentDeath, ClientError};
-use crate::limits::{CLOSE_SESSIONS_TIMEOUT, DEATH_GRACE};
-use crate::options::ClientOptions;
-use crate::serve::Dispatch;
-use crate::serve::Elicitations;
-use crate::session::CounterBook;
-use crate::session::Registry;
+use crate::limits::DEATH_GRACE;
 
 pub(crate) use capability::Capability;
+pub(crate) use dial::{Origin, Pipes};
+pub use timeouts::ClientTimeouts;
 
-/// What the agent said of itself, once it did.
-pub(crate) type AgentCell = Arc<OnceLock<Arc<InitializeResponse>>>;
-
-/// What everything on one connection shares.
+/// One connection to one agent.
 pub(crate) struct Connection {
-    peer: Peer,
-    child: Option<ChildHandle>,
-    agent: AgentCell,
-    registry: Arc<Registry>,
-    elicitations: Arc<Elicitations>,
-    counters: CounterBook,
-    options: Arc<ClientOptions>,
+    pub(crate) peer: Peer,
+    pub(crate) child: Option<ChildHandle>,
+    pub(crate) runtime: Handle,
+    agent: OnceLock<Arc<InitializeResponse>>,
+    first_byte: Arc<SetOnce<()>>,
     death: watch::Receiver<Option<Arc<AgentDeath>>>,
-    /// The client is being closed, and its sessions with it.
-    closing: AtomicBool,
-    sessions_closed: OnceCell<()>,
-    runtime: Handle,
 }
 
 impl Connection {
-    /// Connects, and watches over the end of the connection and of the child.
-    pub(crate) fn start<R, W>(
-        reader: R,
-        writer: W,
-        child: Option<ChildHandle>,
-        options: Arc<ClientOptions>,
-    ) -> Arc<Self>
-    where
-        R: AsyncRead + Send + Unpin + 'static,
-        W: AsyncWrite + Send + Unpin + 'static,
-    {
-        let registry = Arc::new(Registry::default());
-        let agent = AgentCell::default();
-        let elicitations = Arc::new(Elicitations::default());
-        let dispatch = Dispatch::new(
-            Arc::clone(&registry),
-            Arc::clone(&options),
-            Arc::clone(&agent),
-            Arc::clone(&elicitations),
-        );
-        let peer = connect(
-            Role::Client,
+    /// Connects, and watches over the end of the connection and of the child. `guard` is
+    /// dropped at that end, also when the runtime goes first.
+    pub(crate) fn start(
+        pipes: Pipes,
+        limits: Limits,
+        handler: impl Handler,
+        guard: impl Send + 'static,
+    ) -> Self {
+        let Pipes {
             reader,
             writer,
-            dispatch,
-            options.limits.clone(),
-        );
+            child,
+        } = pipes;
+        let first_byte = Arc::new(SetOnce::new());
+        let came = Arc::clone(&first_byte);
+        let reader = InspectReader::new(reader, move |bytes: &[u8]| {
+            if !bytes.is_empty() && !came.initialized() {
+                // An error means that it came already.
+                let _ = came.set(());
+            }
+        });
+        let peer = connect(Role::Client, reader, writer, handler, limits);
         let (died, death) = watch::channel(None);
-        let served = EndServed(Arc::clone(&registry));
-        tokio::spawn(watch_over(peer.clone(), child.clone(), died, served));
-        Arc::new(Self {
+        tokio::spawn(watch_over(peer.clone(), child.clone(), died, guard));
+        Self {
             peer,
             child,
-            agent,
-            registry,
-            elicitations,
-            counters: CounterBook::default(),
-            options,
-            death,
-            closing: AtomicBool::new(false),
-            sessions_closed: OnceCell::new(),
             runtime: Handle::current(),
-        })
+            agent: OnceLock::new(),
+            first_byte,
+            death,
+        }
     }
 
-    pub(crate) fn peer(&self) -> &Peer {
-        &self.peer
-    }
-
-    pub(crate) fn child(&self) -> Option<&ChildHandle> {
-        self.child.as_ref()
-    }
-
-    pub(crate) fn registry(&self) -> &Arc<Registry> {
-        &self.registry
-    }
-
-    pub(crate) fn elicitations(&self) -> &Elicitations {
-        &self.elicitations
-    }
-
-    pub(crate) fn counters(&self) -> &CounterBook {
-        &self.counters
-    }
-
-    pub(crate) fn options(&self) -> &ClientOptions {
-        &self.options
-    }
-
-    pub(crate) fn runtime(&self) -> &Handle {
-        &self.runtime
-    }
-
-    /// What the agent said of itself; `None` until it did.
-    pub(crate) fn agent(&self) -> Option<&Arc<InitializeResponse>> {
-        self.agent.get()
+    /// What the agent said of itself.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::NotDialed`] until it did.
+    pub(crate) fn agent(&self) -> Result<&Arc<InitializeResponse>, ClientError> {
+        self.agent.get().ok_or(ClientError::NotDialed)
     }
 
     /// What the agent offers.
     pub(crate) fn offers(&self) -> Result<&AgentCapabilities, ClientError> {
-        let agent = self.agent.get().ok_or(ClientError::NotDialed)?;
-        Ok(&agent.agent_capabilities)
+        Ok(&self.agent()?.agent_capabilities)
     }
 
-    pub(crate) fn set_agent(&self, agent: Arc<InitializeResponse>) {
-        // Set once, by the attempt that dialed.
-        let _ = self.agent.set(agent);
+    /// Checks that the agent offers this.
+    pub(crate) fn require(&self, capability: Capability) -> Result<(), ClientError> {
+        capability.require_in(self.offers()?)
     }
 
     /// Calls the agent and waits for its answer, but not for ever.
@@ -212,34 +166,6 @@ impl Connection {
         }
     }
 
-    /// Closes every session at the agent, where it knows how to, but does not wait for
-    /// long. Done once; callers at the same time wait for it together.
-    pub(crate) async fn close_sessions(&self) {
-        self.closing.store(true, Ordering::Relaxed);
-        let closing = async {
-            let mut closing = JoinSet::new();
-            for session in self.registry.all() {
-                // Whatever the answer, the agent is ended next.
-                closing.spawn(async move { session.close().await });
-            }
-            while closing.join_next().await.is_some() {}
-        };
-        let closed = self.sessions_closed.get_or_init(|| async {
-            let _ = timeout(CLOSE_SESSIONS_TIMEOUT, closing).await;
-        });
-        closed.await;
-    }
-
-    /// Tells whether the client is being closed on this side.
-    pub(crate) fn is_closing(&self) -> bool {
-        self.closing.load(Ordering::Relaxed)
-    }
-
-    /// Ends the connection; the watcher then ends the process.
-    pub(crate) fn hang_up(&self) {
-        self.peer.close();
-    }
-
     async fn obituary(&self, cause: CloseCause) -> Arc<AgentDeath> {
         match timeout(DEATH_GRACE, self.ended()).await {
             Ok(death) => death,
@@ -254,11 +180,11 @@ async fn watch_over(
     peer: Peer,
     child: Option<ChildHandle>,
     died: watch::Sender<Option<Arc<AgentDeath>>>,
-    served: EndServed,
+    guard: impl Send,
 ) {
     let Some(child) = child else {
         let cause = peer.closed().await;
-        drop(served);
+        drop(guard);
         died.send_replace(Some(Arc::new(AgentDeath::new(cause, None, String::new()))));
         return;
     };
@@ -281,22 +207,10 @@ async fn watch_over(
     let tail = exit
         .as_ref()
         .map_or_else(|| child.stderr_tail(), Exit::stderr_tail);
-    drop(served);
+    drop(guard);
     died.send_replace(Some(Arc::new(AgentDeath::new(cause, exit, tail))));
     peer.close();
     child.close_and_wait().await;
-}
-
-/// Ends what the open sessions are served when the connection ends, also when the
-/// runtime goes first.
-struct EndServed(Arc<Registry>);
-
-impl Drop for EndServed {
-    fn drop(&mut self) {
-        for session in self.0.all() {
-            session.served().end();
-        }
-    }
 }
 
 impl fmt::Debug for Connection {
@@ -304,25 +218,5 @@ impl fmt::Debug for Connection {
         f.debug_struct("Connection")
             .field("child", &self.child)
             .finish_non_exhaustive()
-    }
-}
-
-/// Keeps a connection: it is hung up when the last of these is dropped.
-#[derive(Debug)]
-pub(crate) struct Lease(Arc<Connection>);
-
-impl Lease {
-    pub(crate) fn new(connection: Arc<Connection>) -> Arc<Self> {
-        Arc::new(Self(connection))
-    }
-
-    pub(crate) fn connection(&self) -> &Arc<Connection> {
-        &self.0
-    }
-}
-
-impl Drop for Lease {
-    fn drop(&mut self) {
-        self.0.hang_up();
     }
 }

@@ -53,21 +53,32 @@ where
 }
 
 /// [`AnswerQuestions`] behind a pointer.
+///
+/// What it answers fits the question. The check is made here, so that a client that
+/// answers no questions is linked without forms and patterns.
 pub(crate) trait DynAnswerQuestions: Send + Sync + 'static {
-    fn answer_boxed<'a>(
-        &'a self,
-        question: Question,
-    ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
+    fn answer_boxed(&self, question: Question)
+    -> Pin<Box<dyn Future<Output = Answer> + Send + '_>>;
 
     fn link_completed(&self, link: &ElicitationId);
 }
 
 impl<T: AnswerQuestions> DynAnswerQuestions for T {
-    fn answer_boxed<'a>(
-        &'a self,
+    fn answer_boxed(
+        &self,
         question: Question,
-    ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
-        Box::pin(self.answer(question))
+    ) -> Pin<Box<dyn Future<Output = Answer> + Send + '_>> {
+        Box::pin(async move {
+            let answer = self.answer(question.clone()).await;
+            let Err(faults) = question.check(&answer) else {
+                return answer;
+            };
+            tracing::warn!(
+                faults = faults.len(),
+                "an answer does not fit its question and is not sent"
+            );
+            Answer::cancel()
+        })
     }
 
     fn link_completed(&self, link: &ElicitationId) {

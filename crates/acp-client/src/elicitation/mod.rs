@@ -40,22 +40,24 @@ mod format;
 mod handler;
 mod headless;
 mod link;
+mod links;
 mod modes;
 mod pending;
 mod question;
 
-pub use crate::serve::LinkStats;
 pub use answer::Answer;
 pub use field::Misfit;
 pub use form::{Form, FormFault};
 pub use handler::AnswerQuestions;
 pub use headless::Headless;
 pub use link::{Caution, Link};
+pub use links::LinkStats;
 pub use modes::ElicitationModes;
 pub use pending::{InvalidAnswer, PendingQuestion};
 pub use question::{Asking, Question};
 
-pub(crate) use modes::{Elicitation, QuestionsBy};
+pub(crate) use links::{AskedLink, Links};
+pub(crate) use modes::ElicitationOptions;
 pub(crate) use question::Scope;
 
 pub(crate) use handler::DynAnswerQuestions;

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use acp_connection::{BoxFuture, IncomingRequest};
 use acp_protocol::v1::{
     ElicitationCapabilities, ElicitationFormCapabilities, ElicitationUrlCapabilities,
 };
 
-use super::{AnswerQuestions, DynAnswerQuestions};
-use crate::serve::Dispatch;
+use super::DynAnswerQuestions;
 
 /// The ways in which an agent may ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,44 +47,16 @@ impl ElicitationModes {
 
 /// How an agent may ask, and who answers.
 #[derive(Clone)]
-pub(crate) struct Elicitation {
+pub(crate) struct ElicitationOptions {
     pub(crate) modes: ElicitationModes,
-    pub(crate) in_sessions: QuestionsBy,
+    /// Answers the questions of sessions, at once; `None` when whoever reads the session
+    /// does.
+    pub(crate) in_sessions: Option<Arc<dyn DynAnswerQuestions>>,
     /// Answers questions that belong to no session.
     pub(crate) outside: Arc<dyn DynAnswerQuestions>,
-    /// Serves a question in these ways.
-    pub(crate) serve: fn(&Dispatch, &Self, IncomingRequest) -> Option<BoxFuture>,
 }
 
-/// Who answers the questions of sessions.
-#[derive(Clone)]
-pub(crate) enum QuestionsBy {
-    /// A handler, at once.
-    Handler(Arc<dyn DynAnswerQuestions>),
-    /// Whoever reads the session.
-    Reader,
-}
-
-impl Elicitation {
-    pub(crate) fn by_handler(modes: ElicitationModes, handler: impl AnswerQuestions) -> Self {
-        let handler: Arc<dyn DynAnswerQuestions> = Arc::new(handler);
-        Self {
-            modes,
-            in_sessions: QuestionsBy::Handler(Arc::clone(&handler)),
-            outside: handler,
-            serve: Dispatch::question,
-        }
-    }
-
-    pub(crate) fn by_reader(modes: ElicitationModes, outside: impl AnswerQuestions) -> Self {
-        Self {
-            modes,
-            in_sessions: QuestionsBy::Reader,
-            outside: Arc::new(outside),
-            serve: Dispatch::question,
-        }
-    }
-
+impl ElicitationOptions {
     /// Returns what is advertised.
     pub(crate) fn capabilities(&self) -> ElicitationCapabilities {
         let mut capabilities = ElicitationCapabilities::new();

@@ -15,7 +15,8 @@ use acp_protocol::v1::{
 
 pub use workspace::{FolderFiles, MissingFiles, WorkspaceFiles};
 
-use crate::{ServeError, SessionFolders};
+use crate::error::ServeError;
+use crate::folders::SessionFolders;
 
 /// Serves `fs/read_text_file`.
 ///

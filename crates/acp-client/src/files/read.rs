@@ -6,7 +6,7 @@ use std::path::Path;
 use cap_std::fs::{File, OpenOptions};
 
 use super::window::{Bounds, CutError, Window};
-use crate::ServeError;
+use crate::error::ServeError;
 use crate::folders::{Place, Roots, explain, leads_astray};
 
 /// How much is read at once.

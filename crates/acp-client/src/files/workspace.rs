@@ -14,9 +14,10 @@ use tokio::time::{Instant, timeout_at};
 
 use super::window::{Bounds, Window};
 use super::{OpenFiles, ReadFiles, WriteFiles, read, write};
+use crate::error::ServeError;
+use crate::folders::SessionFolders;
 use crate::folders::{Roots, SharedRoots};
 use crate::limits::{FILE_TIMEOUT, MAX_FILE_BYTES, MAX_FILE_JOBS, MAX_FILE_SEEN};
-use crate::{ServeError, SessionFolders};
 
 /// Serves files below the folders of a session, and no others.
 ///

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
-use crate::ServeError;
+use crate::error::ServeError;
 use crate::folders::{Place, Roots, explain, leads_astray};
 
 /// How often a path is followed anew when it changes while it is used.

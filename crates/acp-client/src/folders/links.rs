@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::roots::{Place, Root, Roots, explain, outside};
-use crate::ServeError;
+use crate::error::ServeError;
 
 /// Links followed for one path: as many as Linux follows.
 const MAX_LINKS: usize = 40;

@@ -12,7 +12,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::SessionFolders;
-use crate::ServeError;
+use crate::error::ServeError;
 use crate::limits::FOLDERS_TIMEOUT;
 
 /// The folders of a session, opened once.

@@ -2,16 +2,14 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::decision::rejection;
+use super::{DecidedBy, Decision, Reason, ToolFacts};
+use crate::pending::{AgentAsk, Pending};
 use acp_protocol::rpc::ReceiveSeq;
 use acp_protocol::v1::{
     PermissionOption, PermissionOptionId, RequestPermissionOutcome, RequestPermissionRequest,
     SelectedPermissionOutcome, SessionId,
 };
-use tokio::sync::oneshot;
-
-use super::decision::rejection;
-use super::{DecidedBy, Decision, Reason, ToolFacts};
-use crate::session::SessionState;
 
 /// What an agent asks.
 #[derive(Debug, Clone)]
@@ -25,11 +23,10 @@ pub struct PermissionAsk {
 
 impl PermissionAsk {
     pub(crate) fn new(
-        session: &SessionState,
         request: RequestPermissionRequest,
+        tool: ToolFacts,
         after: ReceiveSeq,
     ) -> Self {
-        let tool = session.complete_tool(&request.tool_call);
         Self {
             request,
             tool,
@@ -43,12 +40,7 @@ impl PermissionAsk {
     pub(crate) fn without_session(request: RequestPermissionRequest, after: ReceiveSeq) -> Self {
         let mut tool = ToolFacts::new(request.tool_call.tool_call_id.clone());
         tool.learn_update(&request.tool_call);
-        Self {
-            request,
-            tool,
-            after,
-            reason: Arc::default(),
-        }
+        Self::new(request, tool, after)
     }
 
     /// Returns the session it belongs to.
@@ -161,70 +153,35 @@ pub struct NotOffered {
 /// A permission request that waits for its answer.
 ///
 /// Dropped without one, it is refused as [`PermissionAsk::reject`] does.
-#[derive(Debug)]
-#[must_use = "dropping it refuses the request"]
-pub struct PendingPermission {
-    ask: Box<PermissionAsk>,
-    verdict: Option<oneshot::Sender<RequestPermissionOutcome>>,
+pub type PendingPermission = Pending<PermissionAsk>;
+
+impl AgentAsk for PermissionAsk {
+    type Answer = RequestPermissionOutcome;
+
+    fn refusal(&self) -> RequestPermissionOutcome {
+        self.reject()
+    }
 }
 
 impl PendingPermission {
-    pub(crate) fn new(ask: PermissionAsk) -> (Self, Verdict) {
-        let (verdict, receiver) = oneshot::channel();
-        let pending = Self {
-            ask: Box::new(ask),
-            verdict: Some(verdict),
-        };
-        (pending, Verdict(receiver))
-    }
-
-    /// Returns what is asked.
-    #[must_use]
-    pub fn ask(&self) -> &PermissionAsk {
-        &self.ask
-    }
-
-    /// Tells whether an answer would still reach the agent.
-    ///
-    /// It does not after the turn was cancelled or the agent took the request back;
-    /// answering then is no error.
-    #[must_use]
-    pub fn is_open(&self) -> bool {
-        self.verdict
-            .as_ref()
-            .is_some_and(|verdict| !verdict.is_closed())
-    }
-
-    /// Waits until an answer would no longer reach the agent, so that a window can be
-    /// closed.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel-safe.
-    pub async fn closed(&mut self) {
-        if let Some(verdict) = &mut self.verdict {
-            verdict.closed().await;
-        }
-    }
-
     /// Answers by picking an option.
     ///
     /// # Errors
     ///
     /// [`NotOffered`] when the agent offers no option of this id; the request is
     /// then refused.
-    pub fn select(mut self, option: &PermissionOptionId) -> Result<(), NotOffered> {
-        let outcome = self.ask.select(option)?;
-        self.answer(outcome);
+    pub fn select(self, option: &PermissionOptionId) -> Result<(), NotOffered> {
+        let outcome = self.ask().select(option)?;
+        self.send(outcome);
         Ok(())
     }
 
     /// Answers as a policy decided.
-    pub fn decide(mut self, decision: &Decision) {
+    pub fn decide(self, decision: &Decision) {
         let outcome = decision.outcome();
-        if self.ask.offers(&outcome) {
-            self.ask.explain(decision.reason.clone());
-            self.answer(outcome);
+        if self.ask().offers(&outcome) {
+            self.ask().explain(decision.reason.clone());
+            self.send(outcome);
         }
     }
 
@@ -234,31 +191,6 @@ impl PendingPermission {
     }
 
     pub(crate) fn set_tool(&mut self, tool: ToolFacts) {
-        self.ask.set_tool(tool);
-    }
-
-    fn answer(&mut self, outcome: RequestPermissionOutcome) {
-        if let Some(verdict) = self.verdict.take() {
-            // Nobody waits for it any more after a cancel.
-            let _ = verdict.send(outcome);
-        }
-    }
-}
-
-impl Drop for PendingPermission {
-    fn drop(&mut self) {
-        let refusal = self.ask.reject();
-        self.answer(refusal);
-    }
-}
-
-/// The other end of a [`PendingPermission`].
-#[derive(Debug)]
-pub(crate) struct Verdict(oneshot::Receiver<RequestPermissionOutcome>);
-
-impl Verdict {
-    /// Waits for the answer.
-    pub(crate) async fn outcome(self) -> RequestPermissionOutcome {
-        self.0.await.unwrap_or(RequestPermissionOutcome::Cancelled)
+        self.ask_mut().set_tool(tool);
     }
 }

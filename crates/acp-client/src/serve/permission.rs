@@ -2,34 +2,44 @@
 
 use std::sync::{Arc, Weak};
 
+use acp_connection::{BoxFuture, IncomingRequest};
 use acp_protocol::rpc::ReceiveSeq;
-use acp_protocol::v1::{RequestPermissionOutcome, RequestPermissionRequest, ToolKind};
+use acp_protocol::v1::{
+    RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, ToolKind,
+};
 
+use super::{find, unless_cancelled};
 use crate::options::PermissionsBy;
-use crate::permission::Entry;
-use crate::permission::{DecidedBy, DecisionLog, PendingPermission, PermissionAsk};
-use crate::session::Ask;
-use crate::session::SessionState;
+use crate::permission::{DecidedBy, Entry, PendingPermission, PermissionAsk};
+use crate::session::{SessionState, Sessions, Waiting};
 
-/// Gets the answer to one permission request: from whoever is to give it, or
-/// `cancelled` as soon as the turn is. Either way it is noted in the log.
-pub(crate) async fn permit(
+pub(super) fn serve(sessions: &Sessions, request: IncomingRequest) -> Option<BoxFuture> {
+    let after = request.received_after();
+    request.serve(|asked: RequestPermissionRequest, context| {
+        let session = find(sessions, &asked.session_id);
+        async move {
+            let outcome = answer(session?, asked, after);
+            let outcome = unless_cancelled(&context, outcome).await?;
+            Ok(RequestPermissionResponse::new(outcome))
+        }
+    })
+}
+
+/// Gets the answer from whoever is to give it, or `cancelled` as soon as the turn is.
+/// Either way it is noted in the log.
+async fn answer(
     session: Arc<SessionState>,
-    by: PermissionsBy,
-    log: DecisionLog,
     request: RequestPermissionRequest,
     after: ReceiveSeq,
 ) -> RequestPermissionOutcome {
-    let mut slot = session.slot().subscribe();
-    let ask = PermissionAsk::new(&session, request, after);
-    let mut entry = Entry::new(log, &ask);
-    let cancels = {
-        let now = slot.borrow_and_update();
-        if now.is_cancelling() {
-            return entry.close(RequestPermissionOutcome::Cancelled, DecidedBy::Cancel);
-        }
-        now.cancels()
-    };
+    let options = Arc::clone(&session.sessions.options);
+    let mut gate = session.gate.watch();
+    let tool = session.complete_tool(&request.tool_call);
+    let ask = PermissionAsk::new(request, tool, after);
+    let mut entry = Entry::new(options.decisions.clone(), &ask);
+    if gate.is_cancelling() {
+        return entry.close(RequestPermissionOutcome::Cancelled, DecidedBy::Cancel);
+    }
     let asked = Asked {
         session: Arc::downgrade(&session),
         ask,
@@ -38,10 +48,8 @@ pub(crate) async fn permit(
     drop(session);
     let (outcome, by) = tokio::select! {
         biased;
-        _ = slot.wait_for(|slot| slot.cancels() != cancels) => {
-            (RequestPermissionOutcome::Cancelled, DecidedBy::Cancel)
-        }
-        answer = asked.answer(by, &mut entry) => answer,
+        () = gate.cancelled() => (RequestPermissionOutcome::Cancelled, DecidedBy::Cancel),
+        answer = asked.answer(&options.permissions, &mut entry) => answer,
     };
     entry.close(outcome, by)
 }
@@ -53,43 +61,43 @@ struct Asked {
 
 impl Asked {
     async fn answer(
-        self,
-        by: PermissionsBy,
+        mut self,
+        by: &PermissionsBy,
         entry: &mut Entry,
     ) -> (RequestPermissionOutcome, DecidedBy) {
-        let (outcome, by) = match by {
-            PermissionsBy::Refusal => (Some(self.ask.reject()), DecidedBy::Nobody),
+        let cancelled = |by| (RequestPermissionOutcome::Cancelled, by);
+        match by {
+            PermissionsBy::Refusal => (self.ask.reject(), DecidedBy::Nobody),
             PermissionsBy::Handler(handler) => {
                 let Some(ask) = self.complete().await else {
-                    return (RequestPermissionOutcome::Cancelled, DecidedBy::Cancel);
+                    return cancelled(DecidedBy::Cancel);
                 };
                 entry.learn(&ask);
                 let offered = ask.clone();
                 let outcome = handler.answer_boxed(ask).await;
-                if offered.offers(&outcome) {
-                    (Some(outcome), offered.decided_by(DecidedBy::Handler))
-                } else {
+                if !offered.offers(&outcome) {
                     tracing::warn!("a permission handler picked an option that was not offered");
-                    (None, DecidedBy::NotOffered)
+                    return cancelled(DecidedBy::NotOffered);
                 }
+                (outcome, offered.decided_by(DecidedBy::Handler))
             }
             PermissionsBy::Reader => {
-                let Self { session, mut ask } = self;
-                let (pending, verdict) = PendingPermission::new(ask.clone());
-                match session.upgrade() {
-                    Some(session) if session.asks().push(Ask::Permission(pending)) => {}
-                    Some(_) => return (RequestPermissionOutcome::Cancelled, DecidedBy::Overload),
-                    None => return (RequestPermissionOutcome::Cancelled, DecidedBy::Cancel),
+                let (pending, answer) = PendingPermission::new(self.ask.clone());
+                match self.session.upgrade() {
+                    Some(session) if session.waiting.push(Waiting::Permission(pending)) => {}
+                    Some(_) => return cancelled(DecidedBy::Overload),
+                    None => return cancelled(DecidedBy::Cancel),
                 }
-                let outcome = verdict.outcome().await;
-                if let Some(session) = session.upgrade() {
-                    ask.set_tool(session.complete_tool(&ask.request().tool_call));
-                    entry.learn(&ask);
+                let outcome = answer.await;
+                if let Some(session) = self.session.upgrade() {
+                    let tool = session.complete_tool(&self.ask.request().tool_call);
+                    self.ask.set_tool(tool);
+                    entry.learn(&self.ask);
                 }
-                (Some(outcome), ask.decided_by(DecidedBy::Reader))
+                let outcome = outcome.unwrap_or(RequestPermissionOutcome::Cancelled);
+                (outcome, self.ask.decided_by(DecidedBy::Reader))
             }
-        };
-        (outcome.unwrap_or(RequestPermissionOutcome::Cancelled), by)
+        }
     }
 
     /// Adds what the announcement of the tool says, if it is needed and not read

@@ -1,96 +1,91 @@
-//! What the agent asks of files and terminals, looked at before it is served.
+//! What the agent asks of files and terminals, checked before it is served.
 
 use std::future::Future;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-use acp_connection::{BoxFuture, Context, IncomingRequest};
+use acp_connection::{BoxFuture, IncomingRequest};
+use acp_protocol::method::Request;
 use acp_protocol::rpc::Fault;
 use acp_protocol::v1::{
     CreateTerminalRequest, KillTerminalRequest, ReadTextFileRequest, ReleaseTerminalRequest,
     SessionId, TerminalId, TerminalOutputRequest, WaitForTerminalExitRequest, WriteTextFileRequest,
     methods,
 };
-use tokio::sync::watch;
 
-use crate::ServeError;
-use crate::serve::{find, unless_cancelled};
-use crate::session::Registry;
-use crate::session::SessionState;
-use crate::session::Slot;
+use super::{find, no_such_session, unless_cancelled};
+use crate::error::ServeError;
+use crate::session::{GateWatch, Sessions};
 use crate::terminal::TerminalTable;
 
 /// Serves one of the methods of files and terminals that are configured.
-pub(crate) fn serve(registry: &Registry, request: IncomingRequest) -> Option<BoxFuture> {
+pub(super) fn serve(sessions: &Sessions, request: IncomingRequest) -> Option<BoxFuture> {
     match request.method() {
-        methods::FS_READ_TEXT_FILE => request.serve(|read: ReadTextFileRequest, context| {
-            let ready = find(registry, &read.session_id).and_then(|session| {
+        methods::FS_READ_TEXT_FILE => route(
+            request,
+            |read: &ReadTextFileRequest| {
+                let session = find(sessions, &read.session_id)?;
                 check_path(&read.path)?;
-                check_line(read.line)?;
-                Ok((part(session.served().read_files())?, Until::of(&session)))
-            });
-            async move {
-                let (files, until) = ready?;
-                until.run(&context, files.read_boxed(read)).await
-            }
-        }),
-        methods::FS_WRITE_TEXT_FILE => request.serve(|write: WriteTextFileRequest, context| {
-            let ready = find(registry, &write.session_id).and_then(|session| {
+                if read.line == Some(0) {
+                    return Err(Fault::invalid_params("lines are counted from 1"));
+                }
+                let files = session.services.lock().read_files.clone();
+                open(files, session.gate.watch())
+            },
+            |files, read| async move { files.read_boxed(read).await },
+        ),
+        methods::FS_WRITE_TEXT_FILE => route(
+            request,
+            |write: &WriteTextFileRequest| {
+                let session = find(sessions, &write.session_id)?;
                 check_path(&write.path)?;
-                Ok((part(session.served().write_files())?, Until::of(&session)))
-            });
-            async move {
-                let (files, until) = ready?;
-                until.run(&context, files.write_boxed(write)).await
-            }
-        }),
-        methods::TERMINAL_CREATE => request.serve(|create: CreateTerminalRequest, context| {
-            let ready = find(registry, &create.session_id).and_then(|session| {
+                let files = session.services.lock().write_files.clone();
+                open(files, session.gate.watch())
+            },
+            |files, write| async move { files.write_boxed(write).await },
+        ),
+        methods::TERMINAL_CREATE => route(
+            request,
+            |create: &CreateTerminalRequest| {
+                let (terminals, gate) = terminals(sessions, &create.session_id)?;
                 if create.command.is_empty() {
                     return Err(Fault::invalid_params("the command is empty"));
                 }
                 create.cwd.as_deref().map_or(Ok(()), check_path)?;
-                if session.slot().borrow().is_cancelling() {
+                match gate.is_cancelling() {
                     // Nothing new is started after the user said stop.
-                    return Err(Fault::cancelled());
+                    true => Err(Fault::cancelled()),
+                    false => Ok((terminals, gate)),
                 }
-                Ok((part(session.served().terminals())?, Until::of(&session)))
-            });
-            async move {
-                let (terminals, until) = ready?;
-                until.run(&context, terminals.create(create)).await
-            }
-        }),
-        methods::TERMINAL_OUTPUT => request.serve(|output: TerminalOutputRequest, context| {
-            let ready = terminal(registry, &output.session_id, &output.terminal_id);
-            async move {
-                let (terminals, until) = ready?;
-                until.run(&context, terminals.output(output)).await
-            }
-        }),
-        methods::TERMINAL_WAIT_FOR_EXIT => {
-            request.serve(|wait: WaitForTerminalExitRequest, context| {
-                let ready = terminal(registry, &wait.session_id, &wait.terminal_id);
-                async move {
-                    let (terminals, until) = ready?;
-                    until.run(&context, terminals.wait_for_exit(wait)).await
-                }
-            })
-        }
-        methods::TERMINAL_KILL => request.serve(|kill: KillTerminalRequest, context| {
-            let ready = terminal(registry, &kill.session_id, &kill.terminal_id);
-            async move {
-                let (terminals, until) = ready?;
-                until.run(&context, terminals.kill(kill)).await
-            }
-        }),
-        methods::TERMINAL_RELEASE => request.serve(|release: ReleaseTerminalRequest, context| {
-            let ready = terminal(registry, &release.session_id, &release.terminal_id);
-            async move {
-                let (terminals, until) = ready?;
-                until.run(&context, terminals.release(release)).await
-            }
-        }),
+            },
+            |terminals, create| async move { terminals.create(create).await },
+        ),
+        methods::TERMINAL_OUTPUT => route(
+            request,
+            |output: &TerminalOutputRequest| {
+                terminal(sessions, &output.session_id, &output.terminal_id)
+            },
+            |terminals, output| async move { terminals.output(output).await },
+        ),
+        methods::TERMINAL_WAIT_FOR_EXIT => route(
+            request,
+            |wait: &WaitForTerminalExitRequest| {
+                terminal(sessions, &wait.session_id, &wait.terminal_id)
+            },
+            |terminals, wait| async move { terminals.wait_for_exit(wait).await },
+        ),
+        methods::TERMINAL_KILL => route(
+            request,
+            |kill: &KillTerminalRequest| terminal(sessions, &kill.session_id, &kill.terminal_id),
+            |terminals, kill| async move { terminals.kill(kill).await },
+        ),
+        methods::TERMINAL_RELEASE => route(
+            request,
+            |release: &ReleaseTerminalRequest| {
+                terminal(sessions, &release.session_id, &release.terminal_id)
+            },
+            |terminals, release| async move { terminals.release(release).await },
+        ),
         _ => {
             request.unknown_method();
             None
@@ -98,51 +93,57 @@ pub(crate) fn serve(registry: &Registry, request: IncomingRequest) -> Option<Box
     }
 }
 
-/// Until when a request is served: the next cancel, or the end of its session.
-///
-/// It does not keep the session open.
-struct Until {
-    slot: watch::Receiver<Slot>,
-    cancels: u64,
-}
-
-impl Until {
-    fn of(session: &SessionState) -> Self {
-        let slot = session.slot().subscribe();
-        let cancels = slot.borrow().cancels();
-        Self { slot, cancels }
-    }
-
-    /// Waits for `answer`, unless nobody wants it any more.
-    async fn run<T>(
-        mut self,
-        context: &Context,
-        answer: impl Future<Output = Result<T, ServeError>>,
-    ) -> Result<T, Fault> {
-        tokio::select! {
-            biased;
-            // An error means that the session is gone.
-            _ = self.slot.wait_for(|slot| slot.cancels() != self.cancels) => Err(Fault::cancelled()),
-            answer = unless_cancelled(context, answer) => answer?.map_err(Fault::from),
+/// Decodes a request, lets `find` check it and find who serves it, and answers with what
+/// `work` gives; until the next cancel, the end of the session, or the agent takes it back.
+fn route<R, S, Fut>(
+    request: IncomingRequest,
+    find: impl FnOnce(&R) -> Result<(S, GateWatch), Fault>,
+    work: impl FnOnce(S, R) -> Fut + Send + 'static,
+) -> Option<BoxFuture>
+where
+    R: Request,
+    S: Send + 'static,
+    Fut: Future<Output = Result<R::Response, ServeError>> + Send,
+{
+    request.serve(|params: R, context| {
+        let found = find(&params);
+        async move {
+            let (service, mut gate) = found?;
+            tokio::select! {
+                biased;
+                () = gate.cancelled() => Err(Fault::cancelled()),
+                answer = unless_cancelled(&context, work(service, params)) => Ok(answer??),
+            }
         }
-    }
+    })
 }
 
 fn terminal(
-    registry: &Registry,
+    sessions: &Sessions,
     session: &SessionId,
     terminal: &TerminalId,
-) -> Result<(Arc<TerminalTable>, Until), Fault> {
-    let session = find(registry, session)?;
-    if terminal.as_str().is_empty() {
-        return Err(Fault::invalid_params("the terminal id is empty"));
+) -> Result<(Arc<TerminalTable>, GateWatch), Fault> {
+    let found = terminals(sessions, session)?;
+    match terminal.as_str().is_empty() {
+        true => Err(Fault::invalid_params("the terminal id is empty")),
+        false => Ok(found),
     }
-    Ok((part(session.served().terminals())?, Until::of(&session)))
+}
+
+fn terminals(
+    sessions: &Sessions,
+    session: &SessionId,
+) -> Result<(Arc<TerminalTable>, GateWatch), Fault> {
+    let session = find(sessions, session)?;
+    let terminals = session.services.lock().terminals.clone();
+    open(terminals, session.gate.watch())
 }
 
 /// What is configured is there, until the session has ended.
-fn part<T>(part: Option<T>) -> Result<T, Fault> {
-    part.ok_or_else(|| Fault::not_found("no such session"))
+fn open<T>(service: Option<T>, gate: GateWatch) -> Result<(T, GateWatch), Fault> {
+    service
+        .map(|service| (service, gate))
+        .ok_or_else(no_such_session)
 }
 
 fn check_path(text: &str) -> Result<(), Fault> {
@@ -156,13 +157,5 @@ fn check_path(text: &str) -> Result<(), Fault> {
         Err(Fault::invalid_params(
             "the path must be absolute and without `..`",
         ))
-    }
-}
-
-fn check_line(line: Option<u32>) -> Result<(), Fault> {
-    if line == Some(0) {
-        Err(Fault::invalid_params("lines are counted from 1"))
-    } else {
-        Ok(())
     }
 }

@@ -9,18 +9,17 @@ use acp_protocol::v1::{
 };
 
 use super::model::{SetModelProof, SetModelRequest};
-use super::set_option::{SetOption, told_options};
-use super::settings::ModeRoute;
-use crate::session::SessionState;
-use crate::turn::{Steering, SteeringPrompt};
-use crate::{ClientError, SessionCounters};
+use super::session_settings::ModeRoute;
+use super::set_option::{SetOption, read_options};
+use super::{SessionCounters, SessionState};
+use crate::error::ClientError;
 
 /// Controls a session from anywhere, also while a turn runs in it.
 ///
 /// Cheap to clone. It does not keep the agent running.
 #[derive(Debug, Clone)]
 pub struct SessionControl {
-    session: Arc<SessionState>,
+    pub(crate) session: Arc<SessionState>,
 }
 
 impl SessionControl {
@@ -31,7 +30,7 @@ impl SessionControl {
     /// Returns the id of the session.
     #[must_use]
     pub fn session_id(&self) -> &SessionId {
-        self.session.id()
+        &self.session.id
     }
 
     /// Cancels the running turn and returns at once.
@@ -47,14 +46,14 @@ impl SessionControl {
     /// Returns the newest known modes, as [`Session::modes`](crate::Session::modes) does.
     #[must_use]
     pub fn modes(&self) -> Option<SessionModeState> {
-        self.session.settings().modes().cloned()
+        self.session.settings.lock().modes().cloned()
     }
 
     /// Returns the newest known configuration options, as
     /// [`Session::config_options`](crate::Session::config_options) does.
     #[must_use]
     pub fn config_options(&self) -> Option<Vec<SessionConfigOption>> {
-        self.session.settings().options().map(<[_]>::to_vec)
+        self.session.settings.lock().options().map(<[_]>::to_vec)
     }
 
     /// Returns what became of the updates of the session so far.
@@ -111,16 +110,14 @@ impl SessionControl {
     pub async fn set_mode(&self, mode: impl Into<SessionModeId>) -> Result<(), ClientError> {
         self.session.check_open()?;
         let mode = mode.into();
-        let route = self.session.settings().route_mode(&mode)?;
+        let route = self.session.settings.lock().route_mode(&mode)?;
         match route {
             ModeRoute::Option { config, value } => self.set_config_option(config, value).await,
             ModeRoute::Mode(mode) => {
-                let request = SetSessionModeRequest::new(self.session.id().clone(), mode.clone());
-                let connection = self.session.connection();
-                let (facts, _) = connection
-                    .call(&request, connection.options().timeouts.request)
-                    .await?;
-                self.session.settings().set_mode(mode, facts.response_seq);
+                let request = SetSessionModeRequest::new(self.session.id.clone(), mode.clone());
+                let (facts, _) = self.session.sessions.request(&request).await?;
+                let mut settings = self.session.settings.lock();
+                settings.set_mode(mode, facts.response_seq);
                 Ok(())
             }
         }
@@ -142,25 +139,18 @@ impl SessionControl {
         value: impl Into<SessionConfigOptionValue>,
     ) -> Result<(), ClientError> {
         self.session.check_open()?;
-        let request = SetSessionConfigOptionRequest::new(self.session.id(), option, value.into());
-        let connection = self.session.connection();
-        let (facts, answer) = connection
-            .call(
-                &SetOption(request.clone()),
-                connection.options().timeouts.request,
-            )
-            .await?;
-        let mut settings = self.session.settings();
-        match told_options(&answer) {
-            Ok(Some(options)) => settings.set_options(options, facts.response_seq),
+        let request = SetSessionConfigOptionRequest::new(&self.session.id, option, value.into());
+        let sent = SetOption(request.clone());
+        let (facts, answer) = self.session.sessions.request(&sent).await?;
+        let options = read_options(&answer).map_err(|source| ClientError::BadAnswer {
+            method: methods::SESSION_SET_CONFIG_OPTION,
+            source,
+        })?;
+        let mut settings = self.session.settings.lock();
+        match options {
+            Some(options) => settings.set_options(options, facts.response_seq),
             // At least one agent sets it and does not say what came of it.
-            Ok(None) => settings.set_value(&request, facts.response_seq),
-            Err(source) => {
-                return Err(ClientError::BadAnswer {
-                    method: methods::SESSION_SET_CONFIG_OPTION,
-                    source,
-                });
-            }
+            None => settings.set_value(&request, facts.response_seq),
         }
         Ok(())
     }
@@ -184,27 +174,13 @@ impl SessionControl {
         proof: &SetModelProof,
         model: impl Into<String>,
     ) -> Result<(), ClientError> {
-        let connection = self.session.connection();
-        proof.check(connection)?;
+        proof.check(&self.session.sessions)?;
         self.session.check_open()?;
         let request = SetModelRequest {
-            session_id: self.session.id().clone(),
+            session_id: self.session.id.clone(),
             model_id: model.into(),
         };
-        connection
-            .call(&request, connection.options().timeouts.request)
-            .await?;
+        self.session.sessions.request(&request).await?;
         Ok(())
-    }
-
-    /// Tells the agent more while its turn runs, by `_session/steering`, and returns at
-    /// once; the answer comes out of what this gives.
-    ///
-    /// The method is not in the protocol, and whether an agent knows it and what it does
-    /// with it when no turn runs is for the caller to know: nothing is checked but the
-    /// content of the prompt. Updates of the turn stay in its stream; their places on
-    /// the receive clock tell which of them came before the answer.
-    pub fn steer(&self, steering: impl Into<SteeringPrompt>) -> Steering {
-        Steering::start(&self.session, steering.into())
     }
 }

@@ -1,6 +1,5 @@
 //! Counts what became of the updates of sessions.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -29,74 +28,62 @@ pub struct SessionCounters {
 }
 
 impl SessionCounters {
-    fn new(arrived: Arrived, read: Totals) -> Self {
-        let dropped = arrived.dropped + read.left;
-        let gone = read.delivered + read.deduped + dropped + arrived.unknown;
+    fn new(received: u64, dropped: u64, unknown: u64, read: ReadTotals) -> Self {
+        let dropped = dropped + read.discarded;
+        let gone = read.delivered + read.deduped + dropped + unknown;
         Self {
-            received: arrived.received,
+            received,
             delivered: read.delivered,
             deduped: read.deduped,
             dropped,
-            unknown: arrived.unknown,
-            waiting: arrived.received.saturating_sub(gone),
+            unknown,
+            waiting: received.saturating_sub(gone),
         }
     }
 }
 
-/// What the connection counts.
-struct Arrived {
-    received: u64,
-    dropped: u64,
-    unknown: u64,
-}
-
 /// What the reader of one session counts. It has one writer at a time.
 #[derive(Debug, Default)]
-pub(crate) struct Counts {
+pub(super) struct ReadCounts {
     delivered: AtomicU64,
     deduped: AtomicU64,
-    left: AtomicU64,
+    discarded: AtomicU64,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Totals {
+struct ReadTotals {
     delivered: u64,
     deduped: u64,
-    left: u64,
+    discarded: u64,
 }
 
-impl Counts {
-    pub(crate) fn deliver(&self) {
+impl ReadCounts {
+    pub(super) fn deliver(&self) {
         add(&self.delivered);
     }
 
-    pub(crate) fn dedupe(&self) {
+    pub(super) fn dedupe(&self) {
         add(&self.deduped);
     }
 
     /// Counts an update that was taken from the mailbox and thrown away.
-    pub(crate) fn leave(&self) {
-        add(&self.left);
+    pub(super) fn discard(&self) {
+        add(&self.discarded);
     }
 
     /// The counters of the session. `arrived` looks at its mailbox.
-    pub(crate) fn of_session(&self, arrived: impl FnOnce() -> MailboxCounts) -> SessionCounters {
+    pub(super) fn of_session(&self, arrived: impl FnOnce() -> MailboxCounts) -> SessionCounters {
         // Before the mailbox is looked at: what is read cannot be more than what came.
         let read = self.totals();
         let arrived = arrived();
-        let arrived = Arrived {
-            received: arrived.received,
-            dropped: arrived.dropped,
-            unknown: 0,
-        };
-        SessionCounters::new(arrived, read)
+        SessionCounters::new(arrived.received, arrived.dropped, 0, read)
     }
 
-    fn totals(&self) -> Totals {
-        Totals {
+    fn totals(&self) -> ReadTotals {
+        ReadTotals {
             delivered: self.delivered.load(Ordering::Relaxed),
             deduped: self.deduped.load(Ordering::Relaxed),
-            left: self.left.load(Ordering::Relaxed),
+            discarded: self.discarded.load(Ordering::Relaxed),
         }
     }
 }
@@ -108,64 +95,60 @@ fn add(counter: &AtomicU64) {
 
 /// The counts of all sessions of a connection, those that are gone included.
 #[derive(Debug, Default)]
-pub(crate) struct CounterBook {
+pub(super) struct CounterBook {
     inner: Mutex<Book>,
 }
 
 #[derive(Debug, Default)]
 struct Book {
-    next: u64,
-    open: HashMap<u64, Arc<Counts>>,
-    gone: Totals,
+    open: Vec<Arc<ReadCounts>>,
+    gone: ReadTotals,
 }
-
-/// The place of a session in the book.
-#[derive(Debug)]
-pub(crate) struct Page(u64);
 
 impl CounterBook {
     /// Opens the counts of a session.
-    pub(crate) fn open(&self) -> (Page, Arc<Counts>) {
+    pub(super) fn open(&self) -> Arc<ReadCounts> {
+        let counts = Arc::<ReadCounts>::default();
         let mut book = self.inner.lock();
-        let page = book.next;
-        book.next += 1;
-        let counts = Arc::<Counts>::default();
-        book.open.insert(page, Arc::clone(&counts));
-        (Page(page), counts)
-    }
-
-    /// Keeps the counts of a session that is gone.
-    pub(crate) fn close(&self, page: &Page) {
-        let mut book = self.inner.lock();
-        if let Some(counts) = book.open.remove(&page.0) {
-            book.gone.add(counts.totals());
-        }
+        book.totals();
+        book.open.push(Arc::clone(&counts));
+        counts
     }
 
     /// The counters of the client. `arrived` looks at the connection.
-    pub(crate) fn of_client(&self, arrived: impl FnOnce() -> Stats) -> SessionCounters {
-        let mut read = Totals::default();
-        {
-            let book = self.inner.lock();
-            read.add(book.gone);
-            for counts in book.open.values() {
-                read.add(counts.totals());
-            }
-        }
+    pub(super) fn of_client(&self, arrived: impl FnOnce() -> Stats) -> SessionCounters {
+        let read = self.inner.lock().totals();
         let arrived = arrived();
-        let arrived = Arrived {
-            received: arrived.updates_received,
-            dropped: arrived.updates_dropped,
-            unknown: arrived.updates_unknown_session,
-        };
-        SessionCounters::new(arrived, read)
+        SessionCounters::new(
+            arrived.updates_received,
+            arrived.updates_dropped,
+            arrived.updates_unknown_session,
+            read,
+        )
     }
 }
 
-impl Totals {
+impl Book {
+    /// Adds up all counts, and keeps those of sessions that are gone as a sum alone.
+    fn totals(&mut self) -> ReadTotals {
+        let Self { open, gone } = self;
+        open.retain_mut(|counts| match Arc::get_mut(counts) {
+            Some(last) => {
+                gone.add(last.totals());
+                false
+            }
+            None => true,
+        });
+        let mut totals = *gone;
+        open.iter().for_each(|counts| totals.add(counts.totals()));
+        totals
+    }
+}
+
+impl ReadTotals {
     fn add(&mut self, more: Self) {
         self.delivered += more.delivered;
         self.deduped += more.deduped;
-        self.left += more.left;
+        self.discarded += more.discarded;
     }
 }

@@ -3,21 +3,21 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use crate::Update;
 use crate::limits::{DEDUP_WINDOW, MAX_EVENT_ID};
+use acp_connection::Update;
 
 /// Remembers the newest events of a session by their ids.
 ///
 /// What an agent says of its events cannot be trusted with more than this: one that
 /// wants to hide an update can, but it could leave it out as well.
 #[derive(Debug, Default)]
-pub(crate) struct Window {
+pub(crate) struct SeenEvents {
     known: HashSet<Arc<str>>,
     /// In the order in which they came, the oldest first.
     order: VecDeque<Arc<str>>,
 }
 
-impl Window {
+impl SeenEvents {
     /// Tells whether the update tells of an event that was told of before, and
     /// remembers it if not. History is no repetition, and is not remembered.
     pub(crate) fn is_repeated(&mut self, update: &Update) -> bool {
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn the_newest_events_are_known_and_the_oldest_is_forgotten_first() {
-        let mut window = Window::default();
+        let mut window = SeenEvents::default();
         for n in 0..DEDUP_WINDOW {
             assert!(!window.knows(&n.to_string()));
         }

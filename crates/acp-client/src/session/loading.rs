@@ -5,18 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use acp_protocol::rpc::{CallFacts, CallId, OnDrop};
-use acp_protocol::v1::{
-    CloseSessionRequest, LoadSessionRequest, LoadSessionResponse, SessionId, methods,
-};
+use acp_protocol::v1::{LoadSessionRequest, SessionId, methods};
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, timeout};
 
 use super::opening::Opening;
+use super::reader::{Read, Reader};
+use super::{Lease, Session, SessionSetup, TurnEvent};
 use crate::connection::Capability;
-use crate::connection::{Connection, Lease};
+use crate::error::ClientError;
 use crate::limits::COLLECTED_BYTES;
-use crate::session::{Happening, Reader};
-use crate::{ClientError, Session, SessionSetup, TurnEvent, Update};
+use acp_connection::Update;
 
 /// A session that is being loaded.
 ///
@@ -46,14 +45,14 @@ use crate::{ClientError, Session, SessionSetup, TurnEvent, Update};
 pub struct Loading {
     /// `None` once it was handed on.
     opening: Option<Opening>,
-    stage: Stage,
+    stage: LoadStage,
     session: SessionId,
     limit: Duration,
     /// What is left of the limit.
     left: Duration,
 }
 
-enum Stage {
+enum LoadStage {
     Running(OwnedMutexGuard<Reader>, CallId),
     Loaded,
     Failed(ClientError),
@@ -79,15 +78,14 @@ impl Loading {
         id: SessionId,
         setup: SessionSetup,
     ) -> Result<Self, ClientError> {
-        let connection = Arc::clone(lease.connection());
-        Capability::Load.require_in(connection.offers()?)?;
-        let folders = setup.folders();
-        let flow = setup.flow(connection.options());
-        let setup = setup.check(connection.offers()?)?;
+        let sessions = Arc::clone(&lease);
+        let connection = &sessions.connection;
+        connection.require(Capability::Load)?;
+        let setup = setup.prepare(&lease).await?;
         let request = LoadSessionRequest::new(setup.mcp_servers, setup.cwd, id.clone())
             .with_additional_directories(setup.additional_directories);
-        let mut opening = Opening::begin(lease, id.clone(), &folders, flow).await?;
-        let reader = Arc::clone(opening.state().reader());
+        let mut opening = Opening::begin(lease, &id, setup.flow, setup.services)?;
+        let reader = Arc::clone(&opening.session.reader);
         let Ok(mut reader) = reader.try_lock_owned() else {
             // Nobody else knows the session yet.
             return Err(ClientError::DuplicateSession { session: id });
@@ -97,10 +95,10 @@ impl Loading {
             Err(error) => return Err(connection.explain(methods::SESSION_LOAD, error).await),
         };
         opening.undo = Some(call);
-        let limit = connection.options().timeouts.load;
+        let limit = sessions.options.timeouts.load;
         Ok(Self {
             opening: Some(opening),
-            stage: Stage::Running(reader, call),
+            stage: LoadStage::Running(reader, call),
             session: id,
             limit,
             left: limit,
@@ -116,21 +114,22 @@ impl Loading {
     ///
     /// Cancel-safe: when another branch of `select!` wins, nothing is lost.
     pub async fn next(&mut self) -> Option<TurnEvent> {
-        let (Stage::Running(reader, _), Some(opening)) = (&mut self.stage, &mut self.opening)
+        let (LoadStage::Running(reader, _), Some(opening)) = (&mut self.stage, &mut self.opening)
         else {
             return None;
         };
-        let connection = Arc::clone(opening.state().connection());
+        let session = Arc::clone(&opening.session);
+        let connection = session.connection();
         let wait = Wait::begin(&mut self.left);
-        let happening = timeout(*wait.left, reader.next(opening.state())).await;
+        let read = timeout(*wait.left, reader.next(&session, false)).await;
         drop(wait);
-        let (facts, answer) = match happening {
-            Ok(Happening::Event(event)) => return Some(event),
-            Ok(Happening::End(end)) => (end.facts, Some(end.result::<LoadSessionRequest>())),
-            Ok(Happening::Closed) => (CallFacts::default(), None),
+        let (facts, answer) = match read {
+            Ok(Read::Event(event)) => return Some(event),
+            Ok(Read::End(end)) => (end.facts, Some(end.result::<LoadSessionRequest>())),
+            Ok(Read::Closed) => (CallFacts::default(), None),
             Err(_) => {
                 self.give_up();
-                self.stage = Stage::Failed(ClientError::LoadTimeout {
+                self.stage = LoadStage::Failed(ClientError::LoadTimeout {
                     session: self.session.clone(),
                     after: self.limit,
                     stderr_tail: connection.stderr_tail(),
@@ -139,18 +138,24 @@ impl Loading {
             }
         };
         opening.undo = None;
-        self.stage = match answer {
-            Some(Ok(answer)) => self.loaded(facts, answer),
+        let failure = match answer {
+            Some(Ok(answer)) => {
+                let mut settings = session.settings.lock();
+                settings.opened(answer.modes, answer.config_options, facts.response_seq);
+                tracing::debug!(session.id = %self.session, "a session was loaded");
+                self.stage = LoadStage::Loaded;
+                return None;
+            }
             Some(Err(error)) => {
                 self.opening = None;
-                Stage::Failed(connection.explain(methods::SESSION_LOAD, error).await)
+                connection.explain(methods::SESSION_LOAD, error).await
             }
             None => {
-                let state = Arc::clone(opening.state());
                 self.opening = None;
-                Stage::Failed(state.why_closed(methods::SESSION_LOAD).await)
+                session.why_closed(methods::SESSION_LOAD).await
             }
         };
+        self.stage = LoadStage::Failed(failure);
         None
     }
 
@@ -161,7 +166,7 @@ impl Loading {
     /// # Errors
     ///
     /// [`ClientError::LoadTimeout`] when the agent takes longer than
-    /// [`ClientOptions::with_load_timeout`](crate::ClientOptions::with_load_timeout)
+    /// [`ClientTimeouts::load`](crate::ClientTimeouts::load)
     /// allows (time that the caller takes does not count), else as any request. The
     /// session is forgotten then.
     ///
@@ -215,24 +220,15 @@ impl Loading {
         &self.session
     }
 
-    fn loaded(&self, facts: CallFacts, answer: LoadSessionResponse) -> Stage {
-        if let Some(opening) = &self.opening {
-            let mut settings = opening.state().settings();
-            settings.opened(answer.modes, answer.config_options, facts.response_seq);
-            tracing::debug!(session.id = %self.session, "a session was loaded");
-        }
-        Stage::Loaded
-    }
-
     fn take(&mut self) -> Result<Session, ClientError> {
-        match std::mem::replace(&mut self.stage, Stage::Over) {
-            Stage::Loaded => self
+        match std::mem::replace(&mut self.stage, LoadStage::Over) {
+            LoadStage::Loaded => self
                 .opening
                 .take()
                 .map(Opening::finish)
                 .ok_or(ClientError::Closed),
-            Stage::Failed(error) => Err(error),
-            Stage::Running(..) | Stage::Over => Err(ClientError::Closed),
+            LoadStage::Failed(error) => Err(error),
+            LoadStage::Running(..) | LoadStage::Over => Err(ClientError::Closed),
         }
     }
 
@@ -241,13 +237,16 @@ impl Loading {
         let Some(mut opening) = self.opening.take() else {
             return;
         };
-        if let Stage::Running(mut reader, call) = std::mem::replace(&mut self.stage, Stage::Over)
-            && let Some(end) = reader.abandon(call, OnDrop::Report, opening.state())
+        if let LoadStage::Running(mut reader, call) =
+            std::mem::replace(&mut self.stage, LoadStage::Over)
+            && let Some(end) = reader.abandon(call, OnDrop::Report, &opening.session)
         {
             // Answered, and nobody has read it yet.
             opening.undo = None;
             if end.result::<LoadSessionRequest>().is_ok() {
-                close_unwanted(opening.state().connection(), self.session.clone());
+                opening.session.forget();
+                let sessions = &opening.session.sessions;
+                sessions.close_unwanted(self.session.clone());
             }
         }
     }
@@ -255,7 +254,7 @@ impl Loading {
 
 impl Drop for Loading {
     fn drop(&mut self) {
-        if matches!(self.stage, Stage::Running(..)) {
+        if matches!(self.stage, LoadStage::Running(..)) {
             self.give_up();
         }
     }
@@ -267,16 +266,6 @@ impl fmt::Debug for Loading {
             .field("session", &self.session)
             .field("left", &self.left)
             .finish_non_exhaustive()
-    }
-}
-
-/// Closes a session that is open at the agent and that nobody wants.
-fn close_unwanted(connection: &Connection, session: SessionId) {
-    if connection.offers().is_ok_and(|offered| Capability::Close.is_in(offered))
-        // Whether it is closed or not, nobody is left to be told.
-        && let Ok(call) = connection.peer().start_call(&CloseSessionRequest::new(session))
-    {
-        call.detach();
     }
 }
 

@@ -3,8 +3,9 @@
 use acp_protocol::Meta;
 use acp_protocol::v1::{ContentBlock, ContentChunk, SessionUpdate, TextContent};
 
+use super::TurnEvent;
 use crate::limits::MERGED_TEXT;
-use crate::{TurnEvent, Update};
+use acp_connection::Update;
 
 /// Joins adjacent pieces of one message into larger ones.
 ///

@@ -1,40 +1,42 @@
-//! A session: opened, loaded or resumed, its state, and the stream of what happens in it.
+//! A session: how it is opened, loaded or resumed, its state, and the stream of what
+//! happens in it.
+//!
+//! [`Sessions`] is the connection to one agent with all that is open on it. A turn, and
+//! the serving of what the agent asks, are built on [`SessionState`] in the rooms above.
 
 mod control;
 mod counters;
 mod dedup;
+mod event;
 mod loading;
 mod merge;
 mod model;
 mod opening;
 mod reader;
-mod registry;
-mod served;
-#[expect(
-    clippy::module_inception,
-    reason = "the room is named after its main noun"
-)]
+mod services;
+#[expect(clippy::module_inception, reason = "the room is named after its noun")]
 mod session;
+mod session_settings;
+mod session_setup;
+mod sessions;
 mod set_option;
-mod settings;
-mod setup;
 mod state;
 mod turn_gate;
 mod waiting;
 
 pub use control::SessionControl;
 pub use counters::SessionCounters;
+pub use event::TurnEvent;
 pub use loading::{Loaded, Loading};
 pub use merge::Merge;
 pub use model::SetModelProof;
 pub use session::Session;
-pub use setup::SessionSetup;
+pub use session_setup::SessionSetup;
 
-pub(crate) use counters::CounterBook;
 pub(crate) use opening::{open, resume};
-pub(crate) use reader::{Happening, Reader};
-pub(crate) use registry::Registry;
-pub(crate) use setup::path_text;
+pub(crate) use reader::{Read, Reader};
+pub(crate) use session_setup::path_text;
+pub(crate) use sessions::{Lease, Sessions};
 pub(crate) use state::SessionState;
-pub(crate) use turn_gate::{Slot, change};
-pub(crate) use waiting::Ask;
+pub(crate) use turn_gate::GateWatch;
+pub(crate) use waiting::Waiting;

@@ -7,8 +7,8 @@ use acp_protocol::v1::SessionId;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::ClientError;
-use crate::connection::Connection;
+use super::Sessions;
+use crate::error::ClientError;
 
 /// Shows that an agent knows `session/set_model`, which the protocol has no capability
 /// for.
@@ -26,26 +26,26 @@ use crate::connection::Connection;
 /// [`Client::set_model_proof`]: crate::Client::set_model_proof
 #[derive(Debug, Clone)]
 pub struct SetModelProof {
-    connection: Weak<Connection>,
+    agent: Weak<Sessions>,
 }
 
 impl SetModelProof {
     /// Finds the proof in what the agent said of itself: a key of its `_meta` with a
     /// value other than null.
-    pub(crate) fn find(connection: &Arc<Connection>, key: &str) -> Result<Self, ClientError> {
-        let agent = connection.agent().ok_or(ClientError::NotDialed)?;
+    pub(crate) fn find(sessions: &Arc<Sessions>, key: &str) -> Result<Self, ClientError> {
+        let agent = sessions.connection.agent()?;
         let value = agent.meta.as_ref().and_then(|meta| meta.get(key));
         match value {
             Some(value) if !value.is_null() => Ok(Self {
-                connection: Arc::downgrade(connection),
+                agent: Arc::downgrade(sessions),
             }),
             _ => Err(ClientError::SetModelUnsupported),
         }
     }
 
     /// Checks that it comes from this connection.
-    pub(crate) fn check(&self, connection: &Arc<Connection>) -> Result<(), ClientError> {
-        if std::ptr::eq(self.connection.as_ptr(), Arc::as_ptr(connection)) {
+    pub(super) fn check(&self, sessions: &Arc<Sessions>) -> Result<(), ClientError> {
+        if std::ptr::eq(self.agent.as_ptr(), Arc::as_ptr(sessions)) {
             Ok(())
         } else {
             Err(ClientError::SetModelUnsupported)

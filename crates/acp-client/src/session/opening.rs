@@ -1,4 +1,4 @@
-//! How a session comes to be: opened, loaded or resumed.
+//! How a session comes to be: opened, or taken up again under its id.
 
 use std::sync::Arc;
 
@@ -6,51 +6,28 @@ use acp_protocol::rpc::{CallId, Flow};
 use acp_protocol::v1::{NewSessionRequest, ResumeSessionRequest, SessionId, methods};
 use tokio::time::timeout;
 
-use super::served::Served;
-use super::settings::Settings;
+use super::services::Services;
+use super::{Lease, Session, SessionSetup, SessionState};
 use crate::connection::Capability;
-use crate::connection::Lease;
-use crate::session::Reader;
-use crate::session::SessionState;
-use crate::{ClientError, Session, SessionFolders, SessionSetup};
+use crate::error::ClientError;
 
 /// Opens a new session.
 pub(crate) async fn open(lease: Arc<Lease>, setup: SessionSetup) -> Result<Session, ClientError> {
-    let connection = lease.connection();
-    let folders = setup.folders();
-    let flow = setup.flow(connection.options());
-    let setup = setup.check(connection.offers()?)?;
-    let served = Served::open(connection.options(), &folders).await;
+    let connection = &lease.connection;
+    let setup = setup.prepare(&lease).await?;
     let request = NewSessionRequest::new(setup.cwd, setup.mcp_servers)
         .with_additional_directories(setup.additional_directories);
-    let hold = connection.peer().hold_updates();
-    let naming = connection.registry().begin_naming();
-    let limit = connection.options().timeouts.new_session;
+    let hold = connection.peer.hold_updates();
+    let naming = lease.begin_naming();
+    let limit = lease.options.timeouts.new_session;
     let (facts, answer) = connection.call(&request, limit).await?;
-    if answer.session_id.as_str().is_empty() {
-        return Err(ClientError::EmptySessionId);
-    }
-    let duplicate = || ClientError::DuplicateSession {
-        session: answer.session_id.clone(),
-    };
-    let mailbox = hold
-        .open_mailbox(&answer.session_id)
-        .map_err(|_| duplicate())?;
-    drop(hold);
-    mailbox.control().set_flow(flow);
-    let state = SessionState::new(
-        answer.session_id.clone(),
-        Arc::clone(connection),
-        Reader::new(mailbox, connection.options().dedup),
-        Settings::new(answer.modes, answer.config_options, facts.response_seq),
-        served,
-    );
-    if !connection.registry().insert(&state) {
-        return Err(duplicate());
-    }
+    let session = lease.add(&answer.session_id, hold, setup.flow, setup.services)?;
+    let mut settings = session.settings.lock();
+    settings.opened(answer.modes, answer.config_options, facts.response_seq);
+    drop(settings);
     drop(naming);
-    tracing::debug!(session.id = %state.id(), "a session was opened");
-    Ok(Session::new(state, lease))
+    tracing::debug!(session.id = %session.id, "a session was opened");
+    Ok(Session::new(session, lease))
 }
 
 /// Goes on with a session that the agent remembers, without a replay.
@@ -59,32 +36,30 @@ pub(crate) async fn resume(
     id: SessionId,
     setup: SessionSetup,
 ) -> Result<Session, ClientError> {
-    let connection = Arc::clone(lease.connection());
-    Capability::Resume.require_in(connection.offers()?)?;
-    let folders = setup.folders();
-    let flow = setup.flow(connection.options());
-    let setup = setup.check(connection.offers()?)?;
+    let sessions = Arc::clone(&lease);
+    let connection = &sessions.connection;
+    connection.require(Capability::Resume)?;
+    let setup = setup.prepare(&lease).await?;
     let request = ResumeSessionRequest::new(id.clone(), setup.cwd)
         .with_mcp_servers(setup.mcp_servers)
         .with_additional_directories(setup.additional_directories);
-    let mut opening = Opening::begin(lease, id, &folders, flow).await?;
-    let call = match connection.peer().start_call(&request) {
+    let mut opening = Opening::begin(lease, &id, setup.flow, setup.services)?;
+    let call = match connection.peer.start_call(&request) {
         Ok(call) => call,
         Err(error) => return Err(connection.explain(methods::SESSION_RESUME, error).await),
     };
     opening.undo = call.id();
-    let limit = connection.options().timeouts.new_session;
-    let outcome = timeout(limit, call.result()).await;
-    let Ok((facts, answer)) = outcome else {
+    let limit = sessions.options.timeouts.new_session;
+    let Ok((facts, answer)) = timeout(limit, call.result()).await else {
         return Err(connection.timed_out(methods::SESSION_RESUME, limit));
     };
     opening.undo = None;
     match answer {
         Ok(answer) => {
-            let mut settings = opening.state().settings();
+            let mut settings = opening.session.settings.lock();
             settings.opened(answer.modes, answer.config_options, facts.response_seq);
             drop(settings);
-            tracing::debug!(session.id = %opening.state().id(), "a session was resumed");
+            tracing::debug!(session.id = %id, "a session was resumed");
             Ok(opening.finish())
         }
         Err(error) => Err(connection.explain(methods::SESSION_RESUME, error).await),
@@ -93,64 +68,40 @@ pub(crate) async fn resume(
 
 /// A session of a known id that is being opened.
 ///
-/// It is registered before the agent is asked, so nothing the agent says of it is
-/// lost. Dropped unfinished, this very instance is forgotten again.
+/// It is added before the agent is asked, so nothing the agent says of it is lost.
+/// Dropped unfinished, this very instance is forgotten again.
 #[derive(Debug)]
-pub(crate) struct Opening {
-    state: Arc<SessionState>,
+pub(super) struct Opening {
+    pub(super) session: Arc<SessionState>,
     lease: Arc<Lease>,
     finished: bool,
     /// The call that opens it, while it is not answered: should it succeed when
     /// nobody waits any more, the session is to be closed.
-    pub(crate) undo: Option<CallId>,
+    pub(super) undo: Option<CallId>,
 }
 
 impl Opening {
-    /// Registers the session.
-    pub(crate) async fn begin(
+    /// Adds the session.
+    pub(super) fn begin(
         lease: Arc<Lease>,
-        id: SessionId,
-        folders: &SessionFolders,
+        id: &SessionId,
         flow: Flow,
+        services: Services,
     ) -> Result<Self, ClientError> {
-        if id.as_str().is_empty() {
-            return Err(ClientError::EmptySessionId);
-        }
-        let connection = lease.connection();
-        let served = Served::open(connection.options(), folders).await;
-        let duplicate = || ClientError::DuplicateSession {
-            session: id.clone(),
-        };
         // What was said to an earlier session of this name is not for this one.
-        let hold = connection.peer().hold_updates();
-        let mailbox = hold.open_mailbox(&id).map_err(|_| duplicate())?;
-        mailbox.control().set_flow(flow);
-        let state = SessionState::new(
-            id.clone(),
-            Arc::clone(connection),
-            Reader::new(mailbox, connection.options().dedup),
-            Settings::default(),
-            served,
-        );
-        if !connection.registry().insert(&state) {
-            return Err(duplicate());
-        }
+        let hold = lease.connection.peer.hold_updates();
         Ok(Self {
-            state,
+            session: lease.add(id, hold, flow, services)?,
             lease,
             finished: false,
             undo: None,
         })
     }
 
-    pub(crate) fn state(&self) -> &Arc<SessionState> {
-        &self.state
-    }
-
     /// The session is open.
-    pub(crate) fn finish(mut self) -> Session {
+    pub(super) fn finish(mut self) -> Session {
         self.finished = true;
-        Session::new(Arc::clone(&self.state), Arc::clone(&self.lease))
+        Session::new(Arc::clone(&self.session), Arc::clone(&self.lease))
     }
 }
 
@@ -160,11 +111,8 @@ impl Drop for Opening {
             return;
         }
         if let Some(call) = self.undo {
-            self.lease
-                .connection()
-                .registry()
-                .undo_when_answered(call, self.state.id().clone());
+            self.lease.undo_when_answered(call, self.session.id.clone());
         }
-        self.state.forget();
+        self.session.forget();
     }
 }

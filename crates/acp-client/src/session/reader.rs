@@ -1,13 +1,12 @@
 //! Reads a session: its updates and what is asked among them, in wire order.
 
-use acp_connection::{Item, Mailbox, MailboxControl, StreamEnd};
+use acp_connection::{Item, Mailbox, StreamEnd};
 use acp_protocol::rpc::{CallError, CallId, OnDrop, Reading, ReceiveSeq};
 use acp_protocol::v1::{LoadSessionRequest, PromptRequest};
 
-use super::dedup::Window;
-use super::merge;
-use crate::session::SessionState;
-use crate::{TurnEvent, Update};
+use super::dedup::SeenEvents;
+use super::{SessionState, TurnEvent, merge};
+use acp_connection::Update;
 
 /// The one reader of a session's mailbox. Turns take it, and give it back.
 #[derive(Debug)]
@@ -18,14 +17,14 @@ pub(crate) struct Reader {
     /// What was received up to here came before the turn that is read.
     turn_after: ReceiveSeq,
     /// `None` when events that are told of twice are read twice.
-    events: Option<Window>,
+    events: Option<SeenEvents>,
     /// What is read is history.
     loading: bool,
 }
 
 /// What the reader found.
 #[derive(Debug)]
-pub(crate) enum Happening {
+pub(crate) enum Read {
     /// Something for the consumer.
     Event(TurnEvent),
     /// The answer to the prompt or the loading, behind everything that came before it.
@@ -40,13 +39,9 @@ impl Reader {
             mailbox,
             stash: None,
             turn_after: ReceiveSeq::default(),
-            events: dedup.then(Window::default),
+            events: dedup.then(SeenEvents::default),
             loading: false,
         }
-    }
-
-    pub(crate) fn mailbox(&self) -> MailboxControl {
-        self.mailbox.control()
     }
 
     /// Sends a prompt, whose answer is to come out of this reader.
@@ -116,7 +111,7 @@ impl Reader {
     fn leave_stash(&mut self, session: &SessionState) -> bool {
         match self.stash.take() {
             Some(Item::Update(_) | Item::Unreadable { .. }) => {
-                session.counts().leave();
+                session.counts.discard();
                 false
             }
             Some(Item::End(_)) => true,
@@ -124,63 +119,58 @@ impl Reader {
         }
     }
 
-    /// Waits for what happens next.
+    /// Waits for what happens next; `merged`, it joins to a piece of text what follows
+    /// and is there already.
     ///
     /// # Cancel safety
     ///
     /// Cancel-safe.
-    pub(crate) async fn next(&mut self, session: &SessionState) -> Happening {
+    pub(crate) async fn next(&mut self, session: &SessionState, merged: bool) -> Read {
         loop {
             // Looked at before the mailbox: what came before a question is in there by
             // the time the question is seen.
-            let asked_after = session.asks().first_after();
+            let asked_after = session.waiting.first_after();
             let Some(item) = self.stash.take().or_else(|| self.mailbox.next_now()) else {
-                if let Some(event) = asked_after.and_then(|_| session.take_ask()) {
-                    return Happening::Event(event);
+                if let Some(event) = asked_after.and_then(|_| session.waiting.take(session)) {
+                    return Read::Event(event);
                 }
                 tokio::select! {
                     biased;
                     item = self.mailbox.next() => match item {
                         Some(item) => self.stash = Some(item),
-                        None => return Happening::Closed,
+                        None => return Read::Closed,
                     },
-                    () = session.asks().arrival() => {}
+                    () = session.waiting.arrival() => {}
                 }
                 continue;
             };
             let asked_before =
-                asked_after.is_some_and(|after| place(&item).is_some_and(|place| place > after));
-            if asked_before && let Some(event) = session.take_ask() {
+                asked_after.is_some_and(|after| received_at(&item).is_some_and(|at| at > after));
+            if asked_before && let Some(event) = session.waiting.take(session) {
                 self.stash = Some(item);
-                return Happening::Event(event);
+                return Read::Event(event);
             }
-            if let Some(happening) = self.understand(item, session) {
-                return happening;
+            if let Some(mut read) = self.understand(item, session) {
+                if merged {
+                    self.join_following(&mut read, session);
+                }
+                return read;
             }
         }
     }
 
-    /// Waits for what happens next, and joins to it what follows and is there already.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel-safe.
-    pub(crate) async fn next_merged(&mut self, session: &SessionState) -> Happening {
-        let mut happening = self.next(session).await;
-        if let Happening::Event(TurnEvent::Update(update) | TurnEvent::Earlier(update)) =
-            &mut happening
-        {
+    fn join_following(&mut self, read: &mut Read, session: &SessionState) {
+        if let Read::Event(TurnEvent::Update(update) | TurnEvent::Earlier(update)) = read {
             while let Some(next) = self.next_piece_of(update, session) {
                 merge::join(update, next);
             }
         }
-        happening
     }
 
     /// Takes what is there, if it is another piece of the same message.
     fn next_piece_of(&mut self, update: &Update, session: &SessionState) -> Option<Update> {
         loop {
-            let asked_after = session.asks().first_after();
+            let asked_after = session.waiting.first_after();
             let item = self.stash.take().or_else(|| self.mailbox.next_now())?;
             let Item::Update(next) = item else {
                 self.stash = Some(item);
@@ -194,7 +184,7 @@ impl Reader {
                 return None;
             }
             if !self.is_repeated(&next, session) {
-                session.counts().deliver();
+                session.counts.deliver();
                 return Some(next);
             }
         }
@@ -207,18 +197,18 @@ impl Reader {
                 .as_mut()
                 .is_some_and(|events| events.is_repeated(update));
         if repeated {
-            session.counts().dedupe();
+            session.counts.dedupe();
         }
         repeated
     }
 
-    fn understand(&mut self, item: Item, session: &SessionState) -> Option<Happening> {
-        Some(Happening::Event(match item {
+    fn understand(&mut self, item: Item, session: &SessionState) -> Option<Read> {
+        Some(Read::Event(match item {
             Item::Update(update) => {
                 if self.is_repeated(&update, session) {
                     return None;
                 }
-                session.counts().deliver();
+                session.counts.deliver();
                 session.learn(&update.update, update.receive_seq);
                 if update.receive_seq > self.turn_after {
                     TurnEvent::Update(update)
@@ -227,14 +217,14 @@ impl Reader {
                 }
             }
             Item::Unreadable { line, error } => {
-                session.counts().deliver();
+                session.counts.deliver();
                 TurnEvent::Unreadable { line, error }
             }
             Item::Gap { dropped } => TurnEvent::Gap { dropped },
             Item::End(end) => {
                 self.loading = false;
                 self.pause();
-                return Some(Happening::End(end));
+                return Some(Read::End(end));
             }
             _ => return None,
         }))
@@ -242,7 +232,7 @@ impl Reader {
 }
 
 /// Returns the place of an item on the receive clock, where it has one.
-fn place(item: &Item) -> Option<ReceiveSeq> {
+fn received_at(item: &Item) -> Option<ReceiveSeq> {
     match item {
         Item::Update(update) => Some(update.receive_seq),
         Item::End(end) => Some(end.facts.response_seq),

@@ -25,7 +25,7 @@ impl Request for SetOption {
 }
 
 /// Reads the options out of an answer; `None` when it says nothing.
-pub(crate) fn told_options(
+pub(crate) fn read_options(
     answer: &RawValue,
 ) -> Result<Option<Vec<SessionConfigOption>>, CallError> {
     let unread = |source| CallError::Decode {

@@ -1,67 +1,33 @@
-//! Where the turns of a session stand.
+//! Whether a turn of a session runs, and whether it was cancelled.
 
+use std::fmt;
 use std::time::Duration;
 
 use tokio::sync::watch;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
-use crate::ClientError;
+use crate::error::ClientError;
 
-/// Holds at most one turn, and what became of the wish to cancel.
-///
-/// A value, not a machine of its own: it lives in a watch channel, so that
-/// whoever must act on a change waits for it there.
+/// Lets in one turn of a session at a time, and counts the cancels.
+pub(crate) struct TurnGate(watch::Sender<GateState>);
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Slot {
+struct GateState {
     turn: u64,
-    state: State,
+    phase: Phase,
     cancels: u64,
 }
 
-/// Changes a slot, and wakes who watches it if it is another one then.
-///
-/// Mostly nobody does, and to wake nobody costs some hundred instructions. Whoever
-/// begins to watch meanwhile looks at the slot first: before this change, and is counted
-/// by then, or after it.
-pub(crate) fn change(slot: &watch::Sender<Slot>, change: impl FnOnce(&mut Slot)) {
-    slot.send_if_modified(|now| {
-        let before = *now;
-        change(now);
-        *now != before && slot.receiver_count() > 0
-    });
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum Phase {
     Idle,
     Running,
     Cancelling { since: Instant },
 }
 
-/// Why no turn can begin.
+/// The turn that a cancel found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Busy {
-    /// A turn runs, or was cancelled a moment ago.
-    InProgress,
-    /// A cancelled turn does not end.
-    Stuck {
-        /// How long ago it was cancelled.
-        cancelled_for: Duration,
-    },
-}
-
-impl From<Busy> for ClientError {
-    fn from(busy: Busy) -> Self {
-        match busy {
-            Busy::InProgress => Self::TurnInProgress,
-            Busy::Stuck { cancelled_for } => Self::TurnStillRunning { cancelled_for },
-        }
-    }
-}
-
-/// What a cancel found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cancelled {
+pub(crate) enum CancelledTurn {
     /// A running turn, which it is the first to cancel.
     First {
         /// The number of the turn.
@@ -69,80 +35,137 @@ pub(crate) enum Cancelled {
     },
     /// A turn that was cancelled already.
     Again,
-    /// No turn.
+    /// None.
     Idle,
 }
 
-impl Slot {
+impl TurnGate {
     pub(crate) fn new() -> Self {
-        Self {
+        Self(watch::Sender::new(GateState {
             turn: 0,
-            state: State::Idle,
+            phase: Phase::Idle,
             cancels: 0,
-        }
+        }))
     }
 
     /// Begins a turn and returns its number.
-    pub(crate) fn begin(&mut self, now: Instant, grace: Duration) -> Result<u64, Busy> {
-        match self.state {
-            State::Idle => {
-                self.turn += 1;
-                self.state = State::Running;
-                Ok(self.turn)
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::TurnInProgress`], and [`ClientError::TurnStillRunning`] when the
+    /// running turn was cancelled longer ago than `grace`.
+    pub(crate) fn begin(&self, now: Instant, grace: Duration) -> Result<u64, ClientError> {
+        self.change(|state| match state.phase {
+            Phase::Idle => {
+                state.turn += 1;
+                state.phase = Phase::Running;
+                Ok(state.turn)
             }
-            State::Cancelling { since } if now.duration_since(since) >= grace => Err(Busy::Stuck {
-                cancelled_for: now.duration_since(since),
-            }),
-            State::Running | State::Cancelling { .. } => Err(Busy::InProgress),
-        }
+            Phase::Cancelling { since } if now.duration_since(since) >= grace => {
+                Err(ClientError::TurnStillRunning {
+                    cancelled_for: now.duration_since(since),
+                })
+            }
+            Phase::Running | Phase::Cancelling { .. } => Err(ClientError::TurnInProgress),
+        })
     }
 
-    /// Notes a cancel.
-    pub(crate) fn cancel(&mut self, now: Instant) -> Cancelled {
-        self.cancels += 1;
-        match self.state {
-            State::Idle => Cancelled::Idle,
-            State::Running => {
-                self.state = State::Cancelling { since: now };
-                Cancelled::First { turn: self.turn }
+    /// Counts a cancel.
+    pub(crate) fn cancel(&self, now: Instant) -> CancelledTurn {
+        self.change(|state| {
+            state.cancels += 1;
+            match state.phase {
+                Phase::Idle => CancelledTurn::Idle,
+                Phase::Running => {
+                    state.phase = Phase::Cancelling { since: now };
+                    CancelledTurn::First { turn: state.turn }
+                }
+                Phase::Cancelling { .. } => CancelledTurn::Again,
             }
-            State::Cancelling { .. } => Cancelled::Again,
-        }
+        })
     }
 
     /// Ends a turn; a number that is not the running turn's changes nothing.
-    pub(crate) fn end(&mut self, turn: u64) {
-        if self.turn == turn {
-            self.state = State::Idle;
-        }
+    pub(crate) fn end(&self, turn: u64) {
+        self.change(|state| {
+            if state.turn == turn {
+                state.phase = Phase::Idle;
+            }
+        });
     }
 
-    /// Returns when the turn, if it was cancelled, counts as stuck.
-    pub(crate) fn stuck_at(&self, grace: Duration) -> Option<Instant> {
-        match self.state {
-            State::Cancelling { since } => Some(since + grace),
-            State::Idle | State::Running => None,
-        }
+    /// Watches from now on.
+    pub(crate) fn watch(&self) -> GateWatch {
+        let mut gate = self.0.subscribe();
+        let seen = *gate.borrow_and_update();
+        GateWatch { gate, seen }
     }
 
-    /// Tells whether the running turn was cancelled.
+    /// Changes the state, and wakes who watches it if it is another one then.
+    ///
+    /// Mostly nobody does, and to wake nobody costs some hundred instructions. Whoever
+    /// begins to watch meanwhile looks at the state first: before this change, and is
+    /// counted by then, or after it.
+    fn change<T>(&self, change: impl FnOnce(&mut GateState) -> T) -> T {
+        let mut outcome = None;
+        self.0.send_if_modified(|now| {
+            let before = *now;
+            outcome = Some(change(now));
+            *now != before && self.0.receiver_count() > 0
+        });
+        outcome.expect("the change is made once")
+    }
+}
+
+/// The state of a gate when it was looked at, and how it goes on.
+///
+/// It does not keep the session open.
+#[derive(Debug)]
+pub(crate) struct GateWatch {
+    gate: watch::Receiver<GateState>,
+    seen: GateState,
+}
+
+impl GateWatch {
+    /// Tells whether a turn ran that was cancelled.
     pub(crate) fn is_cancelling(&self) -> bool {
-        matches!(self.state, State::Cancelling { .. })
+        matches!(self.seen.phase, Phase::Cancelling { .. })
     }
 
-    /// Tells whether `turn` still runs, cancelled or not.
-    pub(crate) fn runs(&self, turn: u64) -> bool {
-        self.turn == turn && self.state != State::Idle
+    /// Waits for the next cancel, or the end of the session.
+    pub(crate) async fn cancelled(&mut self) {
+        let cancels = self.seen.cancels;
+        // An error means that the session is gone.
+        let _ = self.gate.wait_for(|now| now.cancels != cancels).await;
     }
 
-    /// Returns the running turn, cancelled or not.
+    /// Returns the turn that ran, cancelled or not.
     pub(crate) fn running(&self) -> Option<u64> {
-        (self.state != State::Idle).then_some(self.turn)
+        (self.seen.phase != Phase::Idle).then_some(self.seen.turn)
     }
 
-    /// Returns how many cancels there were; a change means there was another.
-    pub(crate) fn cancels(&self) -> u64 {
-        self.cancels
+    /// Waits for the end of a turn.
+    pub(crate) async fn turn_ended(&mut self, turn: u64) {
+        let ended = |now: &GateState| now.turn != turn || now.phase == Phase::Idle;
+        // An error means that the session is gone, and its turn with it.
+        let _ = self.gate.wait_for(ended).await;
+    }
+
+    /// Waits until it is worth trying again to begin a turn: something changed, or the
+    /// cancelled turn counts as stuck.
+    pub(crate) async fn changed(&mut self, grace: Duration) {
+        let seen = self.seen;
+        let changed = self.gate.wait_for(|now| *now != seen);
+        match seen.phase {
+            Phase::Cancelling { since } => _ = timeout_at(since + grace, changed).await,
+            Phase::Idle | Phase::Running => _ = changed.await,
+        }
+    }
+}
+
+impl fmt::Debug for TurnGate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.borrow().fmt(f)
     }
 }
 
@@ -152,52 +175,58 @@ mod tests {
 
     const GRACE: Duration = Duration::from_secs(30);
 
-    #[test]
-    fn one_turn_at_a_time() {
-        let now = Instant::now();
-        let mut slot = Slot::new();
-        let first = slot.begin(now, GRACE).unwrap();
-        assert_eq!(slot.begin(now, GRACE), Err(Busy::InProgress));
-        slot.end(first);
-        let second = slot.begin(now, GRACE).unwrap();
-        assert_ne!(first, second);
-        slot.end(first);
-        assert!(
-            slot.runs(second),
-            "a late end of the first must not end the second"
-        );
-        assert!(!slot.runs(first));
+    fn runs(gate: &TurnGate, turn: u64) -> bool {
+        gate.watch().running() == Some(turn)
     }
 
     #[test]
-    fn a_cancelled_turn_keeps_the_slot_and_is_stuck_after_the_grace() {
-        let start = Instant::now();
-        let mut slot = Slot::new();
-        let turn = slot.begin(start, GRACE).unwrap();
-        assert_eq!(slot.cancel(start), Cancelled::First { turn });
-        assert_eq!(slot.cancel(start), Cancelled::Again);
-        assert!(slot.is_cancelling());
-        assert_eq!(slot.stuck_at(GRACE), Some(start + GRACE));
-        assert_eq!(slot.begin(start + GRACE / 2, GRACE), Err(Busy::InProgress));
-        let late = GRACE + Duration::from_secs(1);
-        assert_eq!(
-            slot.begin(start + late, GRACE),
-            Err(Busy::Stuck {
-                cancelled_for: late
-            })
+    fn one_turn_at_a_time() {
+        let now = Instant::now();
+        let gate = TurnGate::new();
+        let first = gate.begin(now, GRACE).unwrap();
+        let second = gate.begin(now, GRACE);
+        assert!(matches!(second, Err(ClientError::TurnInProgress)));
+        gate.end(first);
+        let second = gate.begin(now, GRACE).unwrap();
+        assert_ne!(first, second);
+        gate.end(first);
+        assert!(
+            runs(&gate, second),
+            "a late end of the first must not end the second"
         );
-        slot.end(turn);
-        assert!(slot.begin(start + late, GRACE).is_ok());
-        assert!(!slot.is_cancelling(), "the cancel was for the turn before");
+        assert!(!runs(&gate, first));
+    }
+
+    #[test]
+    fn a_cancelled_turn_stays_and_is_stuck_after_the_grace() {
+        let start = Instant::now();
+        let gate = TurnGate::new();
+        let turn = gate.begin(start, GRACE).unwrap();
+        assert_eq!(gate.cancel(start), CancelledTurn::First { turn });
+        assert_eq!(gate.cancel(start), CancelledTurn::Again);
+        assert!(gate.watch().is_cancelling());
+        let early = gate.begin(start + GRACE / 2, GRACE);
+        assert!(matches!(early, Err(ClientError::TurnInProgress)));
+        let late = GRACE + Duration::from_secs(1);
+        let stuck = gate.begin(start + late, GRACE);
+        assert!(
+            matches!(stuck, Err(ClientError::TurnStillRunning { cancelled_for }) if cancelled_for == late)
+        );
+        gate.end(turn);
+        assert!(gate.begin(start + late, GRACE).is_ok());
+        assert!(
+            !gate.watch().is_cancelling(),
+            "the cancel was for the turn before"
+        );
     }
 
     #[test]
     fn every_cancel_counts_also_without_a_turn() {
         let now = Instant::now();
-        let mut slot = Slot::new();
-        assert_eq!(slot.cancel(now), Cancelled::Idle);
-        assert_eq!(slot.cancels(), 1);
-        assert!(slot.begin(now, GRACE).is_ok());
-        assert!(!slot.is_cancelling(), "the cancel was for no turn");
+        let gate = TurnGate::new();
+        assert_eq!(gate.cancel(now), CancelledTurn::Idle);
+        assert_eq!(gate.watch().seen.cancels, 1);
+        assert!(gate.begin(now, GRACE).is_ok());
+        assert!(!gate.watch().is_cancelling(), "the cancel was for no turn");
     }
 }

@@ -10,20 +10,19 @@ use acp_protocol::rpc::ReceiveSeq;
 use acp_protocol::v1::ElicitationId;
 use parking_lot::Mutex;
 
-use crate::TurnEvent;
+use super::{SessionState, TurnEvent};
 use crate::elicitation::PendingQuestion;
 use crate::limits::MAX_OPEN_ASKS;
 use crate::permission::PendingPermission;
-use crate::session::SessionState;
 
 /// One of the things that wait.
-pub(crate) enum Ask {
+pub(crate) enum Waiting {
     Permission(PendingPermission),
     Question(PendingQuestion),
     LinkCompleted { link: ElicitationId, at: ReceiveSeq },
 }
 
-impl Ask {
+impl Waiting {
     /// Tells whether it still matters: what was settled meanwhile does not.
     fn is_open(&self) -> bool {
         match self {
@@ -37,13 +36,13 @@ impl Ask {
     fn after(&self) -> ReceiveSeq {
         match self {
             Self::Permission(pending) => pending.ask().after(),
-            Self::Question(pending) => pending.question().after(),
+            Self::Question(pending) => pending.ask().after(),
             Self::LinkCompleted { at, .. } => *at,
         }
     }
 
     /// Makes what the reader gets, with everything that is known by now.
-    pub(crate) fn into_event(self, session: &SessionState) -> TurnEvent {
+    fn into_event(self, session: &SessionState) -> TurnEvent {
         match self {
             Self::Permission(mut pending) => {
                 let tool = session.complete_tool(&pending.ask().request().tool_call);
@@ -60,7 +59,7 @@ impl Ask {
 ///
 /// What was settled meanwhile (by a cancel) is skipped.
 #[derive(Default)]
-pub(crate) struct AskQueue {
+pub(crate) struct WaitingQueue {
     /// Whether there may be one: the reader looks here for each update.
     any: AtomicBool,
     inner: Mutex<Inner>,
@@ -68,21 +67,21 @@ pub(crate) struct AskQueue {
 
 #[derive(Default)]
 struct Inner {
-    queue: VecDeque<Ask>,
+    queue: VecDeque<Waiting>,
     waker: Option<Waker>,
 }
 
-impl AskQueue {
+impl WaitingQueue {
     /// Adds one. False when too many of its kind wait already; then it is dropped.
-    pub(crate) fn push(&self, ask: Ask) -> bool {
+    pub(crate) fn push(&self, waiting: Waiting) -> bool {
         let waker = {
             let mut inner = self.inner.lock();
-            inner.queue.retain(Ask::is_open);
-            let alike = |other: &&Ask| discriminant(*other) == discriminant(&ask);
+            inner.queue.retain(Waiting::is_open);
+            let alike = |other: &&Waiting| discriminant(*other) == discriminant(&waiting);
             if inner.queue.iter().filter(alike).count() >= MAX_OPEN_ASKS {
                 return false;
             }
-            inner.queue.push_back(ask);
+            inner.queue.push_back(waiting);
             self.any.store(true, Ordering::Release);
             inner.waker.take()
         };
@@ -93,23 +92,24 @@ impl AskQueue {
     }
 
     /// Tells after which update the first of them came.
-    pub(crate) fn first_after(&self) -> Option<ReceiveSeq> {
+    pub(super) fn first_after(&self) -> Option<ReceiveSeq> {
         if !self.any.load(Ordering::Acquire) {
             return None;
         }
         let mut inner = self.inner.lock();
-        inner.queue.retain(Ask::is_open);
+        inner.queue.retain(Waiting::is_open);
         self.any.store(!inner.queue.is_empty(), Ordering::Release);
-        inner.queue.front().map(Ask::after)
+        inner.queue.front().map(Waiting::after)
     }
 
-    /// Takes the first.
-    pub(crate) fn pop(&self) -> Option<Ask> {
-        self.inner.lock().queue.pop_front()
+    /// Takes the first, with everything that is known by now of its tool.
+    pub(super) fn take(&self, session: &SessionState) -> Option<TurnEvent> {
+        let waiting = self.inner.lock().queue.pop_front()?;
+        Some(waiting.into_event(session))
     }
 
     /// Waits until there is one. One at a time can wait.
-    pub(crate) async fn arrival(&self) {
+    pub(super) async fn arrival(&self) {
         poll_fn(|cx| {
             let mut inner = self.inner.lock();
             if inner.queue.is_empty() {

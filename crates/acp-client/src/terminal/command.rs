@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use crate::ServeError;
+use crate::error::ServeError;
 
 /// What is done with a command that is no program but a line for a shell.
 ///

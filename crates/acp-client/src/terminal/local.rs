@@ -23,11 +23,12 @@ use tokio::time::timeout;
 use super::command::{Program, ShellLines};
 use super::running::{Running, View};
 use super::{CommandAsk, OpenTerminals, ServeTerminals};
+use crate::error::ServeError;
+use crate::folders::SessionFolders;
 use crate::folders::{Roots, SharedRoots};
 use crate::limits::{
     MAX_TERMINAL_OUTPUT, MAX_TERMINALS, TERMINAL_KILL_GRACE, TERMINAL_START_TIMEOUT,
 };
-use crate::{ServeError, SessionFolders};
 
 /// What a command gets of our environment unless something else is said: enough
 /// for tools to find each other and their settings. Keys and tokens are under

@@ -22,7 +22,8 @@ pub use command::ShellLines;
 pub use local::{LocalTerminals, SessionTerminals};
 pub(crate) use table::TerminalTable;
 
-use crate::{ServeError, SessionFolders};
+use crate::error::ServeError;
+use crate::folders::SessionFolders;
 
 /// Serves the terminals of one session.
 ///

@@ -10,7 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::task::spawn_blocking;
 
 use super::ring::OutputRing;
-use crate::ServeError;
+use crate::error::ServeError;
 
 /// How much is read of an output at once.
 const PIECE: usize = 16 * 1024;

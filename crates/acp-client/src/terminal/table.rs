@@ -11,7 +11,7 @@ use acp_protocol::v1::{
 use parking_lot::{Mutex, MutexGuard};
 
 use super::DynServeTerminals;
-use crate::ServeError;
+use crate::error::ServeError;
 use crate::limits::MAX_KNOWN_TERMINALS;
 
 /// The terminals of one session, and who serves them.

@@ -14,5 +14,5 @@ pub use prompt::Prompt;
 pub use steering::{
     Steered, Steering, SteeringError, SteeringFailure, SteeringOutcome, SteeringPrompt,
 };
-pub use turn::{PromptResult, Turn, TurnEvent};
+pub use turn::{PromptResult, Turn};
 pub use updates::{SessionEnd, SessionEndCause, Updates};

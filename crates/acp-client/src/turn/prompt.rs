@@ -2,7 +2,7 @@
 
 use acp_protocol::v1::{AgentCapabilities, ContentBlock};
 
-use crate::ClientError;
+use crate::error::ClientError;
 
 /// The content of a prompt; a string is one.
 ///

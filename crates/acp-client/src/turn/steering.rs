@@ -8,13 +8,25 @@ use acp_protocol::rpc::{CallError, CallFacts, ErrorCode, OnDrop, ReceiveSeq};
 use acp_protocol::v1::{ContentBlock, SessionId};
 use acp_protocol::{Meta, RawJson};
 use serde::{Deserialize, Serialize};
-use tokio::sync::watch;
 use tokio::time::sleep;
 
+use super::Prompt;
 use crate::clean::{clean, clean_json};
-use crate::session::SessionState;
-use crate::session::Slot;
-use crate::{ClientError, Prompt};
+use crate::error::ClientError;
+use crate::session::{GateWatch, SessionControl, SessionState};
+
+impl SessionControl {
+    /// Tells the agent more while its turn runs, by `_session/steering`, and returns at
+    /// once; the answer comes out of what this gives.
+    ///
+    /// The method is not in the protocol, and whether an agent knows it and what it does
+    /// with it when no turn runs is for the caller to know: nothing is checked but the
+    /// content of the prompt. Updates of the turn stay in its stream; their places on
+    /// the receive clock tell which of them came before the answer.
+    pub fn steer(&self, steering: impl Into<SteeringPrompt>) -> Steering {
+        Steering(OpenSteering::start(&self.session, steering.into()))
+    }
+}
 
 /// What an agent is told on top of its prompt.
 #[derive(Debug, Clone, PartialEq)]
@@ -189,49 +201,43 @@ impl SteeringError {
 /// take it back.
 #[must_use = "the agent tells whether it took it"]
 #[derive(Debug)]
-pub struct Steering(Result<Open, SteeringError>);
+pub struct Steering(Result<OpenSteering, SteeringError>);
 
 #[derive(Debug)]
-struct Open {
+struct OpenSteering {
     call: CallHandle<SteeringResponse>,
-    slot: watch::Receiver<Slot>,
-    turn: Option<u64>,
+    gate: GateWatch,
     limit: Duration,
 }
 
-impl Steering {
-    pub(crate) fn start(session: &SessionState, steering: SteeringPrompt) -> Self {
-        Self(Self::try_start(session, steering))
-    }
-
-    fn try_start(session: &SessionState, steering: SteeringPrompt) -> Result<Open, SteeringError> {
+impl OpenSteering {
+    fn start(session: &SessionState, steering: SteeringPrompt) -> Result<Self, SteeringError> {
         let connection = session.connection();
-        let checked = session.check_open().and_then(|()| {
-            let offered = connection.offers()?;
-            steering.prompt.check(offered)
-        });
+        let checked = session
+            .check_open()
+            .and_then(|()| steering.prompt.check(connection.offers()?));
         checked.map_err(|error| SteeringError::refused_here(&error))?;
         let request = SteeringRequest {
-            session_id: session.id().clone(),
+            session_id: session.id.clone(),
             prompt: steering.prompt.into_blocks(),
             meta: steering.meta,
         };
         // Before the call: a turn that ends meanwhile is over then.
-        let slot = session.slot().subscribe();
-        let turn = slot.borrow().running();
+        let gate = session.gate.watch();
         let call = connection
-            .peer()
+            .peer
             .start_call(&request)
             .map_err(|error| SteeringError::new(error, CallFacts::default()))?
             .with_on_drop(OnDrop::Forget);
-        Ok(Open {
+        Ok(Self {
             call,
-            slot,
-            turn,
-            limit: connection.options().timeouts.request,
+            gate,
+            limit: session.sessions.options.timeouts.request,
         })
     }
+}
 
+impl Steering {
     /// Tells whether the request is on its way: queued, behind what is queued already.
     ///
     /// That is settled from the beginning, also when the agent does not read; the
@@ -253,16 +259,14 @@ impl Steering {
     ///
     /// Dropping the future drops the answer.
     pub async fn result(self) -> Result<Steered, SteeringError> {
-        let Open {
+        let OpenSteering {
             call,
-            mut slot,
-            turn,
+            mut gate,
             limit,
         } = self.0?;
         let overdue = async {
-            if let Some(turn) = turn {
-                // An error means that the session is gone, and its turn with it.
-                let _ = slot.wait_for(|slot| !slot.runs(turn)).await;
+            if let Some(turn) = gate.running() {
+                gate.turn_ended(turn).await;
             }
             sleep(limit).await;
         };

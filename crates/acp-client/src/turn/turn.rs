@@ -1,57 +1,61 @@
-//! One turn: what happens, in order, and then its end.
+//! One turn: a prompt, what happens, in order, and then its end.
 
 use std::fmt;
 use std::sync::Arc;
 
 use acp_protocol::Meta;
 use acp_protocol::rpc::{CallError, CallFacts};
-use acp_protocol::v1::{
-    ElicitationId, PromptRequest, PromptResponse, SessionId, StopReason, methods,
-};
+use acp_protocol::v1::{PromptRequest, PromptResponse, SessionId, StopReason, methods};
 use tokio::sync::OwnedMutexGuard;
+use tokio::time::Instant;
 
-use crate::connection::Lease;
-use crate::elicitation::PendingQuestion;
-use crate::permission::PendingPermission;
-use crate::session::SessionState;
-use crate::session::change;
-use crate::session::{Happening, Reader};
-use crate::{ClientError, RawLine, SessionControl, Update};
+use super::Prompt;
+use crate::error::ClientError;
+use crate::session::{Lease, Read, Reader, Session, SessionControl, SessionState, TurnEvent};
 
-/// What happens in a session.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum TurnEvent {
-    /// The agent tells something.
-    Update(Update),
-    /// The agent told something before this turn began and after the last one ended,
-    /// and nobody has read it yet.
-    Earlier(Update),
-    /// The agent told something that makes no sense, not even by the protocol's rules
-    /// of leniency.
-    Unreadable {
-        /// What it wrote.
-        line: RawLine,
-        /// Why it makes no sense.
-        error: serde_json::Error,
-    },
-    /// Updates came faster than they were read, and the oldest were dropped here.
-    Gap {
-        /// How many.
-        dropped: u64,
-    },
-    /// The agent asks for permission and waits. Only with
-    /// [`ClientOptions::with_permissions_in_stream`](crate::ClientOptions::with_permissions_in_stream).
-    Permission(PendingPermission),
-    /// The agent wants to know something of the user and waits. Only with
-    /// [`ClientOptions::with_elicitation_in_stream`](crate::ClientOptions::with_elicitation_in_stream).
-    Question(PendingQuestion),
-    /// What the user agreed to do at an address is done, says the agent. Once for each
-    /// link at most.
-    LinkCompleted {
-        /// The agent's name for it; see [`Link::id`](crate::elicitation::Link::id).
-        link: ElicitationId,
-    },
+impl Session {
+    /// Starts a turn; a string is enough for a prompt.
+    ///
+    /// Resolves as soon as the prompt is on its way.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::TurnInProgress`] while a turn runs, also one that was dropped
+    /// and that the agent has not answered; [`ClientError::TurnStillRunning`] when it
+    /// has not within the grace of a cancel; [`ClientError::EmptyPrompt`] and
+    /// [`ClientError::Unsupported`] for content the agent does not take.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it resolves, no turn was started.
+    pub async fn prompt(&mut self, prompt: impl Into<Prompt>) -> Result<Turn, ClientError> {
+        Turn::start(self, prompt.into()).await
+    }
+
+    /// Starts a turn as soon as no other one runs.
+    ///
+    /// # Errors
+    ///
+    /// As [`prompt`](Self::prompt), without [`ClientError::TurnInProgress`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it resolves, no turn was started.
+    pub async fn prompt_when_idle(
+        &mut self,
+        prompt: impl Into<Prompt>,
+    ) -> Result<Turn, ClientError> {
+        let prompt = prompt.into();
+        loop {
+            let mut gate = self.state.gate.watch();
+            match Turn::start(self, prompt.clone()).await {
+                Err(ClientError::TurnInProgress) => {}
+                other => return other,
+            }
+            let grace = self.lease.options.timeouts.cancel_grace;
+            gate.changed(grace).await;
+        }
+    }
 }
 
 /// How a turn ended.
@@ -79,12 +83,12 @@ pub struct PromptResult {
 pub struct Turn {
     session: Arc<SessionState>,
     number: u64,
-    stage: Stage,
+    stage: TurnStage,
     /// Keeps the connection up while the turn runs.
     _lease: Arc<Lease>,
 }
 
-enum Stage {
+enum TurnStage {
     Running(OwnedMutexGuard<Reader>),
     /// The answer is there and not yet put into words; `None` when there will be none.
     Ending(CallFacts, Option<Result<PromptResponse, CallError>>),
@@ -94,18 +98,29 @@ enum Stage {
 }
 
 impl Turn {
-    pub(crate) fn new(
-        session: Arc<SessionState>,
-        number: u64,
-        reader: OwnedMutexGuard<Reader>,
-        lease: Arc<Lease>,
-    ) -> Self {
-        Self {
-            session,
-            number,
-            stage: Stage::Running(reader),
-            _lease: lease,
+    async fn start(session: &Session, prompt: Prompt) -> Result<Self, ClientError> {
+        let state = Arc::clone(&session.state);
+        state.check_open()?;
+        let connection = state.connection();
+        prompt.check(connection.offers()?)?;
+        let grace = state.sessions.options.timeouts.cancel_grace;
+        let number = state.gate.begin(Instant::now(), grace)?;
+        let request = PromptRequest::new(state.id.clone(), prompt.into_blocks());
+        let Ok(mut reader) = Arc::clone(&state.reader).try_lock_owned() else {
+            // Nobody reads while no turn runs and `updates` is not in use.
+            state.gate.end(number);
+            return Err(ClientError::TurnInProgress);
+        };
+        if let Err(error) = reader.start_turn(&request, connection.peer.received()) {
+            state.gate.end(number);
+            return Err(connection.explain(methods::SESSION_PROMPT, error).await);
         }
+        Ok(Self {
+            session: state,
+            number,
+            stage: TurnStage::Running(reader),
+            _lease: Arc::clone(&session.lease),
+        })
     }
 
     /// Waits for the next thing that happens in this turn.
@@ -121,21 +136,17 @@ impl Turn {
     }
 
     async fn advance(&mut self, merged: bool) -> Option<TurnEvent> {
-        if let Stage::Running(reader) = &mut self.stage {
-            let happening = match merged {
-                true => reader.next_merged(&self.session).await,
-                false => reader.next(&self.session).await,
-            };
-            let (facts, answer) = match happening {
-                Happening::Event(event) => return Some(event),
-                Happening::End(end) => (end.facts, Some(end.result::<PromptRequest>())),
-                Happening::Closed => (CallFacts::default(), None),
+        if let TurnStage::Running(reader) = &mut self.stage {
+            let (facts, answer) = match reader.next(&self.session, merged).await {
+                Read::Event(event) => return Some(event),
+                Read::End(end) => (end.facts, Some(end.result::<PromptRequest>())),
+                Read::Closed => (CallFacts::default(), None),
             };
             // From here on the session can take the next turn.
-            self.stage = Stage::Ending(facts, answer);
-            change(self.session.slot(), |slot| slot.end(self.number));
+            self.stage = TurnStage::Ending(facts, answer);
+            self.session.gate.end(self.number);
         }
-        if let Stage::Ending(facts, answer) = &self.stage {
+        if let TurnStage::Ending(facts, answer) = &self.stage {
             let facts = *facts;
             let end = match answer {
                 Some(Ok(answer)) => Ok(PromptResult::new(answer.clone(), facts)),
@@ -148,11 +159,11 @@ impl Turn {
                 None => Err(self.session.why_closed(methods::SESSION_PROMPT).await),
             };
             tracing::debug!(
-                session.id = %self.session.id(),
+                session.id = %self.session.id,
                 stop_reason = end.as_ref().map_or("none", |end| end.stop_reason.as_str()),
                 "a turn ended"
             );
-            self.stage = Stage::Ended(facts, end);
+            self.stage = TurnStage::Ended(facts, end);
         }
         None
     }
@@ -185,9 +196,11 @@ impl Turn {
     /// Dropping this future drops the turn, which cancels it.
     pub async fn end(mut self) -> Result<PromptResult, ClientError> {
         while self.next().await.is_some() {}
-        match std::mem::replace(&mut self.stage, Stage::Over) {
-            Stage::Ended(_, end) => end,
-            Stage::Running(_) | Stage::Ending(..) | Stage::Over => Err(ClientError::Closed),
+        match std::mem::replace(&mut self.stage, TurnStage::Over) {
+            TurnStage::Ended(_, end) => end,
+            TurnStage::Running(_) | TurnStage::Ending(..) | TurnStage::Over => {
+                Err(ClientError::Closed)
+            }
         }
     }
 
@@ -196,15 +209,15 @@ impl Turn {
     #[must_use]
     pub fn facts(&self) -> Option<CallFacts> {
         match self.stage {
-            Stage::Ending(facts, _) | Stage::Ended(facts, _) => Some(facts),
-            Stage::Running(_) | Stage::Over => None,
+            TurnStage::Ending(facts, _) | TurnStage::Ended(facts, _) => Some(facts),
+            TurnStage::Running(_) | TurnStage::Over => None,
         }
     }
 
     /// Returns the id of the session.
     #[must_use]
     pub fn session_id(&self) -> &SessionId {
-        self.session.id()
+        &self.session.id
     }
 
     /// Returns a handle that can cancel this turn from elsewhere.
@@ -223,16 +236,17 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        let Stage::Running(mut reader) = std::mem::replace(&mut self.stage, Stage::Over) else {
+        let TurnStage::Running(mut reader) = std::mem::replace(&mut self.stage, TurnStage::Over)
+        else {
             return;
         };
         let session = Arc::clone(&self.session);
         let number = self.number;
         session.cancel();
-        self.session.connection().runtime().spawn(async move {
+        self.session.connection().runtime.spawn(async move {
             reader.discard_turn(&session).await;
             drop(reader);
-            change(session.slot(), |slot| slot.end(number));
+            session.gate.end(number);
         });
     }
 }
@@ -240,7 +254,7 @@ impl Drop for Turn {
 impl fmt::Debug for Turn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Turn")
-            .field("session", self.session.id())
+            .field("session", &self.session.id)
             .field("number", &self.number)
             .finish_non_exhaustive()
     }

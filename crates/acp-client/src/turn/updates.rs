@@ -4,9 +4,24 @@ use std::sync::Arc;
 
 use tokio::sync::OwnedMutexGuard;
 
-use crate::error::AgentDeath;
-use crate::session::{Happening, Reader};
-use crate::{Session, TurnEvent};
+use acp_protocol::v1::methods;
+
+use crate::error::{AgentDeath, ClientError};
+use crate::session::{Read, Reader, Session, TurnEvent};
+
+impl Session {
+    /// Reads what comes while no turn runs: titles, commands, late words.
+    ///
+    /// What nobody reads here comes at the beginning of the next turn, marked as
+    /// [`TurnEvent::Earlier`]; of it the newest 512 updates are kept.
+    pub fn updates(&mut self) -> Updates<'_> {
+        Updates {
+            session: self,
+            reader: None,
+            end: None,
+        }
+    }
+}
 
 /// Reads a session between its turns; see [`Session::updates`].
 #[derive(Debug)]
@@ -39,14 +54,6 @@ pub enum SessionEndCause {
 }
 
 impl<'a> Updates<'a> {
-    pub(crate) fn new(session: &'a mut Session) -> Self {
-        Self {
-            session,
-            reader: None,
-            end: None,
-        }
-    }
-
     /// Waits for the next thing that happens outside of turns; `None` when the session
     /// has ended and everything is read.
     ///
@@ -76,27 +83,28 @@ impl<'a> Updates<'a> {
     }
 
     async fn advance(&mut self, merged: bool) -> Option<TurnEvent> {
-        let state = self.session.state();
+        let state = &self.session.state;
         let reader = match &mut self.reader {
             Some(reader) => reader,
             none => {
-                let mut reader = Arc::clone(state.reader()).lock_owned().await;
+                let mut reader = Arc::clone(&state.reader).lock_owned().await;
                 reader.listen();
                 none.insert(reader)
             }
         };
         loop {
-            let happening = match merged {
-                true => reader.next_merged(state).await,
-                false => reader.next(state).await,
-            };
-            match happening {
-                Happening::Event(event) => return Some(event),
+            match reader.next(state, merged).await {
+                Read::Event(event) => return Some(event),
                 // No turn runs, so it is nobody's.
-                Happening::End(_) => {}
-                Happening::Closed => {
+                Read::End(_) => {}
+                Read::Closed => {
+                    let cause = match state.why_closed(methods::SESSION_UPDATE).await {
+                        ClientError::SessionClosed => SessionEndCause::SessionClosed,
+                        ClientError::Died(death) => SessionEndCause::Died(death),
+                        _ => SessionEndCause::ClientClosed,
+                    };
                     self.end = Some(SessionEnd {
-                        cause: state.why_ended().await,
+                        cause,
                         dropped: state.counters().dropped,
                     });
                     return None;

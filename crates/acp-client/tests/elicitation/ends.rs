@@ -142,7 +142,7 @@ async fn questions_of_a_request_end_with_it() {
     let prompt = agent.request("session/prompt").await;
     agent.question(4, bound_to(form(), &prompt)).await;
     let pending = next_question(&mut turn).await;
-    assert!(pending.question().request_id().is_some());
+    assert!(pending.ask().request_id().is_some());
     pending.decline();
     assert_eq!(agent.result(4).await, decline());
 }

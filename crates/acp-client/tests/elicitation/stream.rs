@@ -20,8 +20,8 @@ async fn in_the_stream_questions_stand_in_their_place() {
     for _ in 0..5 {
         match turn.next().await.unwrap() {
             TurnEvent::Question(pending) => {
-                seen.push(format!("asks {}", pending.question().message()));
-                let answer = match pending.question().form() {
+                seen.push(format!("asks {}", pending.ask().message()));
+                let answer = match pending.ask().form() {
                     Some(form) => form.defaults(),
                     None => Answer::accept(),
                 };

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use acp_client::{
-    Client, ClientOptions, DecisionLog, Environment, LocalTerminals, MissingFiles, Policy,
-    WorkspaceFiles,
+    Client, ClientOptions, ClientTimeouts, DecisionLog, Environment, LocalTerminals, MissingFiles,
+    Policy, WorkspaceFiles,
 };
 use acp_protocol::v1::{Implementation, ToolKind};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -296,15 +296,19 @@ impl Harness {
             ToolKind::Fetch,
             ToolKind::Think,
         ];
+        let mut timeouts = ClientTimeouts {
+            cancel_grace: request.grace,
+            ..ClientTimeouts::default()
+        };
+        if !request.auth.allows_browser() {
+            timeouts.authenticate = HEADLESS_LOGIN_TIMEOUT;
+        }
         let mut options = ClientOptions::new()
             .with_info(self.info.clone())
             .with_notices()
             .with_permissions(Policy::allow_kinds(careful))
             .with_decision_log(decisions.clone())
-            .with_cancel_grace(request.grace);
-        if !request.auth.allows_browser() {
-            options = options.with_authenticate_timeout(HEADLESS_LOGIN_TIMEOUT);
-        }
+            .with_timeouts(timeouts);
         if request.profile != Profile::Isolated {
             let mut files = WorkspaceFiles::new();
             if entry.quirks.missing_file_reads_empty {

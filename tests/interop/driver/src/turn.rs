@@ -115,7 +115,7 @@ fn answer(turn: &Turn, pending: PendingPermission, consent: Consent) -> Result<(
 
 /// Answers a question with the first choice of each field that has any, or declines it.
 fn reply(pending: PendingQuestion, consent: Consent) -> Result<(), Trouble> {
-    let Some(form) = pending.question().form() else {
+    let Some(form) = pending.ask().form() else {
         return Err(failed("the question is no form"));
     };
     if consent != Consent::Allow {

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, stdout};
 use std::path::Path;
 
-use acp_client::{Client, ClientOptions};
+use acp_client::{Client, ClientOptions, ClientTimeouts};
 use acp_protocol::v1::{Implementation, SessionInfo};
 use clap::Args;
 use serde_json::json;
@@ -58,7 +58,7 @@ impl Connected {
         let mut options =
             ClientOptions::new().with_info(Implementation::new("acp", env!("CARGO_PKG_VERSION")));
         if let Some(time) = args.start_timeout {
-            options = options.with_initialize_timeout(time);
+            options = options.with_timeouts(ClientTimeouts::default().with_initialize(time));
         }
         let client = Client::new(agent.launch, options);
         match client.dial().await {

@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 
 use acp_protocol::rpc::Flow;
-use acp_protocol::v1::{AgentCapabilities, McpServer};
+use acp_protocol::v1::McpServer;
 
-use crate::{ClientError, ClientOptions, SessionFolders};
+use super::Sessions;
+use super::services::Services;
+use crate::error::ClientError;
+use crate::folders::SessionFolders;
 
 /// Describes what a session works with; a path is enough.
 ///
@@ -25,12 +28,14 @@ pub struct SessionSetup {
     flow: Option<Flow>,
 }
 
-/// A setup that the agent can take, in the words of the protocol.
-#[derive(Debug)]
-pub(crate) struct CheckedSetup {
-    pub(crate) cwd: String,
-    pub(crate) mcp_servers: Vec<McpServer>,
-    pub(crate) additional_directories: Vec<String>,
+/// A setup that the agent can take, in the words of the protocol, and what the session is
+/// served.
+pub(super) struct PreparedSetup {
+    pub(super) cwd: String,
+    pub(super) mcp_servers: Vec<McpServer>,
+    pub(super) additional_directories: Vec<String>,
+    pub(super) flow: Flow,
+    pub(super) services: Services,
 }
 
 impl SessionSetup {
@@ -64,24 +69,18 @@ impl SessionSetup {
     }
 
     /// Chooses what happens to updates that come faster than they are read, for this
-    /// session alone; see [`ClientOptions::with_flow`].
+    /// session alone; see
+    /// [`ClientOptions::with_flow`](crate::ClientOptions::with_flow).
     #[must_use]
     pub fn with_flow(mut self, flow: Flow) -> Self {
         self.flow = Some(flow);
         self
     }
 
-    pub(crate) fn flow(&self, options: &ClientOptions) -> Flow {
-        self.flow.unwrap_or(options.flow)
-    }
-
-    /// The folders the session may use.
-    pub(crate) fn folders(&self) -> SessionFolders {
-        SessionFolders::new(&self.cwd).with_additional(&self.additional_directories)
-    }
-
-    /// Checks it against what the agent offers, before anything is sent.
-    pub(crate) fn check(self, offered: &AgentCapabilities) -> Result<CheckedSetup, ClientError> {
+    /// Checks it against what the agent offers, before anything is sent, and opens the
+    /// files and terminals of the session.
+    pub(super) async fn prepare(self, sessions: &Sessions) -> Result<PreparedSetup, ClientError> {
+        let offered = sessions.connection.offers()?;
         for server in &self.mcp_servers {
             let missing = match server {
                 McpServer::Http(_) if !offered.mcp_capabilities.http => "mcpCapabilities.http",
@@ -98,14 +97,14 @@ impl SessionSetup {
                 capability: "sessionCapabilities.additionalDirectories",
             });
         }
-        Ok(CheckedSetup {
+        let named = SessionFolders::new(&self.cwd).with_additional(&self.additional_directories);
+        let additional = self.additional_directories.into_iter().map(path_text);
+        Ok(PreparedSetup {
             cwd: path_text(self.cwd)?,
             mcp_servers: self.mcp_servers,
-            additional_directories: self
-                .additional_directories
-                .into_iter()
-                .map(path_text)
-                .collect::<Result<_, _>>()?,
+            additional_directories: additional.collect::<Result<_, _>>()?,
+            flow: self.flow.unwrap_or(sessions.options.flow),
+            services: Services::open(&sessions.options, &named).await,
         })
     }
 }

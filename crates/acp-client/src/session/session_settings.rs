@@ -8,12 +8,12 @@ use acp_protocol::v1::{
     SetSessionConfigOptionRequest,
 };
 
-use crate::ClientError;
+use crate::error::ClientError;
 
 /// The newest word on modes and options, by the receive clock: answers and
 /// notifications overtake each other on their way to the caller.
 #[derive(Debug, Default)]
-pub(crate) struct Settings {
+pub(super) struct SessionSettings {
     modes: Dated<SessionModeState>,
     options: Dated<Vec<SessionConfigOption>>,
 }
@@ -26,7 +26,7 @@ struct Dated<T> {
 
 /// How a mode is set at this agent.
 #[derive(Debug, PartialEq)]
-pub(crate) enum ModeRoute {
+pub(super) enum ModeRoute {
     /// As the value of a configuration option.
     Option {
         config: SessionConfigId,
@@ -56,21 +56,9 @@ impl<T> Dated<T> {
     }
 }
 
-impl Settings {
-    /// Takes what opening the session told.
-    pub(crate) fn new(
-        modes: Option<SessionModeState>,
-        options: Option<Vec<SessionConfigOption>>,
-        at: ReceiveSeq,
-    ) -> Self {
-        Self {
-            modes: Dated { value: modes, at },
-            options: Dated { value: options, at },
-        }
-    }
-
-    /// Takes what loading or resuming the session told, if it told anything.
-    pub(crate) fn opened(
+impl SessionSettings {
+    /// Takes what the agent told when it opened the session, if it told anything.
+    pub(super) fn opened(
         &mut self,
         modes: Option<SessionModeState>,
         options: Option<Vec<SessionConfigOption>>,
@@ -85,7 +73,7 @@ impl Settings {
     }
 
     /// Learns from an update of the session; most say nothing about settings.
-    pub(crate) fn learn(&mut self, update: &SessionUpdate, at: ReceiveSeq) {
+    pub(super) fn learn(&mut self, update: &SessionUpdate, at: ReceiveSeq) {
         match update {
             SessionUpdate::CurrentModeUpdate(change) => {
                 self.set_mode(change.current_mode_id.clone(), at)
@@ -98,7 +86,7 @@ impl Settings {
     }
 
     /// Notes the current mode.
-    pub(crate) fn set_mode(&mut self, mode: SessionModeId, at: ReceiveSeq) {
+    pub(super) fn set_mode(&mut self, mode: SessionModeId, at: ReceiveSeq) {
         if let Some(modes) = self.modes.at(at) {
             match modes {
                 Some(modes) => modes.current_mode_id = mode,
@@ -111,7 +99,7 @@ impl Settings {
     ///
     /// Agents that offer their modes in both ways tell of a change as an option alone, so
     /// the mode follows.
-    pub(crate) fn set_options(&mut self, options: Vec<SessionConfigOption>, at: ReceiveSeq) {
+    pub(super) fn set_options(&mut self, options: Vec<SessionConfigOption>, at: ReceiveSeq) {
         let Some(known) = self.options.at(at) else {
             return;
         };
@@ -120,7 +108,7 @@ impl Settings {
     }
 
     /// Notes the value of an option that was set.
-    pub(crate) fn set_value(&mut self, set: &SetSessionConfigOptionRequest, at: ReceiveSeq) {
+    pub(super) fn set_value(&mut self, set: &SetSessionConfigOptionRequest, at: ReceiveSeq) {
         let Some(Some(options)) = self.options.at(at) else {
             return;
         };
@@ -157,11 +145,11 @@ impl Settings {
             .find_map(|(_, select)| named(&select.current_value))
     }
 
-    pub(crate) fn modes(&self) -> Option<&SessionModeState> {
+    pub(super) fn modes(&self) -> Option<&SessionModeState> {
         self.modes.value.as_ref()
     }
 
-    pub(crate) fn options(&self) -> Option<&[SessionConfigOption]> {
+    pub(super) fn options(&self) -> Option<&[SessionConfigOption]> {
         self.options.value.as_deref()
     }
 
@@ -172,7 +160,7 @@ impl Settings {
     ///
     /// [`ClientError::UnknownMode`] when the agent has modes but not this one,
     /// [`ClientError::Unsupported`] when it has none at all.
-    pub(crate) fn route_mode(&self, mode: &SessionModeId) -> Result<ModeRoute, ClientError> {
+    pub(super) fn route_mode(&self, mode: &SessionModeId) -> Result<ModeRoute, ClientError> {
         let mut offered = Vec::new();
         for (config, select) in self.mode_options() {
             for value in values(select) {
@@ -240,14 +228,20 @@ mod tests {
         ReceiveSeq::default().plus(seq)
     }
 
-    fn current(settings: &Settings) -> &str {
+    fn opened(modes: SessionModeState) -> SessionSettings {
+        let mut settings = SessionSettings::default();
+        settings.opened(Some(modes), None, at(1));
+        settings
+    }
+
+    fn current(settings: &SessionSettings) -> &str {
         settings.modes().unwrap().current_mode_id.as_str()
     }
 
     #[test]
     fn the_newest_word_counts_in_whatever_order_it_is_heard() {
         let modes = SessionModeState::new("a", vec![SessionMode::new("a", "A")]);
-        let mut settings = Settings::new(Some(modes), None, at(1));
+        let mut settings = opened(modes);
         settings.set_mode("c".into(), at(9));
         settings.set_mode("b".into(), at(5));
         assert_eq!(current(&settings), "c");
@@ -264,7 +258,7 @@ mod tests {
     fn the_mode_follows_an_option_that_has_it() {
         let modes = ["a", "b"].map(|id| SessionMode::new(id, id));
         let modes = SessionModeState::new("a", modes.to_vec());
-        let mut settings = Settings::new(Some(modes), None, at(1));
+        let mut settings = opened(modes);
         let option = |category, current: &str| {
             let values = ["a", "b", "c"].map(|id| SessionConfigSelectOption::new(id, id));
             let select = SessionConfigSelect::new(current, values.to_vec());
@@ -284,7 +278,7 @@ mod tests {
 
     #[test]
     fn a_mode_nobody_told_of_becomes_the_only_thing_known() {
-        let mut settings = Settings::default();
+        let mut settings = SessionSettings::default();
         assert!(settings.modes().is_none());
         settings.set_mode("x".into(), at(1));
         assert_eq!(current(&settings), "x");

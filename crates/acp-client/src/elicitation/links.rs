@@ -3,11 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use acp_protocol::rpc::Fault;
+use acp_protocol::rpc::{Fault, ReceiveSeq};
 use acp_protocol::v1::ElicitationId;
 use parking_lot::Mutex;
 
-use super::question::Answerer;
 use crate::limits::MAX_OPEN_LINKS;
 
 /// What became of links.
@@ -23,29 +22,33 @@ pub struct LinkStats {
     pub forgotten: u64,
 }
 
+/// Tells whoever was asked about a link that it came to its end; false when nobody is there
+/// any more.
+pub(crate) type TellEnd = Arc<dyn Fn(&ElicitationId, ReceiveSeq) -> bool + Send + Sync>;
+
 /// The links of one connection.
 ///
 /// A link is known from the moment it is asked about until its end was told, it was
 /// refused, or it is the oldest of too many.
 #[derive(Default)]
-pub(super) struct Links {
+pub(crate) struct Links {
     inner: Mutex<Inner>,
 }
 
 #[derive(Default)]
 struct Inner {
-    open: VecDeque<Open>,
+    open: VecDeque<OpenLink>,
     stats: LinkStats,
 }
 
-struct Open {
+struct OpenLink {
     id: ElicitationId,
-    by: Answerer,
-    stage: Stage,
+    tell: TellEnd,
+    stage: LinkStage,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum LinkStage {
     /// The user has not said yet whether they go there.
     Asked,
     /// The end was told while the user was still being asked.
@@ -60,19 +63,19 @@ impl Links {
     /// # Errors
     ///
     /// An id that stands for another link already (R205).
-    pub(super) fn ask(
+    pub(crate) fn ask(
         self: &Arc<Self>,
         id: &ElicitationId,
-        by: Answerer,
+        tell: TellEnd,
     ) -> Result<AskedLink, Fault> {
         let mut inner = self.inner.lock();
         if inner.open.iter().any(|open| open.id == *id) {
             return Err(Fault::invalid_params("an elicitation of this id is open"));
         }
-        inner.open.push_back(Open {
+        inner.open.push_back(OpenLink {
             id: id.clone(),
-            by,
-            stage: Stage::Asked,
+            tell,
+            stage: LinkStage::Asked,
         });
         Ok(AskedLink {
             links: Some(Arc::clone(self)),
@@ -80,44 +83,45 @@ impl Links {
         })
     }
 
-    /// Takes the word of the agent that a link came to its end, and gives whom to tell.
-    pub(super) fn end(&self, id: &ElicitationId) -> Option<Answerer> {
-        let mut inner = self.inner.lock();
-        let at = inner
-            .open
-            .iter()
-            .position(|open| open.id == *id && open.stage != Stage::EndedEarly)?;
-        if inner.open[at].stage == Stage::Asked {
-            inner.open[at].stage = Stage::EndedEarly;
-            return Some(inner.open[at].by.clone());
+    /// Takes the word of the agent that a link came to its end.
+    pub(crate) fn complete(&self, id: &ElicitationId, at: ReceiveSeq) {
+        let told = self.end(id).is_some_and(|tell| tell(id, at));
+        if !told {
+            tracing::debug!("the agent told the end of a link that nobody waits for");
         }
-        inner.open.remove(at).map(|open| open.by)
-    }
-
-    /// Counts an end that was told, or not.
-    pub(super) fn count(&self, told: bool) {
         let stats = &mut self.inner.lock().stats;
-        if told {
-            stats.completed += 1;
-        } else {
-            stats.ignored += 1;
+        match told {
+            true => stats.completed += 1,
+            false => stats.ignored += 1,
         }
     }
 
-    pub(super) fn stats(&self) -> LinkStats {
+    fn end(&self, id: &ElicitationId) -> Option<TellEnd> {
+        let open = &mut self.inner.lock().open;
+        let at = open
+            .iter()
+            .position(|open| open.id == *id && open.stage != LinkStage::EndedEarly)?;
+        if open[at].stage == LinkStage::Asked {
+            open[at].stage = LinkStage::EndedEarly;
+            return Some(Arc::clone(&open[at].tell));
+        }
+        open.remove(at).map(|open| open.tell)
+    }
+
+    pub(crate) fn stats(&self) -> LinkStats {
         self.inner.lock().stats
     }
 }
 
 /// A link that is asked about. Dropped, it was refused.
-pub(super) struct AskedLink {
+pub(crate) struct AskedLink {
     links: Option<Arc<Links>>,
     id: ElicitationId,
 }
 
 impl AskedLink {
     /// The user agreed: from now on its end is waited for, but not for ever.
-    pub(super) fn agree(mut self) {
+    pub(crate) fn agree(mut self) {
         let Some(links) = self.links.take() else {
             return;
         };
@@ -125,12 +129,12 @@ impl AskedLink {
         let Some(at) = inner.open.iter().position(|open| open.id == self.id) else {
             return;
         };
-        if inner.open[at].stage == Stage::EndedEarly {
+        if inner.open[at].stage == LinkStage::EndedEarly {
             inner.open.remove(at);
             return;
         }
-        inner.open[at].stage = Stage::Agreed;
-        let agreed = |open: &&Open| open.stage == Stage::Agreed;
+        inner.open[at].stage = LinkStage::Agreed;
+        let agreed = |open: &&OpenLink| open.stage == LinkStage::Agreed;
         if inner.open.iter().filter(agreed).count() > MAX_OPEN_LINKS
             && let Some(oldest) = inner.open.iter().position(|open| agreed(&open))
         {
