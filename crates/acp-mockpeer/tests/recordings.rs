@@ -240,7 +240,7 @@ fn recordings_meet_themselves() {
 }
 
 fn agent_of(recording: &Recording) -> Scenario {
-    scenario("agent.acpt", &transcribe(&recording, Style::Agent))
+    scenario("agent.acpt", &transcribe(recording, Style::Agent))
 }
 
 #[test]
