@@ -78,7 +78,7 @@ pub(crate) fn from_host(method: &str, error: HostError) -> Fault {
             Fault::new(ErrorCode::INTERNAL, text("the agent is busy"))
                 .with_data(&ErrorData::new("busy").retryable(retry_after))
         }
-        HostErrorKind::Internal | _ => Fault::new(ErrorCode::INTERNAL, text("the agent failed")),
+        HostErrorKind::Internal => Fault::new(ErrorCode::INTERNAL, text("the agent failed")),
     };
     fault.with_source(error)
 }

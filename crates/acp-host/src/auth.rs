@@ -49,7 +49,6 @@ pub struct AuthMethod {
 
 /// Where a login runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum AuthKind {
     /// In the agent: the client asks for it by `authenticate`.
     #[default]

@@ -59,7 +59,6 @@ impl ConfigChange {
 
 /// The value of an option.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum ConfigValue {
     /// One of the choices, by its id.
     Choice(String),
@@ -168,7 +167,6 @@ impl ConfigOption {
 
 /// What an option can be, and what it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ConfigKind {
     /// One of some choices.
     Select {
@@ -226,7 +224,6 @@ impl ConfigChoice {
 
 /// What sort of option it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ConfigCategory {
     /// The mode of the session.
     Mode,

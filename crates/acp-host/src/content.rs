@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 /// One piece of a prompt or of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum Block {
     /// Text.
     Text(String),
@@ -39,7 +38,6 @@ impl Block {
 
 /// A picture or a sound.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Media {
     /// What it is, such as `image/png`.
     pub media_type: String,
@@ -139,7 +137,6 @@ impl ResourceLink {
 
 /// Something that came along with a prompt in full.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Resource {
     /// Where it comes from.
     pub uri: String,
@@ -151,7 +148,6 @@ pub struct Resource {
 
 /// What an embedded resource holds.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum ResourceBody {
     /// Text.
     Text(String),

@@ -26,7 +26,6 @@ pub struct HostError {
 
 /// The sorts of failure that a client can act upon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum HostErrorKind {
     /// The host failed; nothing the client sent was wrong.
     Internal,

@@ -13,7 +13,6 @@ use crate::{
 /// 0 upwards, so that turn and number together name an event for good: the same
 /// event told again (from a journal, say) has the same name.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct Event {
     /// The turn that it belongs to; none if it concerns the session as a whole.
     pub origin: Option<Arc<Origin>>,
@@ -97,7 +96,6 @@ impl Origin {
 
 /// Whether an event may leave the host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Visibility {
     /// The client may learn of it.
     #[default]
@@ -108,7 +106,6 @@ pub enum Visibility {
 
 /// What happened.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum EventBody {
     /// A turn began, for a submission if `command` names one.
     TurnStarted {
@@ -213,7 +210,6 @@ impl EventBody {
 
 /// A piece of what a model says, the moment it says it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Delta {
     /// Text for the user.
     Text(String),
@@ -277,7 +273,6 @@ impl ContextUse {
 
 /// Why a turn failed.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum TurnFailure {
     /// The model answered with nothing.
     EmptyResponse,
@@ -304,7 +299,6 @@ pub enum TurnFailure {
 
 /// Why a submission was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum TurnRejectReason {
     /// Too many submissions wait already.
     QueueFull,
@@ -316,7 +310,6 @@ pub enum TurnRejectReason {
 
 /// Why a submission was withdrawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum InputCancelReason {
     /// Somebody took it back.
     Retracted,

@@ -149,7 +149,6 @@ fn offered(options: &[FormOption], text: &str) -> Result<(), FormError> {
 
 /// What can be answered.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum FieldKind {
     /// A text.
     Text(TextRule),
@@ -237,7 +236,6 @@ impl TextRule {
 
 /// How a text is to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum TextFormat {
     /// The address of a mailbox.
     Email,
@@ -281,7 +279,6 @@ impl FormOption {
 
 /// What was answered in one field.
 #[derive(Clone, PartialEq)]
-#[non_exhaustive]
 pub enum FormValue {
     /// A text, or the id of an option.
     Text(String),

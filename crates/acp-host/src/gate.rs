@@ -88,7 +88,6 @@ impl Gate {
 
 /// What is to be decided.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum GateKind {
     /// Whether a tool may run.
     Permission {
@@ -147,7 +146,6 @@ impl Control {
 
 /// What may be decided about a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum PermissionAction {
     /// Run it this time.
     Approve,
@@ -205,7 +203,6 @@ impl GateResponse {
 
 /// What was decided at a gate.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum GateAnswer {
     /// The answer to a permission gate.
     Permission(PermissionAction),
@@ -221,7 +218,6 @@ pub enum GateAnswer {
 
 /// Who decided at a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum DecisionSource {
     /// The user, through the client.
     User,

@@ -79,7 +79,6 @@ pub struct Notice {
 
 /// How much a notice matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum NoticeSeverity {
     /// It is good to know.
     Info,
@@ -129,7 +128,6 @@ impl Compaction {
 
 /// How far a compaction is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum CompactionStatus {
     /// It runs.
     InProgress,
@@ -145,7 +143,6 @@ pub enum CompactionStatus {
 
 /// Why a compaction that the user asked for did not come about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum CompactRejectReason {
     /// The session has too much to do.
     ControlLaneFull,

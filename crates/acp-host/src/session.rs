@@ -115,7 +115,6 @@ pub trait LiveSession: Send + Sync + 'static {
 
 /// A prompt on its way into a session.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Submission {
     /// Names the submission; the session's replies name it again.
     pub command: CommandId,

@@ -118,7 +118,6 @@ fn is_plain(text: &str) -> bool {
 
 /// A tool server (Model Context Protocol) that the client wants connected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum McpServer {
     /// A program that speaks over its standard input and output.
     Stdio(McpStdio),

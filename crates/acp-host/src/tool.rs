@@ -71,7 +71,6 @@ impl ToolCall {
 
 /// What sort of thing a tool does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum ToolKind {
     /// Reads files or data.
     Read,
@@ -125,7 +124,6 @@ impl ToolLocation {
 
 /// Something a tool call shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum ToolContent {
     /// Text, a picture, a link.
     Block(Block),
@@ -174,7 +172,6 @@ impl Diff {
 
 /// News of a tool call that runs; what is `None` has not changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct ToolProgress {
     /// Which call.
     pub id: ToolId,
@@ -306,7 +303,6 @@ impl PlanEntry {
 
 /// How much a step of a plan matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum PlanPriority {
     /// The goal depends on it.
     High,
@@ -318,7 +314,6 @@ pub enum PlanPriority {
 
 /// How far a step of a plan is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum PlanStatus {
     /// Not begun.
     Pending,

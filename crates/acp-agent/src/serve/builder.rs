@@ -50,7 +50,7 @@ pub struct AgentBuilder {
     prompt: PromptContent,
     limits: AgentLimits,
     connection_limits: Limits,
-    stamps: bool,
+    has_event_ids: bool,
 }
 
 /// Why no agent can be made of what was registered.
@@ -96,7 +96,7 @@ impl AgentBuilder {
             prompt: PromptContent::default(),
             limits: AgentLimits::default(),
             connection_limits: Limits::default(),
-            stamps: true,
+            has_event_ids: true,
         }
     }
 
@@ -245,7 +245,7 @@ impl AgentBuilder {
     /// update that they have seen; it makes each update about 110 bytes longer.
     #[must_use]
     pub fn without_event_names(mut self) -> Self {
-        self.stamps = false;
+        self.has_event_ids = false;
         self
     }
 
@@ -291,7 +291,7 @@ impl AgentBuilder {
             prompt: self.prompt,
             limits: Arc::new(self.limits),
             connection_limits: self.connection_limits,
-            stamps: self.stamps,
+            has_event_ids: self.has_event_ids,
         }))
     }
 }

@@ -20,6 +20,7 @@ use crate::{
     serve::connection::{Served, State},
     serve::registration::Config,
     session::Session,
+    session::unsent::UnsentUpdates,
     wire,
 };
 
@@ -117,18 +118,18 @@ impl Setting<'_> {
             |options: &[ConfigOption]| wire::mode_state(options).map(|state| state.current_mode_id);
         let new_mode = mode(&changed).filter(|new| mode(&options).as_ref() != Some(new));
         let changed = wire::config_options(changed, shows_switches);
-        self.tell(ConfigOptionUpdate::new(changed.clone()).into())
+        self.send(ConfigOptionUpdate::new(changed.clone()).into())
             .await?;
         if let Some(mode) = new_mode {
-            self.tell(CurrentModeUpdate::new(mode).into()).await?;
+            self.send(CurrentModeUpdate::new(mode).into()).await?;
         }
         Ok(changed)
     }
 
-    async fn tell(&self, update: SessionUpdate) -> Result<(), Fault> {
-        let told = self.session.core.send(&update, None).await;
-        told.map_err(|error| {
-            fault::internal(self.method, "the change cannot be told").with_source(error)
+    async fn send(&self, update: SessionUpdate) -> Result<(), Fault> {
+        let waiting = UnsentUpdates::new(vec![update], None).wait(&self.session.core, None);
+        waiting.send().await.map_err(|error| {
+            fault::internal(self.method, "the change cannot be sent").with_source(error)
         })
     }
 }

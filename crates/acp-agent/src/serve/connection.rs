@@ -179,7 +179,7 @@ impl Connection {
             Ok((response, opened)) => {
                 responder.answer(Ok(response));
                 if let Some(session) = opened {
-                    session.core.tell_held();
+                    session.core.send_held();
                 }
             }
             Err(fault) => responder.answer::<R::Response>(Err(fault)),

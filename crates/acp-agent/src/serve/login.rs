@@ -130,7 +130,7 @@ pub(crate) fn methods(methods: &[AuthMethod], has_terminal: bool) -> Vec<v1::Aut
                 .collect();
             Some(wire.into())
         }
-        AuthKind::Agent | _ => {
+        AuthKind::Agent => {
             let mut wire = v1::AuthMethodAgent::new(method.id.as_str(), method.name.as_str());
             wire.description.clone_from(&method.description);
             Some(wire.into())

@@ -87,7 +87,7 @@ impl State {
             let loaded = fault::called(method, loaded)?;
             // The client knows the session: what concerns it need not wait.
             let opened = opening.frame(loaded.session, context.peer(), false)?;
-            replay::tell(&opened.session.core, method, loaded.journal).await?;
+            replay::send(&opened.session.core, method, loaded.journal).await?;
             let opened = opened.register()?;
             let (config_options, modes) = opened.attach().await?;
             let mut response = LoadSessionResponse::new();
@@ -212,14 +212,14 @@ impl<'a> Opening<'a> {
         hold: bool,
     ) -> Result<Opened<'a>, Fault> {
         let parts = &self.state.parts;
-        let shown = ClientView::new(&self.client, parts.compact_command);
+        let view = ClientView::new(Arc::clone(&self.client), parts.compact_command, hold);
         let frame = Frame {
             peer,
             client: self.client,
             cwd: self.cwd,
             limits: Arc::clone(&parts.limits),
-            stamps: parts.stamps,
-            shown: if hold { shown.hold() } else { shown },
+            has_event_ids: parts.has_event_ids,
+            view,
         };
         let opened = Opened {
             state: self.state,

@@ -32,7 +32,7 @@ pub(crate) struct Registration {
     pub(crate) compact_command: bool,
     pub(crate) limits: Arc<AgentLimits>,
     pub(crate) connection_limits: Limits,
-    pub(crate) stamps: bool,
+    pub(crate) has_event_ids: bool,
 }
 
 /// Who knows the sessions there are, and how its list is cut into pages.

@@ -45,7 +45,7 @@ pub(crate) async fn call<R: Request>(
     core: &SessionCore,
     request: &R,
 ) -> Result<R::Response, ClientError> {
-    let cancel = core.slot().client_calls()?;
+    let cancel = core.turns().client_calls()?;
     let call = core.peer().call(request);
     let answer = match cancel {
         Some(cancel) => cancel.run_until_cancelled(call).await,

@@ -1,26 +1,26 @@
-//! Gates on the wire: what is asked, and what an answer means.
+//! Decisions at gates: the client is asked, and its answer read.
 
-use acp_host::{
-    Control, DecisionSource, Gate, GateAnswer, GateKind, PermissionAction, ToolCall, ToolContent,
-};
+use acp_host::{DecisionSource, Gate, GateAnswer, GateKind, PermissionAction};
 use acp_protocol::{
-    RawJson,
     rpc::{CallError, ErrorCode, Fault},
     v1::{
-        CreateElicitationResponse, ElicitationAction, PermissionOption, PermissionOptionKind,
-        RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, SessionId,
-        ToolCallStatus, ToolCallUpdate,
+        CreateElicitationResponse, ElicitationAction, RequestPermissionOutcome,
+        RequestPermissionResponse,
     },
 };
 
-use crate::{fault, session::SessionCore, wire, wire::form};
+use super::SessionCore;
+use crate::{
+    fault,
+    wire::{form, permission},
+};
 
-/// Asks the client what is to be decided at a gate, and reads its answer.
-pub(crate) async fn ask(core: &SessionCore, gate: &Gate) -> GateDecision {
+/// Asks the client what is to be decided at a gate.
+pub(super) async fn ask(core: &SessionCore, gate: &Gate) -> GateDecision {
     match &gate.kind {
         GateKind::Permission { tool, controls } => {
-            let request = request(&core.id, gate, tool, controls);
-            GateDecision::of_answer(gate, core.peer().call(&request).await)
+            let request = permission::request(&core.id, gate, tool, controls);
+            GateDecision::of_permission(gate, core.peer().call(&request).await)
         }
         GateKind::Form { form, tool } => {
             let request = form::form_request(&core.id, gate, form, tool.as_ref());
@@ -30,71 +30,25 @@ pub(crate) async fn ask(core: &SessionCore, gate: &Gate) -> GateDecision {
             let request = form::url_request(&core.id, gate, url, tool.as_ref());
             GateDecision::of_elicitation(gate, core.peer().call(&request).await)
         }
-        _ => GateDecision::closed(gate, "the client cannot be asked"),
     }
 }
 
-fn request(
-    session: &SessionId,
-    gate: &Gate,
-    tool: &ToolCall,
-    controls: &[Control],
-) -> RequestPermissionRequest {
-    let mut update = ToolCallUpdate::new(tool.id.to_shared());
-    update.title = Some(gate.title.clone().unwrap_or_else(|| tool.title.clone()));
-    update.name = Some(tool.name.clone());
-    update.kind = Some(wire::tool_kind(tool.kind));
-    update.status = Some(ToolCallStatus::Pending);
-    let body = gate
-        .body
-        .iter()
-        .map(|text| ToolContent::text(text.as_str()));
-    let content: Vec<_> = body
-        .chain(tool.content.iter().cloned())
-        .map(wire::tool_content)
-        .collect();
-    update.content = (!content.is_empty()).then_some(content);
-    update.locations = (!tool.locations.is_empty())
-        .then(|| tool.locations.iter().cloned().map(wire::location).collect());
-    update.raw_input = tool
-        .input
-        .clone()
-        .map(|input| RawJson::from(input.into_raw()));
-    let options = controls.iter().map(option);
-    RequestPermissionRequest::new(session, update, options)
-}
-
-fn option(control: &Control) -> PermissionOption {
-    let kind = match control.action {
-        PermissionAction::Approve => PermissionOptionKind::AllowOnce,
-        PermissionAction::ApproveAlways => PermissionOptionKind::AllowAlways,
-        PermissionAction::Deny | _ => PermissionOptionKind::RejectOnce,
-    };
-    let word = control.action.as_str();
-    let name = if control.label.is_empty() {
-        word
-    } else {
-        &control.label
-    };
-    PermissionOption::new(word, name, kind)
-}
-
-/// What was decided at a gate, and by whom.
+/// A decision at a gate, and its source.
 #[derive(Debug)]
-pub(crate) struct GateDecision {
-    pub(crate) answer: GateAnswer,
-    pub(crate) source: DecisionSource,
+pub(super) struct GateDecision {
+    pub(super) answer: GateAnswer,
+    pub(super) source: DecisionSource,
     /// Why the prompt cannot go on.
-    pub(crate) broken: Option<Fault>,
+    pub(super) broken: Option<Fault>,
 }
 
 impl GateDecision {
-    /// A decision that the facade takes in the user's stead: never an approval,
-    /// never an answer.
-    pub(crate) fn closed(gate: &Gate, reason: &'static str) -> Self {
+    /// A decision of the facade in the user's place: never an approval, never an
+    /// answer.
+    pub(super) fn closed(gate: &Gate, reason: &'static str) -> Self {
         let answer = match &gate.kind {
             GateKind::Form { .. } | GateKind::OpenUrl { .. } => GateAnswer::Dismissed,
-            _ => GateAnswer::Permission(PermissionAction::Deny),
+            GateKind::Permission { .. } => GateAnswer::Permission(PermissionAction::Deny),
         };
         Self {
             answer,
@@ -103,7 +57,6 @@ impl GateDecision {
         }
     }
 
-    /// A decision of the user.
     fn of_user(answer: GateAnswer) -> Self {
         Self {
             answer,
@@ -112,31 +65,26 @@ impl GateDecision {
         }
     }
 
-    /// What the client's answer means. Only an option that was offered can
-    /// approve anything (R132).
-    pub(crate) fn of_answer(
+    /// Only an option that was offered can approve anything (R132).
+    pub(super) fn of_permission(
         gate: &Gate,
         answer: Result<RequestPermissionResponse, CallError>,
     ) -> Self {
-        let outcome = match answer {
-            Ok(response) => response.outcome,
-            Err(error) => return Self::of_failure(gate, &error),
-        };
-        match outcome {
-            RequestPermissionOutcome::Selected(selected) => {
+        match answer.map(|response| response.outcome) {
+            Ok(RequestPermissionOutcome::Selected(selected)) => {
                 let chosen = PermissionAction::from_word(selected.option_id.as_str());
                 match chosen.filter(|action| is_offered(gate, *action)) {
                     Some(action) => Self::of_user(GateAnswer::Permission(action)),
                     None => Self::closed(gate, "the client chose what was not offered"),
                 }
             }
-            RequestPermissionOutcome::Cancelled => Self::closed(gate, "the client cancelled"),
-            _ => Self::closed(gate, "the client's answer is not understood"),
+            Ok(RequestPermissionOutcome::Cancelled) => Self::closed(gate, CANCELLED),
+            Ok(_) => Self::closed(gate, NOT_UNDERSTOOD),
+            Err(error) => Self::of_failure(gate, &error),
         }
     }
 
-    /// What the client's answer to a form or an address means. Only values that
-    /// fit the form are an answer.
+    /// Only values that fit the form are an answer.
     fn of_elicitation(gate: &Gate, answer: Result<CreateElicitationResponse, CallError>) -> Self {
         match answer.map(|response| response.action) {
             Ok(ElicitationAction::Accept(accepted)) => {
@@ -147,8 +95,8 @@ impl GateDecision {
             }
             Ok(ElicitationAction::Decline) => Self::of_user(GateAnswer::Declined),
             Ok(ElicitationAction::Cancel) => Self::of_user(GateAnswer::Dismissed),
-            Ok(_) => Self::closed(gate, "the client's answer is not understood"),
-            // Without an answer the turn can go on: it asked, and was not told.
+            Ok(_) => Self::closed(gate, NOT_UNDERSTOOD),
+            // The turn can go on without an answer to its question.
             Err(error) => Self {
                 broken: None,
                 ..Self::of_failure(gate, &error)
@@ -157,28 +105,34 @@ impl GateDecision {
     }
 
     fn of_failure(gate: &Gate, error: &CallError) -> Self {
-        let broken = |text| Some(fault::internal(fault::PROMPT, text));
-        match error {
+        let (reason, broken) = match error {
             // Agents take both forms of "cancelled", whichever side began.
+            CallError::Cancelled => (CANCELLED, None),
             CallError::Peer(error) if error.code == ErrorCode::REQUEST_CANCELLED => {
-                Self::closed(gate, "the client cancelled")
+                (CANCELLED, None)
             }
-            CallError::Cancelled => Self::closed(gate, "the client cancelled"),
-            CallError::Closed(_) => Self::closed(gate, "the connection ended"),
+            CallError::Closed(_) => ("the connection ended", None),
             CallError::Decode { .. } | CallError::MalformedAnswer(_) | CallError::IdTypeChanged => {
-                Self::closed(gate, "the client's answer is not understood")
+                (NOT_UNDERSTOOD, None)
             }
-            CallError::Peer(_) => Self {
-                broken: broken("the client refused to ask for permission"),
-                ..Self::closed(gate, "the client refused to ask")
-            },
-            _ => Self {
-                broken: broken("the client could not be asked for permission"),
-                ..Self::closed(gate, "the client could not be asked")
-            },
+            CallError::Peer(_) => (
+                "the client refused to ask",
+                Some("the client refused to ask for permission"),
+            ),
+            _ => (
+                "the client could not be asked",
+                Some("the client could not be asked for permission"),
+            ),
+        };
+        Self {
+            broken: broken.map(|text| fault::internal(fault::PROMPT, text)),
+            ..Self::closed(gate, reason)
         }
     }
 }
+
+const CANCELLED: &str = "the client cancelled";
+const NOT_UNDERSTOOD: &str = "the client's answer is not understood";
 
 fn is_offered(gate: &Gate, action: PermissionAction) -> bool {
     match &gate.kind {

@@ -1,26 +1,27 @@
-//! The round trip of a gate, on its own task.
+//! A question to the client about a gate, on its own task.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use acp_host::{CommandId, DecisionSource, Gate, GateResponse};
+use acp_protocol::rpc::Fault;
 use tokio::time::timeout;
 
+use super::{
+    SessionCore,
+    gate::{self, GateDecision},
+};
 use crate::{
     fault,
     host_call::call_host,
-    session::SessionCore,
-    session::gate::{self, GateDecision},
-    turn::active_prompt::GateSignal,
-    turn::outcome::StopCause,
-    turn::session_turns::SessionTurns,
+    turn::{active_prompt::GateSignal, outcome::StopCause, session_turns::SessionTurns},
 };
 
-/// The round trip of a gate that was opened.
+/// A question to the client about a gate that the host opened.
 ///
 /// It ends early when the turn is cancelled (then the gate is closed), or when
 /// the gate was resolved elsewhere; the client is told by `$/cancel_request`
 /// that its answer is not wanted, and what it answers later changes nothing.
-pub(crate) struct GateRequest {
+pub(super) struct GateRequest {
     core: Arc<SessionCore>,
     command: CommandId,
     gate: Box<Gate>,
@@ -29,7 +30,7 @@ pub(crate) struct GateRequest {
 }
 
 impl GateRequest {
-    pub(crate) fn new(
+    pub(super) fn new(
         core: Arc<SessionCore>,
         command: CommandId,
         gate: Box<Gate>,
@@ -45,9 +46,9 @@ impl GateRequest {
     }
 
     /// Asks the client and passes its decision on, on a task of its own.
-    pub(crate) fn start(mut self) {
+    pub(super) fn start(mut self) {
         self.is_started = true;
-        let asking = Asking::begin(&self.core, &self.command);
+        let asking = PendingQuestion::begin(&self.core, &self.command);
         let runtime = self.core.runtime.clone();
         runtime.spawn(async move {
             let decision = self.decide().await;
@@ -73,10 +74,10 @@ impl GateRequest {
                 GateDecision::closed(gate, "the turn is cancelled")
             }
             decision = gate::ask(core, gate) => {
-                return settle(&mut core.slot(), gate, signal, decision);
+                return settle(&mut core.turns(), gate, signal, decision);
             }
             () = expired(core.limits.permission) => {
-                core.slot().close_gate(&gate.id);
+                core.turns().close_gate(&gate.id);
                 GateDecision::closed(gate, "nobody decided in time")
             }
         })
@@ -87,21 +88,23 @@ impl Drop for GateRequest {
     fn drop(&mut self) {
         // Its gate was not told after all, and may be told again.
         if !self.is_started {
-            self.core.slot().close_gate(&self.gate.id);
+            self.core.turns().close_gate(&self.gate.id);
         }
     }
 }
 
 /// The client is being asked. The answer to the prompt waits for the end of
 /// that: a question is withdrawn before its turn is over, not behind it.
-struct Asking {
+struct PendingQuestion {
     core: Arc<SessionCore>,
     command: CommandId,
 }
 
-impl Asking {
+impl PendingQuestion {
     fn begin(core: &Arc<SessionCore>, command: &CommandId) -> Self {
-        core.slot().begin_asking(command);
+        if let Some(prompt) = core.turns().prompt(command) {
+            prompt.begin_asking();
+        }
         Self {
             core: Arc::clone(core),
             command: command.clone(),
@@ -109,29 +112,28 @@ impl Asking {
     }
 }
 
-impl Drop for Asking {
+impl Drop for PendingQuestion {
     fn drop(&mut self) {
-        let after = self.core.slot().end_asking(&self.command);
-        after.run();
+        self.core.turns().end_asking(&self.command);
     }
 }
 
 /// What counts of a decision: it may have been given up between the answer and
 /// now.
 fn settle(
-    slot: &mut SessionTurns,
+    turns: &mut SessionTurns,
     gate: &Gate,
     signal: &GateSignal,
     decision: GateDecision,
 ) -> Option<GateDecision> {
-    match slot.close_gate(&gate.id) {
+    match turns.close_gate(&gate.id) {
         true => Some(decision),
         false if signal.is_resolved() => None,
         false => Some(GateDecision::closed(gate, "the turn is cancelled")),
     }
 }
 
-async fn expired(patience: Option<std::time::Duration>) {
+async fn expired(patience: Option<Duration>) {
     match patience {
         Some(patience) => tokio::time::sleep(patience).await,
         None => std::future::pending().await,
@@ -162,9 +164,8 @@ async fn pass_on(core: &SessionCore, command: &CommandId, gate: &Gate, decision:
 }
 
 /// The turn waits for what it will not get: end it.
-fn stop(core: &SessionCore, command: &CommandId, fault: acp_protocol::rpc::Fault) {
-    let after = core.slot().stop(Some(command), StopCause::Broken(fault));
-    after.run();
+fn stop(core: &SessionCore, command: &CommandId, fault: Fault) {
+    core.turns().stop(Some(command), StopCause::Broken(fault));
 }
 
 #[cfg(test)]
@@ -173,28 +174,24 @@ mod tests {
     use acp_protocol::v1::{RequestPermissionOutcome, RequestPermissionResponse};
 
     use super::*;
-    use crate::{
-        turn::active_prompt::EventAction, turn::effects::Effects, turn::outcome::PromptEnd,
-    };
+    use crate::turn::{active_prompt::EventAction, outcome::PromptEnd};
 
-    /// A slot with an open gate.
+    /// A turns with an open gate.
     fn open() -> (SessionTurns, Box<Gate>, GateSignal) {
-        let mut slot = SessionTurns::default();
+        let mut turns = SessionTurns::default();
         let command = CommandId::from("a");
-        slot.begin(command.clone(), Cancel::new());
+        turns.begin(command.clone(), Cancel::new()).unwrap();
         let turn = Arc::new(Origin::new("main", "t"));
         let started = EventBody::TurnStarted {
             command: Some(command),
             index: 0,
         };
         let gate = Gate::permission("g", ToolCall::new("t", "edit", "Edit"));
-        let mut after = Effects::default();
-        slot.event(&turn, Visibility::Public, started, &mut after);
+        turns.event(&turn, Visibility::Public, started);
         let opened = EventBody::GateOpened(Box::new(gate));
-        let step = slot.event(&turn, Visibility::Public, opened, &mut after);
-        after.run();
+        let step = turns.event(&turn, Visibility::Public, opened);
         match step {
-            EventAction::Ask { gate, signal, .. } => (slot, gate, signal),
+            EventAction::Ask { gate, signal, .. } => (turns, gate, signal),
             step => panic!("{step:?}"),
         }
     }
@@ -203,7 +200,7 @@ mod tests {
         let approve = RequestPermissionOutcome::Selected(
             acp_protocol::v1::SelectedPermissionOutcome::new("approve"),
         );
-        GateDecision::of_answer(gate, Ok(RequestPermissionResponse::new(approve)))
+        GateDecision::of_permission(gate, Ok(RequestPermissionResponse::new(approve)))
     }
 
     fn action(decision: Option<GateDecision>) -> Option<GateAnswer> {
@@ -214,22 +211,21 @@ mod tests {
     fn an_approval_counts_only_while_its_gate_is_open() {
         let approve = Some(GateAnswer::Permission(PermissionAction::Approve));
         let deny = Some(GateAnswer::Permission(PermissionAction::Deny));
-        let (mut slot, gate, signal) = open();
-        let settled = settle(&mut slot, &gate, &signal, approval(&gate));
+        let (mut turns, gate, signal) = open();
+        let settled = settle(&mut turns, &gate, &signal, approval(&gate));
         assert_eq!(action(settled), approve);
         // It counts once.
-        let settled = settle(&mut slot, &gate, &signal, approval(&gate));
+        let settled = settle(&mut turns, &gate, &signal, approval(&gate));
         assert_eq!(action(settled), deny);
 
-        let (mut slot, gate, signal) = open();
-        slot.stop(None, StopCause::Cancelled).run();
-        let settled = settle(&mut slot, &gate, &signal, approval(&gate));
+        let (mut turns, gate, signal) = open();
+        turns.stop(None, StopCause::Cancelled);
+        let settled = settle(&mut turns, &gate, &signal, approval(&gate));
         assert_eq!(action(settled), deny);
 
-        let (mut slot, gate, signal) = open();
-        slot.end(&CommandId::from("a"), PromptEnd::Interrupted)
-            .run();
-        let settled = settle(&mut slot, &gate, &signal, approval(&gate));
+        let (mut turns, gate, signal) = open();
+        turns.end(&CommandId::from("a"), PromptEnd::Interrupted);
+        let settled = settle(&mut turns, &gate, &signal, approval(&gate));
         assert_eq!(action(settled), None, "nobody waits at the gate");
     }
 }

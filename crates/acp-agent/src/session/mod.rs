@@ -1,4 +1,5 @@
-//! A session that is live on a connection.
+//! A session on a connection: its prompts, events, gates, and the host's calls to the
+//! client.
 
 mod client_calls;
 mod gate;
@@ -8,10 +9,11 @@ pub(crate) mod prompt;
 pub(crate) mod replay;
 mod session_events;
 mod terminal;
-mod unsent;
+pub(crate) mod unsent;
 
 use std::{
     future::poll_fn,
+    ops::{Deref, DerefMut},
     path::PathBuf,
     sync::{
         Arc, OnceLock, Weak,
@@ -57,21 +59,22 @@ pub(crate) struct SessionCore {
     pub(crate) client: Arc<ClientFeatures>,
     /// Where tasks are spawned, whatever thread an event comes from.
     pub(crate) runtime: Handle,
-    /// Whether updates carry the names of their events.
-    pub(crate) stamps: bool,
-    /// Held by who tells of the session as a whole, so that what was told last
-    /// arrives last. There is one as soon as somebody does.
-    news: OnceLock<Arc<tokio::sync::Mutex<()>>>,
+    /// Whether updates carry the ids of their events.
+    pub(crate) has_event_ids: bool,
+    /// Held while events of the session as a whole are sent, which keeps their order.
+    event_queue: OnceLock<Arc<tokio::sync::Mutex<()>>>,
     live: Weak<dyn DynLiveSession>,
-    slot: Mutex<SessionTurns>,
+    turns: Mutex<SessionTurns>,
 }
 
 impl SessionCore {
-    /// The slot, locked. No host code runs under the lock.
-    pub(crate) fn slot(&self) -> MutexGuard<'_, SessionTurns> {
-        // A panic under the lock can only come from serialising; the slot is
+    /// The turns, locked. No host code runs under the lock; signals and wakers are
+    /// fired when it is released.
+    pub(crate) fn turns(&self) -> TurnsGuard<'_> {
+        // A panic under the lock can only come from serialising, and the turns are
         // changed before or after that, as a whole.
-        self.slot.lock()
+        let turns = self.turns.lock();
+        TurnsGuard(Some(turns))
     }
 
     /// The host's part of the session, while it lives.
@@ -82,10 +85,32 @@ impl SessionCore {
     pub(crate) fn peer(&self) -> &Peer {
         self.lane.peer()
     }
+}
 
-    /// Held by who tells of the session as a whole.
-    pub(crate) fn news(&self) -> &Arc<tokio::sync::Mutex<()>> {
-        self.news.get_or_init(Arc::default)
+/// The locked turns of a session.
+pub(crate) struct TurnsGuard<'a>(Option<MutexGuard<'a, SessionTurns>>);
+
+impl Deref for TurnsGuard<'_> {
+    type Target = SessionTurns;
+
+    fn deref(&self) -> &SessionTurns {
+        self.0.as_ref().expect("it is locked until it is dropped")
+    }
+}
+
+impl DerefMut for TurnsGuard<'_> {
+    fn deref_mut(&mut self) -> &mut SessionTurns {
+        self.0.as_mut().expect("it is locked until it is dropped")
+    }
+}
+
+impl Drop for TurnsGuard<'_> {
+    fn drop(&mut self) {
+        let effects = self.take_effects();
+        drop(self.0.take());
+        if let Some(effects) = effects {
+            effects.run();
+        }
     }
 }
 
@@ -95,8 +120,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) client: Arc<ClientFeatures>,
     pub(crate) cwd: PathBuf,
     pub(crate) limits: Arc<AgentLimits>,
-    pub(crate) stamps: bool,
-    pub(crate) shown: ClientView,
+    pub(crate) has_event_ids: bool,
+    pub(crate) view: ClientView,
 }
 
 impl Session {
@@ -109,10 +134,10 @@ impl Session {
             limits: frame.limits,
             client: frame.client,
             runtime: Handle::current(),
-            stamps: frame.stamps,
-            news: OnceLock::new(),
+            has_event_ids: frame.has_event_ids,
+            event_queue: OnceLock::new(),
             live: Arc::downgrade(&live),
-            slot: Mutex::new(SessionTurns::new(frame.shown)),
+            turns: Mutex::new(SessionTurns::new(frame.view)),
         };
         Arc::new(Self {
             core: Arc::new(core),
@@ -126,7 +151,7 @@ impl Session {
 
     /// Gives the host its way to the client.
     pub(crate) async fn attach(&self) -> Result<(), HostError> {
-        let link = ClientLink::new(Arc::new(SessionPort::new(Arc::clone(&self.core))));
+        let link = ClientLink::new(Arc::new(SessionPort(Arc::clone(&self.core))));
         match call_host(|| self.live.attach(link)).await {
             Ok(attached) => attached,
             Err(_) => Err(HostError::public("the agent failed")),
@@ -136,11 +161,11 @@ impl Session {
     /// Takes note that the client cancelled what runs (R118). The prompt does
     /// the rest; where none runs, the host is interrupted all the same.
     pub(crate) fn cancel(self: &Arc<Self>) {
-        let (has_prompt, after) = {
-            let mut slot = self.core.slot();
-            (slot.is_taken(), slot.stop(None, StopCause::Cancelled))
+        let has_prompt = {
+            let mut turns = self.core.turns();
+            turns.stop(None, StopCause::Cancelled);
+            turns.is_active()
         };
-        after.run();
         if !has_prompt {
             self.interrupt_soon();
         }
@@ -180,25 +205,24 @@ impl Session {
     /// Lets go of the session: no prompt begins any more, the running one is
     /// cancelled and waited for, then the host lets go of its resources.
     async fn run_close(&self) {
-        let after = {
-            let mut slot = self.core.slot();
-            slot.mark_closing();
-            slot.stop(None, StopCause::Cancelled)
-        };
-        after.run();
+        {
+            let mut turns = self.core.turns();
+            turns.mark_closing();
+            turns.stop(None, StopCause::Cancelled);
+        }
         // One budget for both, and they run side by side: a hung interruption
         // must not delay the prompt.
-        let idle = poll_fn(|cx| self.core.slot().poll_idle(cx.waker()));
+        let idle = poll_fn(|cx| self.core.turns().poll_idle(cx.waker()));
         let _ = timeout(self.core.limits.interrupt, async {
             tokio::join!(self.interrupt(), idle);
         })
         .await;
         // Where the turn does not end, its prompt is answered by the same bound:
         // before the session is gone.
-        let answered = poll_fn(|cx| self.core.slot().poll_answered(cx.waker()));
+        let answered = poll_fn(|cx| self.core.turns().poll_answered(cx.waker()));
         let _ = timeout(self.core.limits.shutdown, answered).await;
         self.shut_down().await;
-        self.core.slot().close();
+        self.core.turns().close();
     }
 
     /// Lets the host let go of its resources, within its bound.
@@ -210,7 +234,7 @@ impl Session {
     /// Does so on a task of its own. The client does not know the session, and
     /// hears nothing of it any more.
     pub(crate) fn shut_down_soon(self: &Arc<Self>) {
-        self.core.slot().close();
+        self.core.turns().close();
         let session = Arc::clone(self);
         self.core
             .runtime

@@ -9,10 +9,7 @@ use std::{
 
 use acp_connection::Context;
 use acp_host::{Block, Cancel, CommandId, HostError, Submission, dynamic::DynLiveSession};
-use acp_protocol::{
-    rpc::Fault,
-    v1::{PromptResponse, SessionId},
-};
+use acp_protocol::{rpc::Fault, v1::SessionId};
 use tokio::time::{Sleep, sleep};
 
 use crate::{
@@ -20,8 +17,8 @@ use crate::{
     host_call::{HostCall, HostPanicked, call_host},
     limits::AgentLimits,
     session::Session,
-    turn::outcome::{PromptEnd, StopCause},
-    turn::session_turns::{Admission, PromptProgress},
+    turn::active_prompt::PromptProgress,
+    turn::outcome::{PromptAnswer, PromptEnd, StopCause},
 };
 
 /// What a prompt asks of the host.
@@ -55,24 +52,15 @@ impl AcceptedPrompt {
     /// -32600 if the session is at work or being closed; nothing is queued.
     pub(crate) fn begin(session: Arc<Session>, command: CommandId) -> Result<Self, Fault> {
         let cancel = Cancel::new();
-        let begun = session.core.slot().begin(command.clone(), cancel.clone());
-        match begun {
-            Admission::Started => Ok(Self {
-                session,
-                command,
-                cancel,
-                is_running: false,
-                is_answered: false,
-            }),
-            Admission::Busy => Err(fault::invalid_request(
-                fault::PROMPT,
-                "the session is at work on another prompt",
-            )),
-            Admission::Closing => Err(fault::invalid_request(
-                fault::PROMPT,
-                "the session is being closed",
-            )),
-        }
+        let begun = session.core.turns().begin(command.clone(), cancel.clone());
+        begun.map_err(|refused| fault::invalid_request(fault::PROMPT, refused))?;
+        Ok(Self {
+            session,
+            command,
+            cancel,
+            is_running: false,
+            is_answered: false,
+        })
     }
 
     /// The id of the session.
@@ -90,22 +78,16 @@ impl AcceptedPrompt {
         mut self,
         authorize: impl Future<Output = Result<(), Fault>>,
         request: &Context,
-    ) -> Result<Self, Result<PromptResponse, Fault>> {
+    ) -> Result<Self, PromptAnswer> {
         let mut authorize = pin!(authorize);
         let mut request_cancelled = pin!(request.cancelled());
         let answer = poll_fn(|cx| {
-            let mut progress = PromptProgress::default();
-            let end = self
-                .session
-                .core
-                .slot()
-                .poll_end(&self.command, cx.waker(), &mut progress);
-            if let Poll::Ready((end, stop)) = end {
-                self.is_answered = true;
-                return Poll::Ready(Some(stop.map_or_else(|| end.answer(), StopCause::answer)));
-            }
-            if progress.stopped {
-                return Poll::Ready(Some(self.abandon(true)));
+            match self.poll_answer(cx) {
+                Ok(answer) => return Poll::Ready(Some(answer)),
+                Err(progress) if progress.is_stopped => {
+                    return Poll::Ready(Some(self.abandon(true)));
+                }
+                Err(_) => {}
             }
             if request_cancelled.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(Some(Err(Fault::cancelled())));
@@ -127,11 +109,7 @@ impl AcceptedPrompt {
     }
 
     /// Lets the host do what is asked, and waits for its end.
-    pub(crate) async fn answer(
-        mut self,
-        task: Task,
-        request: &Context,
-    ) -> Result<PromptResponse, Fault> {
+    pub(crate) async fn answer(mut self, task: Task, request: &Context) -> PromptAnswer {
         let live = Arc::clone(&self.session.live);
         let (command, cancel) = (self.command.clone(), self.cancel.clone());
         let submit = match task {
@@ -140,7 +118,9 @@ impl AcceptedPrompt {
                 call_host(|| live.submit(submission))
             }
             Task::Compact => {
-                self.session.core.slot().expect_no_turn(&command);
+                if let Some(prompt) = self.session.core.turns().prompt(&command) {
+                    prompt.expect_no_turn();
+                }
                 call_host(|| live.compact(command, cancel))
             }
         };
@@ -161,12 +141,8 @@ impl Drop for AcceptedPrompt {
         if self.is_answered {
             return;
         }
-        let (_, after) = self
-            .session
-            .core
-            .slot()
-            .abandon(&self.command, !self.is_running);
-        after.run();
+        let mut turns = self.session.core.turns();
+        turns.abandon(&self.command, !self.is_running);
     }
 }
 
@@ -203,27 +179,23 @@ impl Wait<'_> {
         prompt: &mut AcceptedPrompt,
         mut request_cancelled: Pin<&mut impl Future<Output = ()>>,
         cx: &mut TaskContext<'_>,
-    ) -> Poll<Result<PromptResponse, Fault>> {
+    ) -> Poll<PromptAnswer> {
         let session = Arc::clone(&prompt.session);
         let core = &session.core;
         loop {
             self.poll_submit(prompt, cx);
-            let mut progress = PromptProgress::default();
-            let end = core
-                .slot()
-                .poll_end(&prompt.command, cx.waker(), &mut progress);
-            if let Poll::Ready((end, stop)) = end {
-                prompt.is_answered = true;
-                return Poll::Ready(stop.map_or_else(|| end.answer(), StopCause::answer));
-            }
-            if progress.ended {
+            let progress = match prompt.poll_answer(cx) {
+                Ok(answer) => return Poll::Ready(answer),
+                Err(progress) => progress,
+            };
+            if progress.has_ended {
                 return Poll::Pending;
             }
-            if !progress.stopped && request_cancelled.as_mut().poll(cx).is_ready() {
+            if !progress.is_stopped && request_cancelled.as_mut().poll(cx).is_ready() {
                 prompt.stop(StopCause::Request);
                 continue;
             }
-            if progress.stopped {
+            if progress.is_stopped {
                 self.poll_interrupt(progress, cx);
             }
             match self.poll_timer(progress, &core.limits, cx) {
@@ -251,18 +223,14 @@ impl Wait<'_> {
             Ok(Err(error)) => fault::from_host(fault::PROMPT, error),
             Err(HostPanicked) => fault::internal(fault::PROMPT, "the agent failed"),
         };
-        let after = prompt
-            .session
-            .core
-            .slot()
-            .end(&prompt.command, PromptEnd::NotAccepted(fault));
-        after.run();
+        let mut turns = prompt.session.core.turns();
+        turns.end(&prompt.command, PromptEnd::NotAccepted(fault));
     }
 
     fn poll_interrupt(&mut self, progress: PromptProgress, cx: &mut TaskContext<'_>) {
         let stage = Stage {
             is_accepted: self.submit.is_none(),
-            is_started: progress.started,
+            is_started: progress.has_turn,
         };
         loop {
             if self.interrupt.is_none() && self.interrupted_at != Some(stage) {
@@ -287,9 +255,15 @@ impl Wait<'_> {
         cx: &mut TaskContext<'_>,
     ) -> Poll<Bound> {
         let (bound, time) = match progress {
-            PromptProgress { stopped: true, .. } => (Bound::Interrupt, limits.interrupt),
-            PromptProgress { begun: false, .. } => (Bound::Start, limits.turn_start),
-            PromptProgress { begun: true, .. } => {
+            PromptProgress {
+                is_stopped: true, ..
+            } => (Bound::Interrupt, limits.interrupt),
+            PromptProgress {
+                has_begun: false, ..
+            } => (Bound::Start, limits.turn_start),
+            PromptProgress {
+                has_begun: true, ..
+            } => {
                 self.timer = None;
                 return Poll::Pending;
             }
@@ -303,7 +277,7 @@ impl Wait<'_> {
 
     /// Answers without the end of the turn. The session takes no other prompt
     /// until the turn has ended (G-13); a turn that runs in `submit` ends here.
-    fn give_up(&mut self, prompt: &mut AcceptedPrompt) -> Result<PromptResponse, Fault> {
+    fn give_up(&mut self, prompt: &mut AcceptedPrompt) -> PromptAnswer {
         let runs_in_place = self.submit.take().is_some();
         self.interrupt = None;
         prompt.abandon(runs_in_place)
@@ -311,18 +285,23 @@ impl Wait<'_> {
 }
 
 impl AcceptedPrompt {
+    fn poll_answer(&mut self, cx: &TaskContext<'_>) -> Result<PromptAnswer, PromptProgress> {
+        let mut turns = self.session.core.turns();
+        let answer = turns.poll_answer(&self.command, cx.waker());
+        self.is_answered |= answer.is_ok();
+        answer
+    }
+
     /// Stops waiting for the end; the slot is free now if `is_over`, else when
     /// the end comes.
-    fn abandon(&mut self, is_over: bool) -> Result<PromptResponse, Fault> {
+    fn abandon(&mut self, is_over: bool) -> PromptAnswer {
         self.is_answered = true;
-        let (stop, after) = self.session.core.slot().abandon(&self.command, is_over);
-        after.run();
+        let stop = self.session.core.turns().abandon(&self.command, is_over);
         stop.unwrap_or(StopCause::Cancelled).answer()
     }
 
     fn stop(&self, stop: StopCause) {
-        let after = self.session.core.slot().stop(Some(&self.command), stop);
-        after.run();
+        self.session.core.turns().stop(Some(&self.command), stop);
     }
 }
 

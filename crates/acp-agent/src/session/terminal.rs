@@ -34,7 +34,7 @@ pub(crate) async fn create(
     if let Some(cwd) = &request.cwd {
         check_absolute(cwd)?;
     }
-    let cancel = core.slot().client_calls()?;
+    let cancel = core.turns().client_calls()?;
     let mut wire = CreateTerminalRequest::new(&core.id, request.command);
     wire.args = request.args;
     wire.env = request
@@ -101,7 +101,7 @@ impl TerminalPort for ClientTerminal {
     fn kill(&self) -> BoxFuture<'_, Result<(), ClientError>> {
         Box::pin(async {
             // Also behind a cancellation, which may be the reason for it.
-            self.core.slot().client_calls()?;
+            self.core.turns().client_calls()?;
             let request = KillTerminalRequest::new(&self.core.id, &self.id);
             let killed = self.core.peer().call(&request).await;
             killed.map(drop).map_err(client_error)
@@ -110,7 +110,7 @@ impl TerminalPort for ClientTerminal {
 
     fn release(mut self: Box<Self>) -> BoxFuture<'static, Result<(), ClientError>> {
         self.is_released = true;
-        if let Err(closed) = self.core.slot().client_calls() {
+        if let Err(closed) = self.core.turns().client_calls() {
             return Box::pin(std::future::ready(Err(closed)));
         }
         let request = ReleaseTerminalRequest::new(&self.core.id, &self.id);
@@ -127,7 +127,7 @@ impl TerminalPort for ClientTerminal {
 impl Drop for ClientTerminal {
     fn drop(&mut self) {
         // The terminals of a session go with it.
-        if self.is_released || self.core.slot().client_calls().is_err() {
+        if self.is_released || self.core.turns().client_calls().is_err() {
             return;
         }
         let request = ReleaseTerminalRequest::new(&self.core.id, &self.id);

@@ -1,163 +1,146 @@
-//! What a client shows, and what it was told about a session as a whole.
+//! The client's view of a session: what it can show, and what it has been sent
+//! about the session as a whole.
 
-use acp_host::{ClientFeatures, Command, CompactionStatus, EventBody, Gate, GateKind, SessionInfo};
+use std::sync::Arc;
+
+use acp_host::{ClientFeatures, Command, EventBody, Gate, GateKind, SessionInfo};
 use acp_protocol::{
     Patch,
     v1::{self, SessionUpdate},
 };
 
-use crate::{turn::sent::SentMark, turn::translator::Updates, wire, wire::rfc3339};
+use crate::wire::{self, rfc3339};
 
-/// The most updates that wait for the client to learn of the session. A host
-/// tells its commands, its title and its options then; more is not expected.
+/// The most events that wait for the client to learn of the session. A host
+/// reports its commands, its title and its options then.
 const MAX_HELD: usize = 64;
 
-/// What the client shows of a session, and what it knows already.
+/// What the client can show of a session, and what it has been sent.
 #[derive(Debug, Default)]
 pub(crate) struct ClientView {
-    forms: bool,
-    urls: bool,
-    notices: bool,
-    compaction: bool,
-    booleans: bool,
+    client: Arc<ClientFeatures>,
     /// The command with which the user shortens the conversation is offered.
     compact_command: bool,
-    commands_told: bool,
-    /// What was told last.
+    commands_sent: bool,
+    /// What was sent last.
     info: SessionInfo,
-    /// Whether telling it failed, so that the client may know something else.
+    /// Sending it failed, so that the client may know something else.
     is_title_lost: bool,
     is_time_lost: bool,
-    /// The client does not know the session yet: what concerns it waits.
-    held: Option<Vec<Held>>,
+    /// The client does not know the session yet: events of it wait.
+    held: Option<Vec<HeldEvent>>,
 }
 
-/// An update that waits for the client to learn of the session.
+/// An event that waits for the client to learn of the session.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct HeldEvent {
     pub(crate) number: u64,
-    pub(crate) updates: Updates,
+    pub(crate) updates: Vec<SessionUpdate>,
 }
 
 impl ClientView {
-    pub(crate) fn new(client: &ClientFeatures, compact_command: bool) -> Self {
+    /// With `hold`, events of the session wait until [`release`](Self::release).
+    pub(crate) fn new(client: Arc<ClientFeatures>, compact_command: bool, hold: bool) -> Self {
         Self {
-            forms: client.forms,
-            urls: client.urls,
-            notices: client.notices,
-            compaction: client.compaction,
-            booleans: client.boolean_options,
+            client,
             compact_command,
+            held: hold.then(Vec::new),
             ..Self::default()
         }
     }
 
-    /// Holds back what is told until [`release`](Self::release).
-    pub(crate) fn hold(mut self) -> Self {
-        self.held = Some(Vec::new());
-        self
-    }
-
-    /// Keeps updates back if the client does not know the session yet.
+    /// Holds updates back if the client does not know the session yet; else gives
+    /// them back.
     ///
     /// # Errors
     ///
-    /// The updates, if no more of them are kept.
-    pub(crate) fn keep_back(
+    /// The updates, if too many wait already.
+    pub(crate) fn hold(
         &mut self,
         number: u64,
-        updates: Updates,
-    ) -> Result<Option<Updates>, Updates> {
+        updates: Vec<SessionUpdate>,
+    ) -> Result<Vec<SessionUpdate>, Vec<SessionUpdate>> {
         match &mut self.held {
             Some(held) if held.len() < MAX_HELD => {
-                held.push(Held { number, updates });
-                Ok(None)
+                held.push(HeldEvent { number, updates });
+                Ok(Vec::new())
             }
             Some(_) => Err(updates),
-            None => Ok(Some(updates)),
-        }
-    }
-
-    /// Forgets what was taken as told and was not.
-    pub(crate) fn forget(&mut self, memory: &SentMark) {
-        match memory {
-            SentMark::Info { title, updated_at } => {
-                self.is_title_lost |= title;
-                self.is_time_lost |= updated_at;
-            }
-            SentMark::Commands => self.commands_told = false,
-            _ => {}
+            None => Ok(updates),
         }
     }
 
     /// Gives what was held back; from now on nothing is.
-    pub(crate) fn release(&mut self) -> Vec<Held> {
+    pub(crate) fn release(&mut self) -> Vec<HeldEvent> {
         self.held.take().unwrap_or_default()
+    }
+
+    /// Forgets an update that was not sent after all.
+    pub(crate) fn forget(&mut self, update: &SessionUpdate) {
+        match update {
+            SessionUpdate::SessionInfoUpdate(info) => {
+                self.is_title_lost |= !matches!(info.title, Patch::Keep);
+                self.is_time_lost |= !matches!(info.updated_at, Patch::Keep);
+            }
+            SessionUpdate::AvailableCommandsUpdate(_) => self.commands_sent = false,
+            _ => {}
+        }
     }
 
     /// Whether the client can be asked at a gate.
     pub(crate) fn can_ask(&self, gate: &Gate) -> bool {
         match &gate.kind {
             GateKind::Permission { controls, .. } => !controls.is_empty(),
-            GateKind::Form { form, .. } => self.forms && form.check().is_ok(),
-            GateKind::OpenUrl { .. } => self.urls,
-            _ => false,
+            GateKind::Form { form, .. } => self.client.forms && form.check().is_ok(),
+            GateKind::OpenUrl { .. } => self.client.urls,
         }
     }
 
     /// Whether the client shows notices.
     pub(crate) fn has_notices(&self) -> bool {
-        self.notices
+        self.client.notices
     }
 
-    /// Tells what means the same inside and outside of turns.
-    pub(crate) fn tell(&mut self, body: EventBody) -> Updates {
-        match body {
-            EventBody::PlanChanged(entries) => Updates::One(wire::plan(entries).into()),
+    /// The updates of an event that means the same inside and outside of turns.
+    pub(crate) fn updates(&mut self, body: EventBody) -> Vec<SessionUpdate> {
+        let update = match body {
+            EventBody::PlanChanged(entries) => wire::plan(entries).into(),
             EventBody::ContextMeasured(measured) => {
                 let mut update = v1::UsageUpdate::new(measured.used, measured.limit);
-                update.cost = measured
-                    .cost
-                    .map(|cost| v1::Cost::new(cost.amount, cost.currency));
-                Updates::One(update.into())
+                let cost = measured.cost;
+                update.cost = cost.map(|cost| v1::Cost::new(cost.amount, cost.currency));
+                update.into()
             }
-            EventBody::CommandsChanged(commands) => Updates::One(self.commands(commands)),
+            EventBody::CommandsChanged(commands) => self.commands(commands),
             EventBody::ConfigChanged(options) => {
                 let mode = wire::mode_state(&options);
                 let mode = mode.map(|state| v1::CurrentModeUpdate::new(state.current_mode_id));
-                let options = wire::config_options(options, self.booleans);
+                let options = wire::config_options(options, self.client.boolean_options);
                 let mut updates = vec![v1::ConfigOptionUpdate::new(options).into()];
                 updates.extend(mode.map(SessionUpdate::from));
-                Updates::Many(updates)
+                return updates;
             }
-            EventBody::InfoChanged(info) => self.info(info).into(),
-            EventBody::Noticed(notice) if self.notices => {
-                Updates::One(wire::notice(*notice).into())
+            EventBody::InfoChanged(info) => return self.info(info).into_iter().collect(),
+            EventBody::Noticed(notice) if self.client.notices => wire::notice(*notice).into(),
+            EventBody::Compacting(compaction) if self.client.compaction => {
+                wire::compaction(*compaction)
             }
-            EventBody::Compacting(compaction) if self.compaction => {
-                let id = compaction.id;
-                Updates::One(match compaction.status {
-                    CompactionStatus::Summary(block) => {
-                        v1::CompactionSummaryChunk::new(id, wire::block(block)).into()
-                    }
-                    status => wire::compaction(id, status).into(),
-                })
-            }
-            _ => Updates::Nothing,
-        }
+            _ => return Vec::new(),
+        };
+        vec![update]
     }
 
-    /// Tells of the agent's own command, unless the host has told its commands.
-    pub(crate) fn own_commands(&mut self) -> Updates {
-        if self.compact_command && !self.commands_told {
-            Updates::One(self.commands(Vec::new()))
+    /// Offers the agent's own command, unless the host has offered its commands.
+    pub(crate) fn own_commands(&mut self) -> Vec<SessionUpdate> {
+        if self.compact_command && !self.commands_sent {
+            vec![self.commands(Vec::new())]
         } else {
-            Updates::Nothing
+            Vec::new()
         }
     }
 
     fn commands(&mut self, commands: Vec<Command>) -> SessionUpdate {
-        self.commands_told = true;
+        self.commands_sent = true;
         let own = self
             .compact_command
             .then(|| Command::new("compact", "Shorten the conversation so far"));
@@ -167,19 +150,18 @@ impl ClientView {
 
     fn info(&mut self, info: SessionInfo) -> Option<SessionUpdate> {
         let mut update = v1::SessionInfoUpdate::new();
-        let is_title_news =
-            std::mem::take(&mut self.is_title_lost) || info.title != self.info.title;
-        if is_title_news {
+        let has_title = std::mem::take(&mut self.is_title_lost) || info.title != self.info.title;
+        if has_title {
             update.title = info.title.clone().map_or(Patch::Clear, Patch::Set);
         }
-        let is_time_news =
+        let has_time =
             std::mem::take(&mut self.is_time_lost) || info.updated_at != self.info.updated_at;
-        if is_time_news {
+        if has_time {
             let time = info.updated_at.and_then(rfc3339);
             update.updated_at = time.map_or(Patch::Clear, Patch::Set);
         }
         self.info = info;
-        (is_title_news || is_time_news).then(|| update.into())
+        (has_title || has_time).then(|| update.into())
     }
 }
 
@@ -189,20 +171,15 @@ mod tests {
 
     use super::*;
 
-    fn show(told: Updates) -> String {
-        let updates = match told {
-            Updates::Nothing => Vec::new(),
-            Updates::One(update) => vec![update],
-            Updates::Many(updates) => updates,
-        };
+    fn show(updates: Vec<SessionUpdate>) -> String {
         serde_json::to_string(&updates).unwrap()
     }
 
     #[test]
-    fn only_news_of_the_title_are_told() {
-        let mut shown = ClientView::default();
+    fn only_changes_of_the_title_are_sent() {
+        let mut view = ClientView::default();
         let mut check = |info: SessionInfo, want: &str| {
-            assert_eq!(show(shown.tell(EventBody::InfoChanged(info))), want);
+            assert_eq!(show(view.updates(EventBody::InfoChanged(info))), want);
         };
         let noon = UNIX_EPOCH + Duration::from_secs(1_700_000_000);
         check(SessionInfo::new(), "[]");
@@ -227,50 +204,46 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_told_is_told_again() {
-        let mut shown = ClientView::default();
-        let tell = |shown: &mut ClientView| {
+    fn lost_updates_are_sent_again() {
+        let mut view = ClientView::default();
+        let send = |view: &mut ClientView| {
             let info = SessionInfo::new().with_title("Notes");
-            shown.tell(EventBody::InfoChanged(info))
+            view.updates(EventBody::InfoChanged(info))
         };
-        let Updates::One(lost) = tell(&mut shown) else {
-            panic!("a title is news")
-        };
-        assert!(matches!(tell(&mut shown), Updates::Nothing));
-        shown.forget(&SentMark::of(&lost));
-        let again = tell(&mut shown);
+        let lost = send(&mut view);
+        assert!(send(&mut view).is_empty());
+        view.forget(&lost[0]);
+        let again = send(&mut view);
         assert!(
             show(again).contains(r#""title":"Notes"}"#),
             "only the title"
         );
-        assert!(matches!(tell(&mut shown), Updates::Nothing));
-        // The client may know the lost title, so its end is told explicitly.
-        shown.forget(&SentMark::of(&lost));
-        let none = shown.tell(EventBody::InfoChanged(SessionInfo::new()));
+        assert!(send(&mut view).is_empty());
+        // The client may know the lost title, so its end is sent explicitly.
+        view.forget(&lost[0]);
+        let none = view.updates(EventBody::InfoChanged(SessionInfo::new()));
         assert!(show(none).contains(r#""title":null"#));
 
-        let mut shown = ClientView {
+        let mut view = ClientView {
             compact_command: true,
             ..ClientView::default()
         };
-        let Updates::One(lost) = shown.own_commands() else {
-            panic!("they were not told")
-        };
-        assert!(matches!(shown.own_commands(), Updates::Nothing));
-        shown.forget(&SentMark::of(&lost));
-        assert!(matches!(shown.own_commands(), Updates::One(_)));
+        let lost = view.own_commands();
+        assert!(view.own_commands().is_empty());
+        view.forget(&lost[0]);
+        assert_eq!(view.own_commands().len(), 1);
     }
 
     #[test]
-    fn what_is_held_back_is_bounded() {
-        let mut shown = ClientView::default().hold();
+    fn held_events_are_bounded() {
+        let mut view = ClientView::new(Arc::default(), false, true);
         for number in 0..1000 {
-            let kept = shown.keep_back(number, Updates::Nothing);
-            assert_eq!(kept.is_ok(), number < 64);
+            let held = view.hold(number, Vec::new());
+            assert_eq!(held.is_ok(), number < 64);
         }
-        let held = shown.release();
+        let held = view.release();
         assert_eq!(held.len(), MAX_HELD);
         assert!(held.iter().map(|held| held.number).eq(0..64));
-        assert!(matches!(shown.keep_back(0, Updates::Nothing), Ok(Some(_))));
+        assert!(view.hold(0, Vec::new()).is_ok());
     }
 }

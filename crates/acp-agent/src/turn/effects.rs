@@ -1,24 +1,18 @@
-//! What is left to do once a slot is unlocked.
+//! Signals and wakers, fired once the lock of a session is released.
 
 use std::task::Waker;
 
 use acp_host::Cancel;
 
-/// What is left to do once the slot is unlocked.
+/// Signals to cancel and tasks to wake.
 #[derive(Debug, Default)]
-#[must_use = "somebody waits for these"]
 pub(crate) struct Effects {
-    pub(crate) cancels: Vec<Cancel>,
-    pub(crate) wakers: Vec<Waker>,
+    pub(super) cancels: Vec<Cancel>,
+    pub(super) wakers: Vec<Waker>,
 }
 
 impl Effects {
-    /// Wakes these as well.
-    pub(crate) fn wake(&mut self, wakers: &mut Vec<Waker>) {
-        self.wakers.append(wakers);
-    }
-
-    /// Fires signals and wakes tasks.
+    /// Fires all of them.
     pub(crate) fn run(self) {
         for cancel in self.cancels {
             cancel.cancel();
@@ -26,5 +20,9 @@ impl Effects {
         for waker in self.wakers {
             waker.wake();
         }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.cancels.is_empty() && self.wakers.is_empty()
     }
 }

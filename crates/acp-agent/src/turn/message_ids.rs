@@ -1,4 +1,4 @@
-//! Which chunks make up one message.
+//! The ids of the messages of a turn.
 
 use std::sync::Arc;
 
@@ -6,23 +6,23 @@ use acp_host::TurnId;
 
 /// Gives the chunks of a turn their message ids.
 ///
-/// An id is `msg:{turn}:{n}`. The number starts at 0 and moves on whenever
-/// something else came in between: a change from text to thought or back, a
-/// tool call, the end of a step. The same turn told again, live or from a
-/// journal, gets the same ids.
+/// An id is `msg:{turn}:{n}`. The number starts at 0 and moves on with each change
+/// from text to thought or back, each tool call and each end of a step. The same
+/// turn, live or from a journal, gets the same ids.
 #[derive(Debug)]
 pub(crate) struct MessageIds {
     turn: TurnId,
     number: u64,
-    current: Option<(ChunkKind, Arc<str>)>,
+    /// The message that goes on: whether it is a thought, and its id.
+    current: Option<(bool, Arc<str>)>,
 }
 
-/// What a chunk is a piece of.
+/// The kind of a chunk of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChunkKind {
-    /// Something the agent says.
     Message,
-    /// Something the agent thinks.
+    /// A message in which the model declines.
+    Refusal,
     Thought,
 }
 
@@ -35,34 +35,35 @@ impl MessageIds {
         }
     }
 
-    /// The id of what the user asked in the turn.
-    pub(crate) fn user_id(&self) -> Arc<str> {
+    /// The id of the prompt of the turn.
+    pub(crate) fn prompt(&self) -> Arc<str> {
         format!("msg:{}:user", self.turn).into()
     }
 
-    /// The id of the message to which a chunk told now belongs.
-    pub(crate) fn id_for(&mut self, kind: ChunkKind) -> Arc<str> {
+    /// The id of the message to which the next chunk belongs.
+    pub(crate) fn next(&mut self, kind: ChunkKind) -> Arc<str> {
+        let is_thought = kind == ChunkKind::Thought;
         match &self.current {
-            Some((current, id)) if *current == kind => Arc::clone(id),
+            Some((current, id)) if *current == is_thought => Arc::clone(id),
             _ => {
                 let mut digits = itoa::Buffer::new();
                 let id = ["msg:", self.turn.as_str(), ":", digits.format(self.number)];
                 let id: Arc<str> = id.concat().into();
                 self.number += 1;
-                self.current = Some((kind, Arc::clone(&id)));
+                self.current = Some((is_thought, Arc::clone(&id)));
                 id
             }
         }
     }
 
-    /// The message to which a chunk told now belongs, if it is not a new one: its
-    /// place among those of the turn.
-    pub(crate) fn current(&self, kind: ChunkKind) -> Option<u64> {
-        let (current, _) = self.current.as_ref()?;
-        (*current == kind).then_some(self.number)
+    /// The number of the message that the next chunk continues; `None` if it
+    /// begins a new one.
+    pub(crate) fn continued(&self, kind: ChunkKind) -> Option<u64> {
+        let (is_thought, _) = self.current.as_ref()?;
+        (*is_thought == (kind == ChunkKind::Thought)).then_some(self.number)
     }
 
-    /// Something other than a chunk came: the next chunk begins a new message.
+    /// Makes the next chunk begin a new message.
     pub(crate) fn interrupt(&mut self) {
         self.current = None;
     }
@@ -74,19 +75,19 @@ mod tests {
 
     #[test]
     fn numbers_move_on_when_something_comes_in_between() {
-        let mut numbers = MessageIds::new(TurnId::from("t"));
-        numbers.interrupt();
+        let mut ids = MessageIds::new(TurnId::from("t"));
+        ids.interrupt();
         let ids = [
-            numbers.id_for(Thought),
-            numbers.id_for(Thought),
-            numbers.id_for(Message),
-            numbers.id_for(Message),
+            ids.next(Thought),
+            ids.next(Thought),
+            ids.next(Message),
+            ids.next(Refusal),
             {
-                numbers.interrupt();
-                numbers.interrupt();
-                numbers.id_for(Message)
+                ids.interrupt();
+                ids.interrupt();
+                ids.next(Message)
             },
-            numbers.id_for(Thought),
+            ids.next(Thought),
         ];
         let want = [
             "msg:t:0", "msg:t:0", "msg:t:1", "msg:t:1", "msg:t:2", "msg:t:3",

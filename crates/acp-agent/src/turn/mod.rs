@@ -1,11 +1,10 @@
 //! The turns of a session as a state machine: host events go in, updates for the
-//! client and the answer to the prompt come out. No I/O, no waiting.
+//! client and the answer to the prompt come out. No I/O, and nothing waits.
 
 pub(crate) mod active_prompt;
 pub(crate) mod client_view;
-pub(crate) mod effects;
+mod effects;
 mod message_ids;
 pub(crate) mod outcome;
-pub(crate) mod sent;
 pub(crate) mod session_turns;
 pub(crate) mod translator;

@@ -1,4 +1,4 @@
-//! What a client is told at the end of its prompt.
+//! How a prompt ends, and the answer that the client gets.
 
 use acp_host::{CompactRejectReason, HostError, InputCancelReason, TurnFailure, TurnRejectReason};
 use acp_protocol::{
@@ -7,6 +7,9 @@ use acp_protocol::{
 };
 
 use crate::fault::{self, ErrorData};
+
+/// The answer to a prompt.
+pub(crate) type PromptAnswer = Result<PromptResponse, Fault>;
 
 /// How a submission ended, by the words of the host.
 #[derive(Debug)]
@@ -29,7 +32,7 @@ pub(crate) enum PromptEnd {
     Lost(Option<HostError>),
 }
 
-/// Why nobody waits for the end of a turn any more.
+/// Why a prompt was stopped before its turn ended.
 #[derive(Debug)]
 pub(crate) enum StopCause {
     /// The client cancelled the turn, or its session is closed.
@@ -52,7 +55,7 @@ impl StopCause {
     }
 
     /// The answer to the prompt.
-    pub(crate) fn answer(self) -> Result<PromptResponse, Fault> {
+    pub(crate) fn answer(self) -> PromptAnswer {
         match self {
             StopCause::Cancelled => Ok(PromptResponse::new(StopReason::Cancelled)),
             StopCause::Request => Err(Fault::cancelled()),
@@ -63,7 +66,7 @@ impl StopCause {
 
 impl PromptEnd {
     /// The answer to the prompt, if nobody stopped it.
-    pub(crate) fn answer(self) -> Result<PromptResponse, Fault> {
+    pub(crate) fn answer(self) -> PromptAnswer {
         let reason = match self {
             PromptEnd::Done { refused: false } => StopReason::EndTurn,
             PromptEnd::Done { refused: true } => StopReason::Refusal,
@@ -73,7 +76,9 @@ impl PromptEnd {
             PromptEnd::Withdrawn(InputCancelReason::TurnFailed) => {
                 return Err(prompt_fault("the turn it waited for failed"));
             }
-            PromptEnd::Withdrawn(_) => StopReason::Cancelled,
+            PromptEnd::Withdrawn(
+                InputCancelReason::Retracted | InputCancelReason::TurnInterrupted,
+            ) => StopReason::Cancelled,
             PromptEnd::NotAccepted(fault) => return Err(fault),
             PromptEnd::NotCompacted(
                 CompactRejectReason::Interrupted | CompactRejectReason::Cancelled,
@@ -90,7 +95,7 @@ impl PromptEnd {
     }
 }
 
-fn failed(failure: TurnFailure) -> Result<PromptResponse, Fault> {
+fn failed(failure: TurnFailure) -> PromptAnswer {
     let fault = match failure {
         TurnFailure::ToolLimit => return Ok(PromptResponse::new(StopReason::MaxTurnRequests)),
         TurnFailure::MaxTokens => return Ok(PromptResponse::new(StopReason::MaxTokens)),
@@ -105,7 +110,7 @@ fn failed(failure: TurnFailure) -> Result<PromptResponse, Fault> {
         TurnFailure::AuthRequired => Fault::auth_required(),
         TurnFailure::Other(error) => fault::from_host(fault::PROMPT, error),
         // What a panic says was written for nobody's eyes.
-        TurnFailure::Panicked | _ => prompt_fault("the turn failed"),
+        TurnFailure::Panicked => prompt_fault("the turn failed"),
     };
     Err(fault)
 }
@@ -117,7 +122,7 @@ fn rejected(reason: TurnRejectReason) -> Fault {
         TurnRejectReason::ShuttingDown => {
             prompt_fault("the session is shutting down").with_data(&ErrorData::new("shutting_down"))
         }
-        TurnRejectReason::Internal | _ => prompt_fault("the prompt was refused"),
+        TurnRejectReason::Internal => prompt_fault("the prompt was refused"),
     }
 }
 
@@ -133,7 +138,7 @@ mod tests {
 
     use super::*;
 
-    fn show(answer: Result<PromptResponse, Fault>) -> String {
+    fn show(answer: PromptAnswer) -> String {
         #[derive(Serialize)]
         struct ClientView(acp_protocol::rpc::WireError);
         match answer {

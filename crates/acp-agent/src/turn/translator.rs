@@ -1,10 +1,10 @@
 //! Events of a turn as updates of the client.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use acp_host::{
     Block, Delta, EventBody, Gate, GateKind, Notice, NoticeSeverity, Origin, ToolCall, ToolEnd,
-    ToolId, ToolProgress,
+    ToolId, ToolProgress, TurnFailure,
 };
 use acp_protocol::{
     Meta, RawJson,
@@ -12,181 +12,150 @@ use acp_protocol::{
     v1::{self, ContentBlock, ContentChunk, SessionUpdate, ToolCallStatus},
 };
 
-use crate::{
-    turn::client_view::ClientView,
-    turn::message_ids::{ChunkKind, MessageIds},
-    turn::outcome::PromptEnd,
-    turn::sent::SentMark,
-    wire,
+use super::{
+    client_view::ClientView,
+    message_ids::{ChunkKind, MessageIds},
+    outcome::PromptEnd,
 };
+use crate::wire::{self, event_meta::EventMeta};
 
 /// Turns the events of one turn into updates, in order.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Translator {
-    numbering: Option<MessageIds>,
-    /// What stands around the pieces of the message that is told now.
-    piece: Option<Piece>,
+    ids: MessageIds,
+    meta: Arc<EventMeta>,
+    /// The template of the message that streams.
+    template: Option<ChunkTemplate>,
     /// Tool calls that the client knows and that have not ended.
     tools: HashMap<ToolId, ToolCall>,
-    step: Streamed,
-    /// The last words of the agent declined.
-    refused: bool,
+    streamed: StreamedBytes,
+    /// The model declined in its last words.
+    is_refusal: bool,
 }
 
-/// What a piece of text is a piece of, and what stands around it.
+/// The encoded chunk of a message, without its text.
 #[derive(Debug)]
-struct Piece {
-    /// The message, by its place among those of the turn.
+struct ChunkTemplate {
     message: u64,
-    refused: bool,
+    kind: ChunkKind,
     head: TextHead,
 }
 
-/// How many bytes of the current step were told by deltas.
+/// How many bytes of the current step were sent by deltas.
 #[derive(Debug, Default)]
-struct Streamed {
+struct StreamedBytes {
     message: usize,
     thought: usize,
 }
 
-/// What an event tells the client.
-#[derive(Debug)]
-pub(crate) enum Updates {
-    Nothing,
-    One(SessionUpdate),
-    Many(Vec<SessionUpdate>),
-}
-
-/// The updates of a [`Updates`], in order.
-#[derive(Debug)]
-pub(crate) struct UpdateIter {
-    first: Option<SessionUpdate>,
-    rest: std::vec::IntoIter<SessionUpdate>,
-}
-
-impl Iterator for UpdateIter {
-    type Item = SessionUpdate;
-
-    fn next(&mut self) -> Option<SessionUpdate> {
-        self.first.take().or_else(|| self.rest.next())
-    }
-}
-
-impl IntoIterator for Updates {
-    type Item = SessionUpdate;
-    type IntoIter = UpdateIter;
-
-    fn into_iter(self) -> UpdateIter {
-        let (first, rest) = match self {
-            Self::Nothing => (None, Vec::new()),
-            Self::One(update) => (Some(update), Vec::new()),
-            Self::Many(updates) => (None, updates),
-        };
-        UpdateIter {
-            first,
-            rest: rest.into_iter(),
+impl Translator {
+    /// Begins a turn; `meta` is that of its updates.
+    pub(crate) fn new(origin: &Origin, meta: EventMeta) -> Self {
+        Self {
+            ids: MessageIds::new(origin.turn.clone()),
+            meta: Arc::new(meta),
+            template: None,
+            tools: HashMap::new(),
+            streamed: StreamedBytes::default(),
+            is_refusal: false,
         }
     }
-}
 
-impl From<Option<SessionUpdate>> for Updates {
-    fn from(update: Option<SessionUpdate>) -> Self {
-        update.map_or(Self::Nothing, Self::One)
-    }
-}
-
-impl Translator {
-    /// Begins the turn.
-    pub(crate) fn begin(&mut self, origin: &Origin) {
-        self.numbering = Some(MessageIds::new(origin.turn.clone()));
-        self.piece = None;
+    /// The `_meta` of the updates of the turn.
+    pub(crate) fn meta(&self) -> &Arc<EventMeta> {
+        &self.meta
     }
 
-    /// Tells a piece of text the short way, where there is one: gives what stands
-    /// around it. `head` makes that of a piece without a letter. The first piece of a
-    /// message goes the long way: many have no other.
+    /// The template of the message that a delta continues, and the text to put
+    /// into it; `encode` makes the template of a chunk. `None` where the delta has
+    /// to go the long way: many messages have one delta only, so the first one does.
     ///
-    /// The piece is taken as told then; one that is not has to be
-    /// [forgotten](Self::forget), or told as the [same](Self::piece).
-    pub(crate) fn say(
+    /// The text counts as sent; if it is not, [`forget`](Self::forget) its
+    /// [`chunk`](Self::chunk).
+    pub(crate) fn template<'d>(
         &mut self,
-        delta: &Delta,
-        head: impl FnOnce(&SessionUpdate) -> Option<TextHead>,
-    ) -> Option<&TextHead> {
-        let (kind, text, refused) = spoken(delta)?;
-        let message = self.numbering.as_ref()?.current(kind)?;
-        let is_known = |known: &Piece| known.message == message && known.refused == refused;
-        if !self.piece.as_ref().is_some_and(is_known) {
-            let head = head(&self.chunk_of(kind, refused, String::new()))?;
-            self.piece = Some(Piece {
+        delta: &'d Delta,
+        encode: impl FnOnce(&SessionUpdate, &EventMeta) -> Option<TextHead>,
+    ) -> Option<(&TextHead, &'d str)> {
+        let (kind, text) = chunk_text(delta)?;
+        let message = self.ids.continued(kind)?;
+        let is_known = |known: &ChunkTemplate| known.message == message && known.kind == kind;
+        if !self.template.as_ref().is_some_and(is_known) {
+            let head = encode(&self.chunk_of(kind, String::new()), &self.meta)?;
+            self.template = Some(ChunkTemplate {
                 message,
-                refused,
+                kind,
                 head,
             });
         }
-        self.take_note(kind, refused, text.len());
-        self.piece.as_ref().map(|piece| &piece.head)
+        self.note_sent(kind, text.len());
+        self.template.as_ref().map(|known| (&known.head, text))
     }
 
-    /// A piece of text as an update, for what was [said](Self::say) and has to wait.
-    pub(crate) fn piece(&mut self, delta: Delta) -> Option<SessionUpdate> {
-        let (kind, _, refused) = spoken(&delta)?;
+    /// A delta as an update.
+    pub(crate) fn chunk(&mut self, delta: Delta) -> Option<SessionUpdate> {
+        let (kind, _) = chunk_text(&delta)?;
         match delta {
             Delta::Text(text) | Delta::Thinking(text) | Delta::Refusal(text) => {
-                Some(self.chunk_of(kind, refused, text))
+                Some(self.chunk_of(kind, text))
             }
-            _ => None,
+            Delta::ToolInput(_) => None,
         }
     }
 
-    /// Tells an event of the turn.
-    pub(crate) fn tell(&mut self, body: EventBody, shown: &mut ClientView) -> Updates {
-        match body {
-            EventBody::Delta(delta) => self.delta(delta).into(),
-            EventBody::StepDone(blocks) => self.step_done(blocks),
-            EventBody::ToolRequested(tool) => self.tool(*tool, None).into(),
-            EventBody::ToolStarted(tool) => {
-                self.tool(*tool, Some(ToolCallStatus::InProgress)).into()
-            }
-            EventBody::ToolProgressed(progress) => self.progress(*progress).into(),
-            EventBody::ToolCompleted(end) => self.tool_end(*end).into(),
-            other => shown.tell(other),
-        }
+    /// The updates of an event of the turn.
+    pub(crate) fn updates(&mut self, body: EventBody, view: &mut ClientView) -> Vec<SessionUpdate> {
+        let update = match body {
+            EventBody::Delta(delta) => self.delta(delta),
+            EventBody::StepDone(blocks) => return self.step_done(blocks),
+            EventBody::ToolRequested(tool) => self.tool(*tool, None),
+            EventBody::ToolStarted(tool) => self.tool(*tool, Some(ToolCallStatus::InProgress)),
+            EventBody::ToolProgressed(progress) => self.progress(*progress),
+            EventBody::ToolCompleted(end) => self.tool_end(*end),
+            other => return view.updates(other),
+        };
+        update.into_iter().collect()
     }
 
-    /// Tells again what the user asked.
-    pub(crate) fn user_message(&self, blocks: Vec<Block>) -> Updates {
-        let id = self.numbering.as_ref().map(MessageIds::user_id);
+    /// The prompt of the user, for a replay.
+    pub(crate) fn user_message(&self, blocks: Vec<Block>) -> Vec<SessionUpdate> {
+        let id = self.ids.prompt();
         let chunks = blocks.into_iter().map(|block| {
             let mut chunk = ContentChunk::new(wire::block(block));
-            chunk.message_id = id.clone().map(Into::into);
+            chunk.message_id = Some(Arc::clone(&id).into());
             SessionUpdate::UserMessageChunk(chunk)
         });
-        Updates::Many(chunks.collect())
+        chunks.collect()
     }
 
-    /// Tells an event of a sub-agent's tool, if the client knows the tool.
-    pub(crate) fn tell_known_tool(&mut self, body: EventBody) -> Updates {
-        match body {
+    /// The updates of an event of a sub-agent's tool, if the client knows the tool.
+    pub(crate) fn known_tool(&mut self, body: EventBody) -> Vec<SessionUpdate> {
+        let update = match body {
             EventBody::ToolStarted(tool) if self.tools.contains_key(&tool.id) => {
-                self.tool(*tool, Some(ToolCallStatus::InProgress)).into()
+                self.tool(*tool, Some(ToolCallStatus::InProgress))
             }
-            EventBody::ToolProgressed(progress) => self.progress(*progress).into(),
-            EventBody::ToolCompleted(end) => self.tool_end(*end).into(),
-            _ => Updates::Nothing,
-        }
+            EventBody::ToolProgressed(progress) => self.progress(*progress),
+            EventBody::ToolCompleted(end) => self.tool_end(*end),
+            _ => None,
+        };
+        update.into_iter().collect()
     }
 
     /// Announces the tool that waits at a gate, unless the client knows it.
-    pub(crate) fn announce(&mut self, gate: &Gate) -> Updates {
-        match &gate.kind {
-            GateKind::Permission { tool, .. } => self.tool(tool.clone(), None).into(),
-            _ => Updates::Nothing,
-        }
+    pub(crate) fn announce(&mut self, gate: &Gate) -> Vec<SessionUpdate> {
+        let update = match &gate.kind {
+            GateKind::Permission { tool, .. } => self.tool(tool.clone(), None),
+            _ => None,
+        };
+        update.into_iter().collect()
     }
 
-    /// Tells the user of a gate at which the client cannot ask.
-    pub(crate) fn tell_of_gate(&mut self, gate: &Gate, shown: &ClientView) -> Updates {
+    /// Informs the user of a gate at which the client cannot ask.
+    pub(crate) fn answer_needed_elsewhere(
+        &mut self,
+        gate: &Gate,
+        view: &ClientView,
+    ) -> Vec<SessionUpdate> {
         let mut text = match &gate.title {
             Some(title) => format!("An answer is needed elsewhere: {title}"),
             None => "An answer is needed elsewhere.".to_owned(),
@@ -194,27 +163,35 @@ impl Translator {
         if let GateKind::OpenUrl { url, .. } = &gate.kind {
             text = format!("{text} ({})", url.url);
         }
-        if shown.has_notices() {
+        if view.has_notices() {
             let notice = Notice::new(NoticeSeverity::Warning, text);
-            return Updates::One(wire::notice(notice).into());
+            return vec![wire::notice(notice).into()];
         }
-        self.interrupt_messages();
-        let told = self.message(text, self.refused);
-        self.step.message = 0;
-        self.interrupt_messages();
-        told.into()
+        self.ids.interrupt();
+        let update = self.delta(match self.is_refusal {
+            true => Delta::Refusal(text),
+            false => Delta::Text(text),
+        });
+        self.streamed.message = 0;
+        self.ids.interrupt();
+        update.into_iter().collect()
     }
 
-    /// Forgets what was taken as told and was not: a tool call is announced when
-    /// it is next heard of, text is told when its step is done.
-    pub(crate) fn forget(&mut self, memory: &SentMark) {
-        match memory {
-            SentMark::Tool(id) => drop(self.tools.remove(id)),
-            SentMark::Message(bytes) => {
-                self.step.message = self.step.message.saturating_sub(*bytes);
+    /// Forgets an update that was not sent after all: its tool call is announced
+    /// with the next event, its text is sent when the step is done.
+    pub(crate) fn forget(&mut self, update: &SessionUpdate) {
+        let bytes = |chunk: &ContentChunk| match &chunk.content {
+            ContentBlock::Text(text) => text.text.len(),
+            _ => 0,
+        };
+        let sent = &mut self.streamed;
+        match update {
+            SessionUpdate::ToolCall(call) => drop(self.tools.remove(call.tool_call_id.as_str())),
+            SessionUpdate::AgentMessageChunk(chunk) => {
+                sent.message = sent.message.saturating_sub(bytes(chunk));
             }
-            SentMark::Thought(bytes) => {
-                self.step.thought = self.step.thought.saturating_sub(*bytes);
+            SessionUpdate::AgentThoughtChunk(chunk) => {
+                sent.thought = sent.thought.saturating_sub(bytes(chunk));
             }
             _ => {}
         }
@@ -225,104 +202,86 @@ impl Translator {
         match body {
             EventBody::TurnInterrupted => PromptEnd::Interrupted,
             EventBody::TurnFailed(failure) if is_public => PromptEnd::Failed(failure),
-            EventBody::TurnFailed(_) => PromptEnd::Failed(acp_host::TurnFailure::Panicked),
+            EventBody::TurnFailed(_) => PromptEnd::Failed(TurnFailure::Panicked),
             _ => PromptEnd::Done {
-                refused: self.refused,
+                refused: self.is_refusal,
             },
         }
     }
 
     fn delta(&mut self, delta: Delta) -> Option<SessionUpdate> {
-        let (kind, text, refused) = spoken(&delta)?;
-        self.take_note(kind, refused, text.len());
-        self.piece(delta)
+        let (kind, text) = chunk_text(&delta)?;
+        self.note_sent(kind, text.len());
+        self.chunk(delta)
     }
 
-    fn message(&mut self, text: String, refused: bool) -> Option<SessionUpdate> {
-        self.delta(match refused {
-            true => Delta::Refusal(text),
-            false => Delta::Text(text),
-        })
-    }
-
-    /// Takes note of a piece of text that is told.
-    fn take_note(&mut self, kind: ChunkKind, refused: bool, bytes: usize) {
-        match kind {
-            ChunkKind::Message => {
-                self.step.message += bytes;
-                self.refused = refused;
-            }
-            ChunkKind::Thought => self.step.thought += bytes,
+    fn note_sent(&mut self, kind: ChunkKind, bytes: usize) {
+        if kind == ChunkKind::Thought {
+            self.streamed.thought += bytes;
+        } else {
+            self.streamed.message += bytes;
+            self.is_refusal = kind == ChunkKind::Refusal;
         }
     }
 
-    fn chunk_of(&mut self, kind: ChunkKind, refused: bool, text: String) -> SessionUpdate {
-        let mut chunk = self.chunk(kind, text_content(text));
-        if refused {
-            chunk.meta = Some(Box::new(Meta::from_iter([(
-                "refusal".to_owned(),
-                true.into(),
-            )])));
+    fn chunk_of(&mut self, kind: ChunkKind, text: String) -> SessionUpdate {
+        let mut chunk = self.content_chunk(kind, wire::text(text));
+        if kind == ChunkKind::Refusal {
+            let meta = Meta::from_iter([("refusal".to_owned(), true.into())]);
+            chunk.meta = Some(Box::new(meta));
         }
         match kind {
-            ChunkKind::Message => SessionUpdate::AgentMessageChunk(chunk),
             ChunkKind::Thought => SessionUpdate::AgentThoughtChunk(chunk),
+            _ => SessionUpdate::AgentMessageChunk(chunk),
         }
     }
 
-    fn chunk(&mut self, kind: ChunkKind, content: ContentBlock) -> ContentChunk {
+    fn content_chunk(&mut self, kind: ChunkKind, content: ContentBlock) -> ContentChunk {
         let mut chunk = ContentChunk::new(content);
-        chunk.message_id = self
-            .numbering
-            .as_mut()
-            .map(|numbers| numbers.id_for(kind).into());
+        chunk.message_id = Some(self.ids.next(kind).into());
         chunk
     }
 
-    /// Tells of a finished step what its deltas did not.
-    fn step_done(&mut self, blocks: Vec<Block>) -> Updates {
+    /// The rest of a finished step, behind its deltas.
+    fn step_done(&mut self, blocks: Vec<Block>) -> Vec<SessionUpdate> {
         let mut updates = Vec::new();
-        let mut told = std::mem::take(&mut self.step);
+        let mut sent = std::mem::take(&mut self.streamed);
         for block in blocks {
             let update = match block {
                 Block::Text(text) => {
-                    self.refused = false;
-                    self.message(rest(text, &mut told.message), false)
+                    self.is_refusal = false;
+                    self.delta(Delta::Text(rest(text, &mut sent.message)))
                 }
                 Block::Refusal(text) => {
-                    self.refused = true;
-                    self.message(rest(text, &mut told.message), true)
+                    self.is_refusal = true;
+                    self.delta(Delta::Refusal(rest(text, &mut sent.message)))
                 }
-                Block::Thinking(text) => self.delta(Delta::Thinking(rest(text, &mut told.thought))),
+                Block::Thinking(text) => self.delta(Delta::Thinking(rest(text, &mut sent.thought))),
                 other => {
-                    let chunk = self.chunk(ChunkKind::Message, wire::block(other));
+                    let chunk = self.content_chunk(ChunkKind::Message, wire::block(other));
                     Some(SessionUpdate::AgentMessageChunk(chunk))
                 }
             };
             updates.extend(update);
         }
-        self.step = Streamed::default();
-        self.interrupt_messages();
-        Updates::Many(updates)
+        self.streamed = StreamedBytes::default();
+        self.ids.interrupt();
+        updates
     }
 
-    /// Tells of a tool call: all of it if it is new, else what changed.
+    /// All of a tool call if it is new, else its changes.
     fn tool(&mut self, tool: ToolCall, status: Option<ToolCallStatus>) -> Option<SessionUpdate> {
         match self.tools.get_mut(&tool.id) {
             Some(known) => {
-                let mut update = changes(known, &tool);
-                let is_news = update.is_some() || status.is_some();
+                let mut update = v1::ToolCallUpdate::new(tool.id.to_shared());
+                let is_changed = add_changes(&mut update, known, &tool);
+                let is_news = is_changed || status.is_some();
+                update.status = status;
                 *known = tool;
-                is_news.then(|| {
-                    let mut update = update
-                        .take()
-                        .unwrap_or_else(|| v1::ToolCallUpdate::new(known.id.to_shared()));
-                    update.status = status;
-                    update.into()
-                })
+                is_news.then(|| update.into())
             }
             None => {
-                self.interrupt_messages();
+                self.ids.interrupt();
                 let status = status.unwrap_or(ToolCallStatus::Pending);
                 let update = wire::tool_call(tool.clone(), status).into();
                 self.tools.insert(tool.id.clone(), tool);
@@ -332,8 +291,7 @@ impl Translator {
     }
 
     fn progress(&mut self, progress: ToolProgress) -> Option<SessionUpdate> {
-        let known = self.tools.get_mut(&progress.id)?;
-        let mut now = known.clone();
+        let mut now = self.tools.get(&progress.id)?.clone();
         now.title = progress.title.unwrap_or(now.title);
         now.content = progress.content.unwrap_or(now.content);
         now.locations = progress.locations.unwrap_or(now.locations);
@@ -343,68 +301,39 @@ impl Translator {
     fn tool_end(&mut self, end: ToolEnd) -> Option<SessionUpdate> {
         self.tools.remove(&end.id)?;
         let mut update = v1::ToolCallUpdate::new(end.id.to_shared());
-        let failed = end.is_error;
-        update.status = Some(if failed {
-            ToolCallStatus::Failed
-        } else {
-            ToolCallStatus::Completed
+        update.status = Some(match end.is_error {
+            true => ToolCallStatus::Failed,
+            false => ToolCallStatus::Completed,
         });
         if !end.content.is_empty() {
-            update.content = Some(end.content.into_iter().map(wire::tool_content).collect());
+            update.content = Some(wire::tool_contents(end.content));
         }
         update.raw_output = end.output.map(|output| RawJson::from(output.into_raw()));
         Some(update.into())
     }
-
-    fn interrupt_messages(&mut self) {
-        if let Some(numbering) = &mut self.numbering {
-            numbering.interrupt();
-        }
-    }
 }
 
-/// What differs between a tool call that the client knows and what it is now.
-fn changes(known: &ToolCall, now: &ToolCall) -> Option<v1::ToolCallUpdate> {
-    if known == now {
-        return None;
+/// Adds the differences between a tool call as the client knows it and as it is
+/// now. False if there are none.
+fn add_changes(update: &mut v1::ToolCallUpdate, known: &ToolCall, now: &ToolCall) -> bool {
+    fn changed<T: PartialEq + Clone>(known: &T, now: &T) -> Option<T> {
+        (now != known).then(|| now.clone())
     }
-    let mut update = v1::ToolCallUpdate::new(now.id.to_shared());
-    if now.title != known.title {
-        update.title = Some(now.title.clone());
-    }
-    if now.name != known.name {
-        update.name = Some(now.name.clone());
-    }
-    if now.kind != known.kind {
-        update.kind = Some(wire::tool_kind(now.kind));
-    }
-    if now.content != known.content {
-        update.content = Some(
-            now.content
-                .iter()
-                .cloned()
-                .map(wire::tool_content)
-                .collect(),
-        );
-    }
-    if now.locations != known.locations {
-        update.locations = Some(now.locations.iter().cloned().map(wire::location).collect());
-    }
-    if now.input != known.input {
-        update.raw_input = now
-            .input
-            .clone()
-            .map(|input| RawJson::from(input.into_raw()));
-    }
-    Some(update)
+    update.title = changed(&known.title, &now.title);
+    update.name = changed(&known.name, &now.name);
+    update.kind = changed(&known.kind, &now.kind).map(wire::tool_kind);
+    update.content = changed(&known.content, &now.content).map(wire::tool_contents);
+    update.locations = changed(&known.locations, &now.locations).map(wire::locations);
+    let input = changed(&known.input, &now.input).flatten();
+    update.raw_input = input.map(|input| RawJson::from(input.into_raw()));
+    known != now
 }
 
-/// What is left of a text after the bytes that were told already.
-fn rest(mut text: String, told: &mut usize) -> String {
-    let skip = (*told).min(text.len());
-    *told -= skip;
-    // A host that told something else than a beginning is not made worse by
-    // repeating it in pieces.
+/// The rest of a text behind the bytes that were sent.
+fn rest(mut text: String, sent: &mut usize) -> String {
+    let skip = (*sent).min(text.len());
+    *sent -= skip;
+    // The deltas were no beginning of the text: repeating a part of it helps nobody.
     if !text.is_char_boundary(skip) {
         return String::new();
     }
@@ -412,18 +341,14 @@ fn rest(mut text: String, told: &mut usize) -> String {
     text
 }
 
-/// What a piece of text is a piece of, the text, and whether it declines; nothing
-/// where there is none, or where it has no form on the wire: unfinished arguments.
-fn spoken(delta: &Delta) -> Option<(ChunkKind, &str, bool)> {
-    let (kind, text, refused) = match delta {
-        Delta::Text(text) => (ChunkKind::Message, text, false),
-        Delta::Refusal(text) => (ChunkKind::Message, text, true),
-        Delta::Thinking(text) => (ChunkKind::Thought, text, false),
-        _ => return None,
+/// The text of a delta and its kind. `None` if there is no text, or if it has no
+/// form on the wire: unfinished arguments.
+fn chunk_text(delta: &Delta) -> Option<(ChunkKind, &str)> {
+    let (kind, text) = match delta {
+        Delta::Text(text) => (ChunkKind::Message, text),
+        Delta::Refusal(text) => (ChunkKind::Refusal, text),
+        Delta::Thinking(text) => (ChunkKind::Thought, text),
+        Delta::ToolInput(_) => return None,
     };
-    (!text.is_empty()).then_some((kind, text, refused))
-}
-
-fn text_content(text: String) -> ContentBlock {
-    ContentBlock::Text(v1::TextContent::new(text))
+    (!text.is_empty()).then_some((kind, text))
 }

@@ -34,9 +34,6 @@ fn config_option(option: ConfigOption, shows_switches: bool) -> v1::SessionConfi
         ConfigKind::Select {
             current, choices, ..
         } => v1::SessionConfigSelect::new(current, select_options(choices)).into(),
-        // Every kind is named above; one that `acp-host` adds is named here in
-        // the same release.
-        _ => v1::SessionConfigBoolean::new(false).into(),
     };
     let mut wire = v1::SessionConfigOption::new(option.id, option.name, kind);
     wire.description = option.description;
@@ -77,7 +74,6 @@ fn category(category: ConfigCategory) -> SessionConfigOptionCategory {
         ConfigCategory::ModelConfig => SessionConfigOptionCategory::ModelConfig,
         ConfigCategory::ThoughtLevel => SessionConfigOptionCategory::ThoughtLevel,
         ConfigCategory::Other(name) => SessionConfigOptionCategory::Unrecognized(name.into()),
-        _ => SessionConfigOptionCategory::Unrecognized("_other".into()),
     }
 }
 

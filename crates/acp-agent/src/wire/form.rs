@@ -144,7 +144,7 @@ fn format(format: TextFormat) -> StringFormat {
         TextFormat::Email => StringFormat::Email,
         TextFormat::Uri => StringFormat::Uri,
         TextFormat::Date => StringFormat::Date,
-        TextFormat::DateTime | _ => StringFormat::DateTime,
+        TextFormat::DateTime => StringFormat::DateTime,
     }
 }
 
@@ -164,7 +164,7 @@ pub(crate) fn accepted(
             form.check_answer(&values).ok()?;
             Some(GateAnswer::Form(values))
         }
-        _ => None,
+        GateKind::Permission { .. } => None,
     }
 }
 

@@ -1,8 +1,9 @@
-//! Host values in the words of the protocol, and back.
+//! Host values in the types of the protocol, and back.
 
 mod config;
 pub(crate) mod event_meta;
 pub(crate) mod form;
+pub(crate) mod permission;
 pub(crate) mod prompt;
 mod session_state;
 mod time;
@@ -10,7 +11,7 @@ mod time;
 use std::path::Path;
 
 use acp_host::{
-    Block, Diff, Media, PlanEntry, PlanPriority, PlanStatus, Resource, ResourceBody, ResourceLink,
+    Block, Media, PlanEntry, PlanPriority, PlanStatus, Resource, ResourceBody, ResourceLink,
     ToolCall, ToolContent, ToolKind, ToolLocation,
 };
 use acp_protocol::{
@@ -22,30 +23,27 @@ pub(crate) use config::{config_options, config_value, mode_state};
 pub(crate) use session_state::{command, compaction, notice};
 pub(crate) use time::rfc3339;
 
+/// A text of a message.
+pub(crate) fn text(text: String) -> ContentBlock {
+    ContentBlock::Text(v1::TextContent::new(text))
+}
+
 /// A piece of a message or of what a tool shows.
 pub(crate) fn block(block: Block) -> ContentBlock {
     match block {
-        Block::Text(text) | Block::Refusal(text) | Block::Thinking(text) => {
-            ContentBlock::Text(v1::TextContent::new(text))
-        }
+        Block::Text(inner) | Block::Refusal(inner) | Block::Thinking(inner) => text(inner),
         Block::Image(Media {
             media_type,
             base64,
             uri,
-            ..
         }) => {
             let mut image = v1::ImageContent::new(base64, media_type);
             image.uri = uri;
             image.into()
         }
-        Block::Audio(Media {
-            media_type, base64, ..
-        }) => v1::AudioContent::new(base64, media_type).into(),
+        Block::Audio(audio) => v1::AudioContent::new(audio.base64, audio.media_type).into(),
         Block::Link(link) => resource_link(link).into(),
         Block::Resource(resource) => embedded(resource).into(),
-        // Every kind is named above; one that `acp-host` adds is named here
-        // in the same release.
-        other => ContentBlock::Text(v1::TextContent::new(other.as_text().unwrap_or_default())),
     }
 }
 
@@ -63,7 +61,6 @@ fn embedded(resource: Resource) -> v1::EmbeddedResource {
         uri,
         media_type,
         body,
-        ..
     } = resource;
     match body {
         ResourceBody::Text(text) => {
@@ -76,7 +73,6 @@ fn embedded(resource: Resource) -> v1::EmbeddedResource {
             contents.mime_type = media_type;
             v1::EmbeddedResource::new(contents)
         }
-        _ => v1::EmbeddedResource::new(v1::TextResourceContents::new("", uri)),
     }
 }
 
@@ -86,8 +82,8 @@ pub(crate) fn tool_call(tool: ToolCall, status: v1::ToolCallStatus) -> v1::ToolC
     wire.name = Some(tool.name);
     wire.kind = Some(tool_kind(tool.kind));
     wire.status = Some(status);
-    wire.content = tool.content.into_iter().map(tool_content).collect();
-    wire.locations = tool.locations.into_iter().map(location).collect();
+    wire.content = tool_contents(tool.content);
+    wire.locations = locations(tool.locations);
     wire.raw_input = tool.input.map(|input| RawJson::from(input.into_raw()));
     wire
 }
@@ -103,45 +99,46 @@ pub(crate) fn tool_kind(kind: ToolKind) -> v1::ToolKind {
         ToolKind::Think => v1::ToolKind::Think,
         ToolKind::Fetch => v1::ToolKind::Fetch,
         ToolKind::SwitchMode => v1::ToolKind::SwitchMode,
-        ToolKind::Other | _ => v1::ToolKind::Other,
+        ToolKind::Other => v1::ToolKind::Other,
     }
 }
 
-pub(crate) fn tool_content(content: ToolContent) -> ToolCallContent {
+pub(crate) fn tool_contents(contents: Vec<ToolContent>) -> Vec<ToolCallContent> {
+    contents.into_iter().map(tool_content).collect()
+}
+
+fn tool_content(content: ToolContent) -> ToolCallContent {
     match content {
         ToolContent::Block(inner) => v1::Content::new(block(inner)).into(),
-        ToolContent::Diff(Diff {
-            path,
-            old_text,
-            new_text,
-            ..
-        }) => {
-            let mut diff = v1::Diff::new(path_text(&path), new_text);
-            diff.old_text = old_text;
-            diff.into()
+        ToolContent::Diff(diff) => {
+            let mut wire = v1::Diff::new(path_text(&diff.path), diff.new_text);
+            wire.old_text = diff.old_text;
+            wire.into()
         }
         ToolContent::Terminal(id) => v1::Terminal::new(id).into(),
-        _ => v1::Content::new(ContentBlock::Text(v1::TextContent::new(""))).into(),
     }
 }
 
-pub(crate) fn location(location: ToolLocation) -> v1::ToolCallLocation {
-    let mut wire = v1::ToolCallLocation::new(path_text(&location.path));
-    wire.line = location.line;
-    wire
+pub(crate) fn locations(locations: Vec<ToolLocation>) -> Vec<v1::ToolCallLocation> {
+    let locations = locations.into_iter().map(|location| {
+        let mut wire = v1::ToolCallLocation::new(path_text(&location.path));
+        wire.line = location.line;
+        wire
+    });
+    locations.collect()
 }
 
 pub(crate) fn plan(entries: Vec<PlanEntry>) -> v1::Plan {
     v1::Plan::new(entries.into_iter().map(|entry| {
         let priority = match entry.priority {
             PlanPriority::High => PlanEntryPriority::High,
+            PlanPriority::Medium => PlanEntryPriority::Medium,
             PlanPriority::Low => PlanEntryPriority::Low,
-            PlanPriority::Medium | _ => PlanEntryPriority::Medium,
         };
         let status = match entry.status {
+            PlanStatus::Pending => PlanEntryStatus::Pending,
             PlanStatus::InProgress => PlanEntryStatus::InProgress,
             PlanStatus::Completed => PlanEntryStatus::Completed,
-            PlanStatus::Pending | _ => PlanEntryStatus::Pending,
         };
         v1::PlanEntry::new(entry.text, priority, status)
     }))

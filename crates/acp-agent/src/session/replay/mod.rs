@@ -1,67 +1,75 @@
-//! A journal told to the client: the same updates as when it was new.
+//! A journal sent to the client: the same updates as when it was new.
 
 use std::sync::Arc;
 
 use acp_host::{Event, EventBody, GateKind, LoopId, Origin, Visibility, dynamic::DynReplay};
-use acp_protocol::rpc::Fault;
+use acp_protocol::{rpc::Fault, v1::SessionUpdate};
 
+use super::{SessionCore, unsent::UnsentUpdates};
 use crate::{
     fault,
-    host_call::{HostPanicked, call_host},
-    session::SessionCore,
-    turn::client_view::ClientView,
-    turn::translator::{Translator, Updates},
+    host_call::call_host,
+    turn::{client_view::ClientView, translator::Translator},
     wire::event_meta::EventMeta,
 };
 
-/// Tells a whole journal, in its order.
+/// Sends a whole journal, in its order.
 ///
 /// # Errors
 ///
-/// A journal that cannot be read to its end, or updates that cannot be sent:
-/// nothing that looks complete and is not.
-pub(crate) async fn tell(
-    core: &SessionCore,
+/// A journal that cannot be read to its end, or updates that cannot be sent: a part
+/// of a conversation never passes for the whole.
+pub(crate) async fn send(
+    core: &Arc<SessionCore>,
     method: &str,
     mut journal: Box<dyn DynReplay>,
 ) -> Result<(), Fault> {
-    let mut replayer = Replayer::default();
+    let mut replayer = Replayer::new(core.id.as_str());
     loop {
         let next = &mut journal;
         let read = call_host(move || next.next_event()).await;
-        let event = match read {
-            Ok(Ok(Some(event))) => event,
-            Ok(Ok(None)) => return Ok(()),
-            Ok(Err(error)) => return Err(fault::from_host(method, error)),
-            Err(HostPanicked) => return Err(fault::internal(method, "the agent failed")),
+        let Some(event) = fault::called(method, read)? else {
+            return Ok(());
         };
-        let source = match &event.origin {
-            Some(origin) => origin.turn.to_shared(),
-            None => core.id.as_str().into(),
-        };
-        let number = event.number;
-        let told = replayer.event(event, core.slot().shown());
-        let mut stamp = core.stamps.then(|| EventMeta::of_replay(&source, number));
-        for update in told {
-            core.send(&update, stamp.as_ref()).await.map_err(|error| {
-                fault::internal(method, "the conversation cannot be told").with_source(error)
-            })?;
-            stamp.iter_mut().for_each(EventMeta::next_part);
-        }
+        let (origin, number) = (event.origin.clone(), event.number);
+        let updates = replayer.event(event, core.turns().view());
+        let meta = core.has_event_ids.then(|| (replayer.meta(origin), number));
+        let waiting = UnsentUpdates::new(updates, meta).wait(core, None);
+        waiting.send().await.map_err(|error| {
+            fault::internal(method, "the conversation cannot be sent").with_source(error)
+        })?;
     }
 }
 
 /// Turns the events of a journal into updates. Without I/O.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Replayer {
+    session_meta: Arc<EventMeta>,
     /// The session's own loop: that of the first event of a turn.
     main: Option<LoopId>,
-    turn: Option<Arc<Origin>>,
-    translator: Translator,
+    turn: Option<(Arc<Origin>, Translator)>,
 }
 
 impl Replayer {
-    pub(crate) fn event(&mut self, event: Event, shown: &mut ClientView) -> Updates {
+    pub(crate) fn new(session: &str) -> Self {
+        Self {
+            session_meta: Arc::new(EventMeta::of_replay(session)),
+            main: None,
+            turn: None,
+        }
+    }
+
+    fn meta(&self, origin: Option<Arc<Origin>>) -> Arc<EventMeta> {
+        match (origin, &self.turn) {
+            (None, _) => Arc::clone(&self.session_meta),
+            (Some(origin), Some((turn, translator))) if turn.turn == origin.turn => {
+                Arc::clone(translator.meta())
+            }
+            (Some(origin), _) => Arc::new(EventMeta::of_replay(origin.turn.as_str())),
+        }
+    }
+
+    pub(crate) fn event(&mut self, event: Event, view: &mut ClientView) -> Vec<SessionUpdate> {
         let Event {
             origin,
             visibility,
@@ -69,38 +77,36 @@ impl Replayer {
             ..
         } = event;
         if visibility != Visibility::Public {
-            return Updates::Nothing;
+            return Vec::new();
         }
         let Some(origin) = origin else {
-            return shown.tell(body);
+            return view.updates(body);
         };
         let main = self.main.get_or_insert_with(|| origin.loop_id.clone());
         if let EventBody::TurnStarted { .. } = body
             && origin.loop_id == *main
         {
-            self.translator = Translator::default();
-            self.translator.begin(&origin);
-            self.turn = Some(origin);
-            return Updates::Nothing;
+            let meta = EventMeta::of_replay(origin.turn.as_str());
+            let translator = Translator::new(&origin, meta);
+            self.turn = Some((origin, translator));
+            return Vec::new();
         }
-        let Some(turn) = &self.turn else {
-            return Updates::Nothing;
+        let Some((turn, translator)) = &mut self.turn else {
+            return Vec::new();
         };
         let is_own = turn.is_same_turn(&origin);
+        if !is_own && !origin.descends_from(turn) {
+            return Vec::new();
+        }
         match body {
-            // What was asked is over; the tool that waited for it is shown.
-            EventBody::GateOpened(gate) if is_own || origin.descends_from(turn) => {
-                match &gate.kind {
-                    GateKind::Permission { .. } if shown.can_ask(&gate) => {
-                        self.translator.announce(&gate)
-                    }
-                    _ => Updates::Nothing,
-                }
-            }
-            EventBody::UserMessage(blocks) if is_own => self.translator.user_message(blocks),
-            body if is_own => self.translator.tell(body, shown),
-            body if origin.descends_from(turn) => self.translator.tell_known_tool(body),
-            _ => Updates::Nothing,
+            // The question is over; the tool that waited for it is shown.
+            EventBody::GateOpened(gate) => match &gate.kind {
+                GateKind::Permission { .. } if view.can_ask(&gate) => translator.announce(&gate),
+                _ => Vec::new(),
+            },
+            EventBody::UserMessage(blocks) if is_own => translator.user_message(blocks),
+            body if is_own => translator.updates(body, view),
+            body => translator.known_tool(body),
         }
     }
 }

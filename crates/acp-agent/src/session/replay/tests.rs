@@ -1,4 +1,4 @@
-//! A journal told again makes the same transcript as the turns did live.
+//! A journal makes the same transcript as the turns did live.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use crate::{
-    turn::active_prompt::EventAction,
-    turn::effects::Effects,
-    turn::session_turns::{Admission, SessionTurns},
-};
+use crate::turn::{active_prompt::EventAction, session_turns::SessionTurns};
 
 /// What a client has after all updates: messages by their ids, tools by theirs,
 /// each where it first appeared.
@@ -27,8 +23,8 @@ struct Transcript {
 }
 
 impl Transcript {
-    fn fold(&mut self, told: Updates) {
-        for update in told {
+    fn fold(&mut self, updates: Vec<SessionUpdate>) {
+        for update in updates {
             let update = serde_json::to_value(&update).unwrap();
             let kind = update["sessionUpdate"].as_str().unwrap().to_owned();
             match kind.as_str() {
@@ -63,11 +59,11 @@ impl Transcript {
 enum Act {
     /// A step: pieces of thought and text, and whether they are streamed, each
     /// up to its end.
-    EventAction(Vec<(bool, String)>, usize),
+    Step(Vec<(bool, String)>, usize),
     Request(u8),
     Start(u8),
-    PromptProgress(u8),
-    PromptEnd(u8, bool),
+    Progress(u8),
+    End(u8, bool),
     Gate(u8),
     Plan(u8),
     Child(u8),
@@ -77,11 +73,11 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     let tool = 0u8..4;
     let piece = (any::<bool>(), "[a-zü ]{1,6}");
     let act = prop_oneof![
-        3 => (prop::collection::vec(piece, 1..4), 0usize..20).prop_map(|(p, n)| Act::EventAction(p, n)),
+        3 => (prop::collection::vec(piece, 1..4), 0usize..20).prop_map(|(p, n)| Act::Step(p, n)),
         1 => tool.clone().prop_map(Act::Request),
         2 => tool.clone().prop_map(Act::Start),
-        1 => tool.clone().prop_map(Act::PromptProgress),
-        2 => (tool.clone(), any::<bool>()).prop_map(|(tool, ok)| Act::PromptEnd(tool, ok)),
+        1 => tool.clone().prop_map(Act::Progress),
+        2 => (tool.clone(), any::<bool>()).prop_map(|(tool, ok)| Act::End(tool, ok)),
         1 => tool.clone().prop_map(Act::Gate),
         1 => tool.clone().prop_map(Act::Plan),
         1 => tool.prop_map(Act::Child),
@@ -109,7 +105,7 @@ fn events(act: &Act, child: &mut bool) -> Vec<(bool, EventBody)> {
     *child = matches!(act, Act::Child(_));
     let kept = |body| vec![(true, body)];
     match act {
-        Act::EventAction(pieces, streamed) => {
+        Act::Step(pieces, streamed) => {
             let (thought, text) = blocks(pieces);
             // The beginning of the step is streamed, character by character.
             let characters = thought
@@ -132,11 +128,11 @@ fn events(act: &Act, child: &mut bool) -> Vec<(bool, EventBody)> {
         }
         Act::Request(number) => kept(EventBody::ToolRequested(Box::new(tool(*number)))),
         Act::Start(number) => kept(EventBody::ToolStarted(Box::new(tool(*number)))),
-        Act::PromptProgress(number) => {
+        Act::Progress(number) => {
             let news = ToolProgress::new(format!("tool-{number}")).with_title("Further");
             kept(EventBody::ToolProgressed(Box::new(news)))
         }
-        Act::PromptEnd(number, ok) => {
+        Act::End(number, ok) => {
             let id = format!("tool-{number}");
             let end = if *ok {
                 ToolEnd::completed(id)
@@ -161,7 +157,7 @@ fn events(act: &Act, child: &mut bool) -> Vec<(bool, EventBody)> {
     }
 }
 
-/// An event that can be told twice.
+/// An event that can be sent twice.
 fn again(body: &Act, nth: usize) -> EventBody {
     let mut child = false;
     events(body, &mut child).swap_remove(nth).1
@@ -169,69 +165,68 @@ fn again(body: &Act, nth: usize) -> EventBody {
 
 proptest! {
     #[test]
-    fn a_replay_makes_the_same_transcript(turns in prop::collection::vec(acts(), 1..3)) {
-        let mut slot = SessionTurns::default();
+    fn a_replay_makes_the_same_transcript(all_acts in prop::collection::vec(acts(), 1..3)) {
+        let mut turns = SessionTurns::default();
         let (mut live, mut replayed) = (Transcript::default(), Transcript::default());
-        let (mut replayer, mut shown) = (Replayer::default(), ClientView::default());
-        for (index, acts) in turns.iter().enumerate() {
+        let (mut replayer, mut view) = (Replayer::new("s"), ClientView::default());
+        for (index, acts) in all_acts.iter().enumerate() {
             let origin = Arc::new(Origin::new("main", format!("t{index}")));
             let child_origin =
                 Arc::new(Origin::new("child", format!("c{index}")).with_parent(Arc::clone(&origin)));
             let command = CommandId::from(format!("command-{index}"));
-            prop_assert_eq!(slot.begin(command.clone(), Cancel::new()), Admission::Started);
+            prop_assert_eq!(turns.begin(command.clone(), Cancel::new()), Ok(()));
             let mut number = 0;
-            let mut tell = |body: EventBody, twin: Option<EventBody>, is_child: bool| {
+            let mut send = |body: EventBody, twin: Option<EventBody>, is_child: bool| {
                 let origin = if is_child { &child_origin } else { &origin };
-                let mut after = Effects::default();
-                match slot.event(origin, Visibility::Public, body, &mut after) {
-                    EventAction::Tell(told) | EventAction::Ask { announce: told, .. } => live.fold(told),
+                match turns.event(origin, Visibility::Public, body) {
+                    EventAction::Send(updates) | EventAction::Ask { announce: updates, .. } => {
+                        live.fold(updates);
+                    }
                     _ => {}
                 }
-                after.run();
                 if let Some(twin) = twin {
                     let event = Event::new(Arc::clone(origin), number, twin);
-                    replayed.fold(replayer.event(event, &mut shown));
+                    replayed.fold(replayer.event(event, &mut view));
                 }
                 number += 1;
             };
             let started = || EventBody::TurnStarted { command: Some(command.clone()), index: 0 };
-            tell(started(), Some(started()), false);
+            send(started(), Some(started()), false);
             for act in acts {
                 let mut is_child = false;
                 for (nth, (is_kept, body)) in events(act, &mut is_child).into_iter().enumerate() {
-                    tell(body, is_kept.then(|| again(act, nth)), is_child);
+                    send(body, is_kept.then(|| again(act, nth)), is_child);
                 }
             }
-            tell(EventBody::TurnDone, Some(EventBody::TurnDone), false);
-            let mut progress = Default::default();
-            let ended = slot.poll_end(&command, std::task::Waker::noop(), &mut progress);
-            prop_assert!(ended.is_ready());
+            send(EventBody::TurnDone, Some(EventBody::TurnDone), false);
+            let answer = turns.poll_answer(&command, std::task::Waker::noop());
+            prop_assert!(answer.is_ok());
         }
         prop_assert_eq!(live, replayed);
     }
 }
 
 #[test]
-fn what_belongs_to_no_turn_of_the_session_is_not_told() {
-    let mut replayer = Replayer::default();
-    let mut shown = ClientView::default();
+fn events_of_other_turns_are_not_sent() {
+    let mut replayer = Replayer::new("s");
+    let mut view = ClientView::default();
     let main = Arc::new(Origin::new("main", "t1"));
     let other = Arc::new(Origin::new("other", "t2"));
-    let mut tell = |origin: &Arc<Origin>, body: EventBody| {
-        let told = replayer.event(Event::new(Arc::clone(origin), 0, body), &mut shown);
-        told.into_iter().count()
+    let mut send = |origin: &Arc<Origin>, body: EventBody| {
+        let updates = replayer.event(Event::new(Arc::clone(origin), 0, body), &mut view);
+        updates.len()
     };
     let said = || EventBody::StepDone(vec![Block::text("hi")]);
     let started = || EventBody::TurnStarted {
         command: None,
         index: 0,
     };
-    assert_eq!(tell(&main, said()), 0, "before the first turn");
-    assert_eq!(tell(&main, started()), 0);
-    assert_eq!(tell(&main, said()), 1);
-    assert_eq!(tell(&other, started()), 0);
-    assert_eq!(tell(&other, said()), 0, "of another loop");
-    assert_eq!(tell(&main, said()), 1);
+    assert_eq!(send(&main, said()), 0, "before the first turn");
+    assert_eq!(send(&main, started()), 0);
+    assert_eq!(send(&main, said()), 1);
+    assert_eq!(send(&other, started()), 0);
+    assert_eq!(send(&other, said()), 0, "of another loop");
+    assert_eq!(send(&main, said()), 1);
     let earlier = Arc::new(Origin::new("main", "t0"));
-    assert_eq!(tell(&earlier, said()), 0, "of another turn");
+    assert_eq!(send(&earlier, said()), 0, "of another turn");
 }

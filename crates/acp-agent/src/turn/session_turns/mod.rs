@@ -1,7 +1,4 @@
-//! The place of a session in which at most one prompt runs.
-//!
-//! A state machine without I/O: events, cancellations and looks of who waits go
-//! in, what to tell the client and whom to wake come out. Nothing here waits.
+//! The turns of one session: at most one prompt runs at a time.
 
 use std::{
     sync::Arc,
@@ -9,142 +6,116 @@ use std::{
 };
 
 use acp_host::{
-    Cancel, ClientError, CommandId, Delta, EmitError, EventBody, GateId, HostError, Origin,
-    Visibility,
+    Cancel, ClientError, CommandId, EmitError, EventBody, GateId, HostError, Origin, Visibility,
+};
+use acp_protocol::v1::SessionUpdate;
+
+use super::{
+    active_prompt::{ActivePrompt, EventAction, PromptProgress},
+    client_view::ClientView,
+    effects::Effects,
+    outcome::{PromptAnswer, PromptEnd, StopCause},
+    translator::Translator,
 };
 
-use acp_protocol::{rpc::frame::TextHead, v1::SessionUpdate};
-
-use crate::{
-    turn::active_prompt::{ActivePrompt, EventAction},
-    turn::client_view::ClientView,
-    turn::effects::Effects,
-    turn::outcome::{PromptEnd, StopCause},
-    turn::sent::SentMark,
-    wire::event_meta::{EventMeta, EventMetaCache},
-};
-
-/// At most one prompt, and whether there may be another.
+/// The prompt of a session, if one runs, and whether another may begin.
 #[derive(Debug, Default)]
 pub(crate) struct SessionTurns {
-    closing: bool,
-    /// The session is closed: its id stands for nothing.
+    /// No prompt may begin any more.
+    is_closing: bool,
+    /// The session is closed: its id is free again.
     is_closed: bool,
     /// Boxed: most sessions are idle most of the time.
-    run: Option<Box<ActivePrompt>>,
-    /// The turn that ended last: what it still tells comes too late.
-    ended: Option<Arc<Origin>>,
-    /// Who waits until no prompt has the slot.
+    active: Option<Box<ActivePrompt>>,
+    /// The turn that ended last; further events of it come too late.
+    last_turn: Option<Arc<Origin>>,
+    /// Tasks that wait until no prompt runs.
     idle: Vec<Waker>,
-    /// What the client shows, and what it was told besides turns.
-    shown: ClientView,
+    view: ClientView,
+    effects: Effects,
 }
 
-/// Whether a prompt may start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Admission {
-    /// It has the slot.
-    Started,
-    /// Another prompt has it.
-    Busy,
-    /// The session is being closed.
-    Closing,
-}
-
-/// How far a prompt is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PromptProgress {
-    /// The host is at work on it: its turn has begun, or it needs none.
-    pub(crate) begun: bool,
-    /// Its turn has begun.
-    pub(crate) started: bool,
-    /// Nobody wants it any more.
-    pub(crate) stopped: bool,
-    /// It has ended; what the client was asked in it is being withdrawn.
-    pub(crate) ended: bool,
-}
+/// Why a prompt may not begin, in words for the client.
+pub(crate) const BUSY: &str = "the session is at work on another prompt";
+pub(crate) const CLOSING: &str = "the session is being closed";
 
 impl SessionTurns {
-    /// A free slot of a session whose client shows this.
-    pub(crate) fn new(shown: ClientView) -> Self {
+    /// An idle session, and what its client can show.
+    pub(crate) fn new(view: ClientView) -> Self {
         Self {
-            shown,
+            view,
             ..Self::default()
         }
     }
 
-    /// What the client shows, and what it was told besides turns.
-    pub(crate) fn shown(&mut self) -> &mut ClientView {
-        &mut self.shown
+    /// Begins a prompt. Closing wins over beginning.
+    pub(crate) fn begin(&mut self, command: CommandId, cancel: Cancel) -> Result<(), &'static str> {
+        if self.is_closing {
+            return Err(CLOSING);
+        }
+        if self.active.is_some() {
+            return Err(BUSY);
+        }
+        self.active = Some(Box::new(ActivePrompt::new(command, cancel)));
+        Ok(())
     }
 
-    /// Takes note that no turn begins for a command.
-    pub(crate) fn expect_no_turn(&mut self, command: &CommandId) {
-        if let Some(run) = self.run_of(command) {
-            run.expect_no_turn();
-        }
+    /// The prompt of a command, if it is the one that runs.
+    pub(crate) fn prompt(&mut self, command: &CommandId) -> Option<&mut ActivePrompt> {
+        let active = self.active.as_deref_mut();
+        active.filter(|prompt| prompt.command == *command)
     }
 
-    /// Takes the slot for a prompt. Closing wins over beginning.
-    pub(crate) fn begin(&mut self, command: CommandId, cancel: Cancel) -> Admission {
-        if self.closing {
-            return Admission::Closing;
-        }
-        if self.run.is_some() {
-            return Admission::Busy;
-        }
-        self.run = Some(Box::new(ActivePrompt::new(command, cancel)));
-        Admission::Started
+    /// The prompt that runs.
+    pub(crate) fn active(&mut self) -> Option<&mut ActivePrompt> {
+        self.active.as_deref_mut()
+    }
+
+    /// Whether a prompt runs.
+    pub(crate) fn is_active(&self) -> bool {
+        self.active.is_some()
+    }
+
+    /// What the client can show and has been sent.
+    pub(crate) fn view(&mut self) -> &mut ClientView {
+        &mut self.view
     }
 
     /// Lets no further prompt begin.
     pub(crate) fn mark_closing(&mut self) {
-        self.closing = true;
+        self.is_closing = true;
     }
 
-    /// Takes note that the session is closed: from now on nothing is told or
-    /// asked in its name.
+    /// Closes the session: nothing is sent or asked in its name any more.
     pub(crate) fn close(&mut self) {
-        self.closing = true;
+        self.is_closing = true;
         self.is_closed = true;
     }
 
-    /// Whether anything may still be told in the session's name.
-    ///
-    /// # Errors
-    ///
-    /// When it is closed.
-    pub(crate) fn check_open(&self) -> Result<(), EmitError> {
-        if self.is_closed {
-            Err(EmitError::Ended)
-        } else {
-            Ok(())
-        }
+    /// Whether an event may still be sent: one of the prompt that runs, or of the
+    /// session as a whole.
+    pub(crate) fn check_open(&self, origin: Option<&Origin>) -> Result<(), EmitError> {
+        let is_open = match (origin, &self.active) {
+            (None, _) => !self.is_closed,
+            (Some(origin), Some(prompt)) => prompt.accepts(origin),
+            (Some(_), None) => false,
+        };
+        is_open.then_some(()).ok_or(EmitError::Ended)
     }
 
-    /// What ends the calls to the client that begin now: the cancellation of the
-    /// prompt that runs. What begins behind a cancellation cleans up, and is let
-    /// be.
-    ///
-    /// # Errors
-    ///
-    /// When the session is closed, and the client knows it no more.
+    /// The signal that ends calls to the client which begin now: that of the
+    /// prompt. Calls behind a cancellation clean up, and are not cancelled.
     pub(crate) fn client_calls(&self) -> Result<Option<Cancel>, ClientError> {
         if self.is_closed {
             return Err(ClientError::Closed);
         }
-        let cancel = self.run.as_ref().map(|run| run.cancel());
+        let cancel = self.active.as_ref().map(|prompt| &prompt.cancel);
         Ok(cancel.filter(|cancel| !cancel.is_cancelled()).cloned())
     }
 
-    /// Whether a prompt has the slot.
-    pub(crate) fn is_taken(&self) -> bool {
-        self.run.is_some()
-    }
-
-    /// Waits until no prompt has the slot.
+    /// Waits until no prompt runs.
     pub(crate) fn poll_idle(&mut self, waker: &Waker) -> Poll<()> {
-        if self.run.is_none() {
+        if self.active.is_none() {
             return Poll::Ready(());
         }
         self.idle.retain(|known| !known.will_wake(waker));
@@ -152,158 +123,115 @@ impl SessionTurns {
         Poll::Pending
     }
 
-    /// Waits until nobody waits for the end of a prompt: it was answered, if need
-    /// be without the end of its turn.
+    /// Waits until the prompt is answered, if need be before its turn ends.
     pub(crate) fn poll_answered(&mut self, waker: &Waker) -> Poll<()> {
-        match &self.run {
-            Some(run) if !run.is_abandoned() => self.poll_idle(waker),
+        match &self.active {
+            Some(prompt) if !prompt.is_abandoned => self.poll_idle(waker),
             _ => Poll::Ready(()),
         }
     }
 
-    /// Takes note that nobody wants the prompt any more: the running one, or
-    /// only that of `command`. Gates under way are given up, events that wait
-    /// for the client are let go.
-    pub(crate) fn stop(&mut self, command: Option<&CommandId>, stop: StopCause) -> Effects {
-        let mut after = Effects::default();
-        let run = self.run.as_mut();
-        if let Some(run) = run.filter(|run| command.is_none_or(|c| c == run.command())) {
-            run.stop(stop, &mut after);
+    /// Stops the prompt that runs, or only that of `command`: open gates and
+    /// waiting events are given up.
+    pub(crate) fn stop(&mut self, command: Option<&CommandId>, cause: StopCause) {
+        if let Some(prompt) = &mut self.active
+            && command.is_none_or(|command| *command == prompt.command)
+        {
+            prompt.stop(cause, &mut self.effects);
         }
-        after
     }
 
     /// Ends the prompt of `command` without an event of the host.
-    pub(crate) fn end(&mut self, command: &CommandId, end: PromptEnd) -> Effects {
-        let mut after = Effects::default();
-        if let Some(run) = self.run_of(command) {
-            run.finish(end, &mut after);
+    pub(crate) fn end(&mut self, command: &CommandId, end: PromptEnd) {
+        if let Some(prompt) = &mut self.active
+            && prompt.command == *command
+        {
+            prompt.finish(end, &mut self.effects);
         }
-        self.free_if_forgotten();
-        after
+        self.free_if_done();
     }
 
-    /// Takes note that the host lost track of its events.
-    pub(crate) fn lose(&mut self, error: Option<HostError>) -> Effects {
-        let mut after = Effects::default();
-        if let Some(run) = &mut self.run {
-            run.finish(PromptEnd::Lost(error), &mut after);
+    /// Ends the prompt that runs because the host has lost its events.
+    pub(crate) fn lose(&mut self, error: Option<HostError>) {
+        if let Some(prompt) = &mut self.active {
+            prompt.finish(PromptEnd::Lost(error), &mut self.effects);
         }
-        self.free_if_forgotten();
-        after
+        self.free_if_done();
     }
 
-    /// Waits for the end of a prompt; meanwhile, tells how far it is.
-    ///
-    /// Once it is ready the slot is free.
-    pub(crate) fn poll_end(
+    /// Takes the answer to a prompt, which frees the session for the next one; or
+    /// says how far the prompt is.
+    pub(crate) fn poll_answer(
         &mut self,
         command: &CommandId,
         waker: &Waker,
-        progress: &mut PromptProgress,
-    ) -> Poll<(PromptEnd, Option<StopCause>)> {
-        let Some(run) = self.run_of(command) else {
-            return Poll::Ready((PromptEnd::Lost(None), None));
+    ) -> Result<PromptAnswer, PromptProgress> {
+        let Some(prompt) = self.prompt(command) else {
+            return Ok(PromptEnd::Lost(None).answer());
         };
-        *progress = run.progress();
-        match run.take_end() {
-            Some(ended) => {
+        match prompt.take_answer() {
+            Some(answer) => {
                 self.free();
-                Poll::Ready(ended)
+                Ok(answer)
             }
             None => {
-                run.wait(waker);
-                Poll::Pending
+                prompt.wait(waker);
+                Err(prompt.progress())
             }
         }
     }
 
-    /// Stops waiting for the end of a prompt, and gives the reason for which
-    /// nobody wants it. The slot is free now if `is_over`, else when the end
-    /// comes.
-    pub(crate) fn abandon(
-        &mut self,
-        command: &CommandId,
-        is_over: bool,
-    ) -> (Option<StopCause>, Effects) {
-        let mut after = Effects::default();
-        let run = self.run_of(command);
-        let stop = run.and_then(|run| run.abandon(is_over, &mut after));
-        after.wake(&mut self.idle);
-        self.free_if_forgotten();
-        (stop, after)
+    /// Waits no longer for the end of a prompt, and gives the reason it was
+    /// stopped for. The session is free now if the prompt `is_over`, else when
+    /// the turn ends.
+    pub(crate) fn abandon(&mut self, command: &CommandId, is_over: bool) -> Option<StopCause> {
+        let mut stop = None;
+        if let Some(prompt) = &mut self.active
+            && prompt.command == *command
+        {
+            stop = prompt.abandon(is_over, &mut self.effects);
+        }
+        self.effects.wakers.append(&mut self.idle);
+        self.free_if_done();
+        stop
     }
 
-    /// Whether an event may still be told.
-    pub(crate) fn check_told(&self, origin: &Origin) -> Result<(), EmitError> {
-        let run = self.run.as_ref().ok_or(EmitError::Ended)?;
-        run.check_told(origin)
+    /// Takes note that the client is no longer asked something.
+    pub(crate) fn end_asking(&mut self, command: &CommandId) {
+        if let Some(prompt) = &mut self.active
+            && prompt.command == *command
+        {
+            prompt.end_asking(&mut self.effects);
+        }
     }
 
-    /// Whether an event that the client cannot take now may wait; keeps its
-    /// waker.
-    pub(crate) fn block(&mut self, waker: &Waker) -> Result<(), EmitError> {
-        self.run.as_mut().ok_or(EmitError::Ended)?.block(waker)
-    }
-
-    /// Forgets a permission round trip. False when it was given up before.
+    /// Forgets a gate. False when it was given up before.
     pub(crate) fn close_gate(&mut self, gate: &GateId) -> bool {
-        self.run.as_mut().is_some_and(|run| run.close_gate(gate))
+        self.active().is_some_and(|prompt| prompt.close_gate(gate))
     }
 
-    /// Takes note that the client is being asked something in the prompt of
-    /// `command`.
-    pub(crate) fn begin_asking(&mut self, command: &CommandId) {
-        if let Some(run) = self.run_of(command) {
-            run.begin_asking();
-        }
-    }
-
-    /// Takes note that it is no longer asked.
-    pub(crate) fn end_asking(&mut self, command: &CommandId) -> Effects {
-        let mut after = Effects::default();
-        if let Some(run) = self.run_of(command) {
-            run.end_asking(&mut after);
-        }
-        after
-    }
-
-    /// Forgets what was taken as told and was not, in a turn or outside.
-    pub(crate) fn forget(&mut self, origin: Option<&Origin>, memory: &SentMark) {
-        self.shown.forget(memory);
-        if let (Some(run), Some(origin)) = (&mut self.run, origin) {
-            run.forget(origin, memory);
-        }
-    }
-
-    /// Forgets all of these updates.
-    pub(crate) fn forget_all(
+    /// Forgets updates that were not sent after all, so that they are sent again.
+    pub(crate) fn forget<'a>(
         &mut self,
         origin: Option<&Origin>,
-        untold: impl IntoIterator<Item = SessionUpdate>,
+        unsent: impl IntoIterator<Item = &'a SessionUpdate>,
     ) {
-        for update in untold {
-            self.forget(origin, &SentMark::of(&update));
+        for update in unsent {
+            self.view.forget(update);
+            if let (Some(prompt), Some(origin)) = (&mut self.active, origin) {
+                prompt.forget(origin, update);
+            }
         }
     }
 
-    /// Tells a piece of text the short way, where there is one: [`ActivePrompt::say`].
-    /// Everything else is an [event](Self::event).
-    pub(crate) fn say(
+    /// The turn whose text the client sees, if it is that of `origin`.
+    pub(crate) fn streaming(
         &mut self,
         origin: &Origin,
         visibility: Visibility,
-        delta: &Delta,
-        head: impl FnOnce(&SessionUpdate, &EventMeta) -> Option<TextHead>,
-    ) -> Option<&TextHead> {
-        let run = self.run.as_mut()?;
-        let is_public = visibility == Visibility::Public;
-        is_public.then(|| run.say(origin, delta, head))?
-    }
-
-    /// A piece of text that was said and has to wait, as an update.
-    pub(crate) fn piece(&mut self, delta: Delta) -> Option<SessionUpdate> {
-        self.run.as_mut()?.piece(delta)
+    ) -> Option<&mut Translator> {
+        let prompt = self.active.as_deref_mut()?;
+        (visibility == Visibility::Public).then(|| prompt.streaming(origin))?
     }
 
     /// Takes an event of a turn.
@@ -312,65 +240,47 @@ impl SessionTurns {
         origin: &Arc<Origin>,
         visibility: Visibility,
         body: EventBody,
-        after: &mut Effects,
     ) -> EventAction {
         let is_public = visibility == Visibility::Public;
-        let shown = &mut self.shown;
-        let step = self
-            .run
-            .as_mut()
-            .and_then(|run| run.event(origin, is_public, body, shown, after));
-        let step = step.unwrap_or_else(|| {
-            let ended = self.ended.as_ref();
-            let is_late = self.is_closed || ended.is_some_and(|ended| ended.is_same_turn(origin));
-            if is_late {
+        let (view, effects) = (&mut self.view, &mut self.effects);
+        let active = self.active.as_mut();
+        let action = active.and_then(|prompt| prompt.event(origin, is_public, body, view, effects));
+        let action = action.unwrap_or_else(|| {
+            let last = self.last_turn.as_ref();
+            if self.is_closed || last.is_some_and(|last| last.is_same_turn(origin)) {
                 EventAction::TooLate
             } else {
                 EventAction::Ignore
             }
         });
-        self.free_if_forgotten();
-        step
+        self.free_if_done();
+        action
     }
 
     /// Takes the reply to a command that has no turn.
-    pub(crate) fn reply(&mut self, body: EventBody) -> Effects {
-        let mut after = Effects::default();
-        if let Some(run) = &mut self.run {
-            run.reply_without_turn(body, &mut after);
+    pub(crate) fn reply(&mut self, body: EventBody) {
+        if let Some(prompt) = &mut self.active {
+            prompt.reply_without_turn(body, &mut self.effects);
         }
-        self.free_if_forgotten();
-        after
+        self.free_if_done();
     }
 
-    /// Who stamps the events of the prompt, and its command.
-    pub(crate) fn stamper(&mut self) -> Option<(&mut EventMetaCache, &CommandId)> {
-        self.run.as_mut().map(|run| run.stamper())
+    /// Signals and wakers to fire once the lock is released.
+    pub(crate) fn take_effects(&mut self) -> Option<Effects> {
+        (!self.effects.is_empty()).then(|| std::mem::take(&mut self.effects))
     }
 
-    #[cfg(test)]
-    fn progress(&self) -> Option<PromptProgress> {
-        self.run.as_ref().map(|run| run.progress())
-    }
-
-    fn run_of(&mut self, command: &CommandId) -> Option<&mut ActivePrompt> {
-        let run = self.run.as_deref_mut();
-        run.filter(|run| run.command() == command)
-    }
-
-    fn free_if_forgotten(&mut self) {
-        if self.run.as_ref().is_some_and(|run| run.is_forgotten()) {
+    fn free_if_done(&mut self) {
+        if self.active.as_ref().is_some_and(|prompt| prompt.is_done()) {
             self.free();
         }
     }
 
     fn free(&mut self) {
-        if let Some(run) = self.run.take() {
-            self.ended = run.into_turn();
+        if let Some(prompt) = self.active.take() {
+            self.last_turn = prompt.turn.map(|turn| turn.origin);
         }
-        for waker in self.idle.drain(..) {
-            waker.wake();
-        }
+        self.effects.wakers.append(&mut self.idle);
     }
 }
 

@@ -4,10 +4,11 @@ use std::{
 };
 
 use acp_host::{Delta, Gate, InputCancelReason, ToolCall, TurnRejectReason};
+use acp_protocol::v1::StopReason;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{turn::active_prompt::GateSignal, turn::translator::Updates};
+use crate::turn::active_prompt::GateSignal;
 
 #[derive(Default)]
 struct Count(AtomicUsize);
@@ -18,16 +19,21 @@ impl Wake for Count {
     }
 }
 
-fn poll(slot: &mut SessionTurns, command: &str) -> Poll<(PromptEnd, Option<StopCause>)> {
-    let mut progress = PromptProgress::default();
-    slot.poll_end(&CommandId::from(command), Waker::noop(), &mut progress)
+fn poll(turns: &mut SessionTurns, command: &str) -> Result<PromptAnswer, PromptProgress> {
+    turns.poll_answer(&CommandId::from(command), Waker::noop())
 }
 
-fn tell(slot: &mut SessionTurns, turn: &Arc<Origin>, body: EventBody) -> EventAction {
-    let mut after = Effects::default();
-    let step = slot.event(turn, Visibility::Public, body, &mut after);
-    after.run();
-    step
+/// As when the lock is released.
+fn unlock(turns: &mut SessionTurns) {
+    if let Some(effects) = turns.take_effects() {
+        effects.run();
+    }
+}
+
+fn tell(turns: &mut SessionTurns, turn: &Arc<Origin>, body: EventBody) -> EventAction {
+    let action = turns.event(turn, Visibility::Public, body);
+    unlock(turns);
+    action
 }
 
 fn turn(name: &str) -> Arc<Origin> {
@@ -45,21 +51,21 @@ fn text() -> EventBody {
     EventBody::Delta(Delta::Text("hi".into()))
 }
 
-fn begin(slot: &mut SessionTurns, command: &str) -> Admission {
-    slot.begin(CommandId::from(command), Cancel::new())
+fn begin(turns: &mut SessionTurns, command: &str) -> Result<(), &'static str> {
+    turns.begin(CommandId::from(command), Cancel::new())
 }
 
 #[test]
 fn closing_wins_over_beginning() {
-    let mut slot = SessionTurns::default();
-    assert_eq!(begin(&mut slot, "a"), Admission::Started);
-    assert_eq!(begin(&mut slot, "b"), Admission::Busy);
-    slot.mark_closing();
-    assert_eq!(begin(&mut slot, "b"), Admission::Closing);
-    slot.end(&CommandId::from("a"), PromptEnd::Interrupted)
-        .run();
-    assert!(poll(&mut slot, "a").is_ready());
-    assert_eq!(begin(&mut slot, "b"), Admission::Closing);
+    let mut turns = SessionTurns::default();
+    assert_eq!(begin(&mut turns, "a"), Ok(()));
+    assert_eq!(begin(&mut turns, "b"), Err(BUSY));
+    turns.mark_closing();
+    assert_eq!(begin(&mut turns, "b"), Err(CLOSING));
+    turns.end(&CommandId::from("a"), PromptEnd::Interrupted);
+    unlock(&mut turns);
+    assert!(poll(&mut turns, "a").is_ok());
+    assert_eq!(begin(&mut turns, "b"), Err(CLOSING));
 }
 
 #[test]
@@ -68,71 +74,56 @@ fn who_waits_is_woken_by_what_it_waits_for() {
     let waker = Waker::from(Arc::clone(&count));
     let woken = || count.0.swap(0, Ordering::SeqCst);
     let command = CommandId::from("a");
-    let mut progress = PromptProgress::default();
-    let mut slot = SessionTurns::default();
-    begin(&mut slot, "a");
-    assert!(slot.poll_end(&command, &waker, &mut progress).is_pending());
-    assert!(slot.poll_idle(&waker).is_pending());
+    let mut turns = SessionTurns::default();
+    begin(&mut turns, "a").unwrap();
+    assert!(turns.poll_answer(&command, &waker).is_err());
+    assert!(turns.poll_idle(&waker).is_pending());
 
     // Text wakes nobody: the hot path costs no wake-up.
-    tell(&mut slot, &turn("t"), started("a"));
-    tell(&mut slot, &turn("t"), text());
+    tell(&mut turns, &turn("t"), started("a"));
+    tell(&mut turns, &turn("t"), text());
     assert_eq!(woken(), 0);
 
-    slot.stop(None, StopCause::Cancelled).run();
+    turns.stop(None, StopCause::Cancelled);
+    unlock(&mut turns);
     assert_eq!(woken(), 1);
-    assert!(slot.poll_end(&command, &waker, &mut progress).is_pending());
-    assert!(progress.started && progress.stopped);
+    let progress = turns.poll_answer(&command, &waker).unwrap_err();
+    assert!(progress.has_turn && progress.is_stopped);
 
-    tell(&mut slot, &turn("t"), EventBody::TurnDone);
+    tell(&mut turns, &turn("t"), EventBody::TurnDone);
     assert_eq!(woken(), 1);
-    let ended = slot.poll_end(&command, &waker, &mut progress);
-    assert!(matches!(
-        ended,
-        Poll::Ready((PromptEnd::Done { .. }, Some(StopCause::Cancelled)))
-    ));
-    assert_eq!(woken(), 1, "who waited for the slot to be idle");
-    assert!(slot.poll_idle(&waker).is_ready());
+    let answer = turns.poll_answer(&command, &waker).unwrap().unwrap();
+    assert_eq!(answer.stop_reason, StopReason::Cancelled);
+    unlock(&mut turns);
+    assert_eq!(woken(), 1, "who waited for the turns to be idle");
+    assert!(turns.poll_idle(&waker).is_ready());
 }
 
 #[test]
-fn what_was_abandoned_keeps_its_slot_until_it_ends() {
+fn what_was_abandoned_keeps_its_turns_until_it_ends() {
     for is_over in [false, true] {
-        let mut slot = SessionTurns::default();
-        begin(&mut slot, "a");
-        tell(&mut slot, &turn("t"), started("a"));
-        slot.abandon(&CommandId::from("a"), is_over).1.run();
+        let mut turns = SessionTurns::default();
+        begin(&mut turns, "a").unwrap();
+        tell(&mut turns, &turn("t"), started("a"));
+        turns.abandon(&CommandId::from("a"), is_over);
+        unlock(&mut turns);
         assert!(matches!(
-            tell(&mut slot, &turn("t"), text()),
+            tell(&mut turns, &turn("t"), text()),
             EventAction::TooLate
         ));
-        assert!(slot.check_told(&turn("t")).is_err());
-        let next = begin(&mut slot, "b");
-        assert_eq!(
-            next,
-            if is_over {
-                Admission::Started
-            } else {
-                Admission::Busy
-            }
-        );
-        tell(&mut slot, &turn("t"), EventBody::TurnInterrupted);
-        let after = begin(&mut slot, "c");
-        assert_eq!(
-            after,
-            if is_over {
-                Admission::Busy
-            } else {
-                Admission::Started
-            }
-        );
+        assert!(turns.check_open(Some(&turn("t"))).is_err());
+        let next = begin(&mut turns, "b");
+        assert_eq!(next, if is_over { Ok(()) } else { Err(BUSY) });
+        tell(&mut turns, &turn("t"), EventBody::TurnInterrupted);
+        let after = begin(&mut turns, "c");
+        assert_eq!(after, if is_over { Err(BUSY) } else { Ok(()) });
     }
 }
 
-/// Something that happens to a slot.
+/// Something that happens to a turns.
 #[derive(Clone, Copy, Debug)]
 enum Op {
-    Admission,
+    Begin,
     Start,
     Fold,
     Text(Who),
@@ -141,10 +132,10 @@ enum Op {
     Answer(u8),
     /// The client is no longer asked what was answered or given up.
     Withdrawn,
-    PromptEnd(Who),
+    End(Who),
     Reject,
     Withdraw,
-    StopCause(bool),
+    Stop(bool),
     Lose,
     Abandon(bool),
     Poll,
@@ -164,7 +155,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         1 => Just(Who::Stranger),
     ];
     let op = prop_oneof![
-        3 => Just(Op::Admission),
+        3 => Just(Op::Begin),
         3 => Just(Op::Start),
         1 => Just(Op::Fold),
         3 => who.clone().prop_map(Op::Text),
@@ -172,10 +163,10 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         1 => (0..3u8).prop_map(Op::ResolveGate),
         1 => (0..3u8).prop_map(Op::Answer),
         2 => Just(Op::Withdrawn),
-        2 => who.prop_map(Op::PromptEnd),
+        2 => who.prop_map(Op::End),
         1 => Just(Op::Reject),
         1 => Just(Op::Withdraw),
-        2 => any::<bool>().prop_map(Op::StopCause),
+        2 => any::<bool>().prop_map(Op::Stop),
         1 => Just(Op::Lose),
         1 => any::<bool>().prop_map(Op::Abandon),
         3 => Just(Op::Poll),
@@ -183,10 +174,10 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     proptest::collection::vec(op, 0..60)
 }
 
-/// What a test knows of a slot: the prompt that runs, by its number.
+/// What a test knows of a turns: the prompt that runs, by its number.
 #[derive(Default)]
 struct Model {
-    slot: SessionTurns,
+    turns: SessionTurns,
     prompts: usize,
     /// Nobody has its answer yet.
     is_unanswered: bool,
@@ -213,24 +204,26 @@ impl Model {
 
     fn tell(&mut self, who: Who, body: EventBody) {
         let origin = self.origin(who);
-        match tell(&mut self.slot, &origin, body) {
+        match tell(&mut self.turns, &origin, body) {
             EventAction::AddressDone(_) => unreachable!("no address is opened"),
-            EventAction::Tell(Updates::Nothing) | EventAction::Ignore | EventAction::TooLate => {}
-            EventAction::Tell(_) => assert!(self.is_unanswered, "told behind the answer"),
+            EventAction::Ignore | EventAction::TooLate => {}
+            EventAction::Send(updates) if updates.is_empty() => {}
+            EventAction::Send(_) => assert!(self.is_unanswered, "told behind the answer"),
             EventAction::Ask {
                 announce,
                 gate,
                 signal,
                 ..
             } => {
-                let is_asked = matches!(announce, Updates::One(_));
+                let is_asked = !announce.is_empty();
                 assert!(self.is_unanswered || !is_asked, "asked behind the answer");
                 assert!(
                     !(self.is_stopped && is_asked),
                     "asked though nobody wants it"
                 );
                 self.trips.push((gate.id.clone(), signal, false));
-                self.slot.begin_asking(&self.command());
+                let command = self.command();
+                self.turns.prompt(&command).unwrap().begin_asking();
                 self.asking += 1;
             }
         }
@@ -246,11 +239,11 @@ impl Model {
     fn run(&mut self, op: Op) {
         let command = self.command();
         match op {
-            Op::Admission => {
+            Op::Begin => {
                 let next = CommandId::from(format!("c{}", self.prompts + 1));
-                let was_taken = self.slot.is_taken();
+                let was_taken = self.turns.is_active();
                 assert!(was_taken || !self.is_unanswered, "two prompts at once");
-                if self.slot.begin(next, Cancel::new()) == Admission::Started {
+                if self.turns.begin(next, Cancel::new()) == Ok(()) {
                     assert!(!was_taken);
                     self.prompts += 1;
                     self.asking = 0;
@@ -274,7 +267,7 @@ impl Model {
             }
             Op::Answer(gate) => {
                 let gate = GateId::from(format!("g{gate}"));
-                if self.slot.close_gate(&gate) {
+                if self.turns.close_gate(&gate) {
                     let open = self.trips.iter_mut().rev().find(|(id, ..)| *id == gate);
                     let (_, signal, is_answered) = open.expect("an open gate");
                     assert!(!signal.is_given_up() && !*is_answered);
@@ -288,10 +281,11 @@ impl Model {
                 let standing = self.trips.len() - self.trips.iter().filter(over).count();
                 if self.asking > standing {
                     self.asking -= 1;
-                    self.slot.end_asking(&command).run();
+                    self.turns.end_asking(&command);
+                    unlock(&mut self.turns);
                 }
             }
-            Op::PromptEnd(who) => self.tell(who, EventBody::TurnDone),
+            Op::End(who) => self.tell(who, EventBody::TurnDone),
             Op::Reject => {
                 let reason = TurnRejectReason::QueueFull;
                 self.tell(Who::Own, EventBody::TurnRejected { command, reason });
@@ -300,25 +294,33 @@ impl Model {
                 let reason = InputCancelReason::Retracted;
                 self.tell(Who::Own, EventBody::InputCancelled { command, reason });
             }
-            Op::StopCause(cancelled) => {
+            Op::Stop(cancelled) => {
                 let stop = if cancelled {
                     StopCause::Cancelled
                 } else {
                     StopCause::Request
                 };
-                self.slot.stop(Some(&command), stop).run();
-                self.is_stopped |= self.slot.progress().is_some_and(|known| known.stopped);
+                self.turns.stop(Some(&command), stop);
+                unlock(&mut self.turns);
+                self.is_stopped |= self
+                    .turns
+                    .active()
+                    .is_some_and(|prompt| prompt.progress().is_stopped);
             }
-            Op::Lose => self.slot.lose(None).run(),
+            Op::Lose => {
+                self.turns.lose(None);
+                unlock(&mut self.turns);
+            }
             Op::Abandon(is_over) => {
                 if self.is_unanswered {
-                    self.slot.abandon(&command, is_over).1.run();
+                    self.turns.abandon(&command, is_over);
+                    unlock(&mut self.turns);
                     self.answered();
                 }
             }
             Op::Poll => {
-                if self.is_unanswered && poll(&mut self.slot, command.as_str()).is_ready() {
-                    assert!(!self.slot.is_taken());
+                if self.is_unanswered && poll(&mut self.turns, command.as_str()).is_ok() {
+                    assert!(!self.turns.is_active());
                     assert_eq!(self.asking, 0, "answered before a question is withdrawn");
                     self.answered();
                 }
@@ -330,7 +332,7 @@ impl Model {
 proptest! {
     /// Whatever happens, in whatever order: one prompt at a time, nothing is
     /// told behind its answer, no gate waits for ever, and the end of the turn
-    /// frees the slot.
+    /// frees the turns.
     #[test]
     fn any_order_of_events(ops in ops()) {
         let mut model = Model::default();
@@ -339,15 +341,15 @@ proptest! {
         }
         // The host ends what it began.
         model.run(Op::Start);
-        model.run(Op::PromptEnd(Who::Own));
+        model.run(Op::End(Who::Own));
         while model.asking > 0 {
             model.run(Op::Withdrawn);
         }
         if model.is_unanswered {
             let command = model.command();
-            prop_assert!(poll(&mut model.slot, command.as_str()).is_ready());
+            prop_assert!(poll(&mut model.turns, command.as_str()).is_ok());
             model.answered();
         }
-        prop_assert!(!model.slot.is_taken());
+        prop_assert!(!model.turns.is_active());
     }
 }

@@ -159,7 +159,6 @@ fn json(value: FormValue) -> Value {
         FormValue::Integer(number) => number.into(),
         FormValue::Number(number) => Number::from_f64(number).map_or(Value::Null, Value::Number),
         FormValue::Choices(chosen) => chosen.into(),
-        _ => Value::Null,
     }
 }
 
@@ -316,7 +315,6 @@ fn form_value(kind: &FieldKind, value: Value) -> Option<FormValue> {
             let chosen = chosen.map(|choice| choice.as_str().map(str::to_owned));
             FormValue::Choices(chosen.collect::<Option<_>>()?)
         }
-        _ => return None,
     })
 }
 
