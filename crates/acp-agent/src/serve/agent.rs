@@ -7,7 +7,7 @@ use acp_process::stdio::protocol_stdio;
 use acp_protocol::rpc::{CloseCause, Role};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::{serve::connection::Connection, serve::registration::Registration};
+use super::{connection::AgentConnection, registration::Registration};
 
 /// An agent that is ready to serve; made by an
 /// [`AgentBuilder`](crate::AgentBuilder).
@@ -15,13 +15,9 @@ use crate::{serve::connection::Connection, serve::registration::Registration};
 /// Cheap to clone. It may serve any number of connections, one after the other
 /// or at the same time; each has its own sessions.
 #[derive(Clone)]
-pub struct Agent(Arc<Registration>);
+pub struct Agent(pub(super) Arc<Registration>);
 
 impl Agent {
-    pub(crate) fn new(parts: Registration) -> Self {
-        Self(Arc::new(parts))
-    }
-
     /// Serves one client until the connection ends, then cancels what still
     /// runs and closes the sessions, within the bounds of
     /// [`AgentLimits`](crate::AgentLimits).
@@ -42,7 +38,7 @@ impl Agent {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let connection = Connection::new(Arc::clone(&self.0));
+        let connection = AgentConnection::new(Arc::clone(&self.0));
         let sessions = CloseSessions(Some(connection.clone()));
         let limits = self.0.connection_limits.clone();
         let cause = serve(Role::Agent, reader, writer, connection, limits).await;
@@ -82,7 +78,7 @@ impl fmt::Debug for Agent {
 }
 
 /// Closes the sessions of a connection, also when nobody waits for it.
-struct CloseSessions(Option<Connection>);
+struct CloseSessions(Option<AgentConnection>);
 
 impl CloseSessions {
     async fn close(mut self) {

@@ -5,20 +5,16 @@ use std::sync::Arc;
 use acp_host::{
     AuthMethod, Authenticator, ConfigCatalog, ConfigController, LogoutHandler, McpAcceptance,
     PromptContent, SessionCatalog, SessionDeleter, SessionHost, SessionLoader, SessionResumer,
-    dynamic::{
-        DynLogoutHandler, DynSessionCatalog, DynSessionDeleter, DynSessionHost, DynSessionLoader,
-        DynSessionResumer,
-    },
 };
 use acp_protocol::{rpc::Limits, v1::Implementation};
 
-use crate::{
-    limits::AgentLimits,
-    serve::agent::Agent,
-    serve::list::cursor::CursorKey,
-    serve::registration::{Catalog, Config, Login, Registration},
-    serve::setup::SetupPolicy,
+use super::{
+    agent::Agent,
+    list::cursor::CursorKey,
+    registration::{ConfigAccess, LoginMethods, Registration},
+    setup::SetupPolicy,
 };
+use crate::limits::AgentLimits;
 
 /// Puts an agent together.
 ///
@@ -34,24 +30,7 @@ use crate::{
 ///     .build()?;
 /// # Ok::<(), acp_agent::BuildError>(())
 /// ```
-pub struct AgentBuilder {
-    host: Box<dyn DynSessionHost>,
-    resumer: Option<Box<dyn DynSessionResumer>>,
-    loader: Option<Box<dyn DynSessionLoader>>,
-    catalog: Option<Box<dyn DynSessionCatalog>>,
-    deleter: Option<Box<dyn DynSessionDeleter>>,
-    config: Config,
-    login: Option<Login>,
-    strict_login: bool,
-    logout: Option<Box<dyn DynLogoutHandler>>,
-    compact_command: bool,
-    info: Implementation,
-    setup: SetupPolicy,
-    prompt: PromptContent,
-    limits: AgentLimits,
-    connection_limits: Limits,
-    has_event_ids: bool,
-}
+pub struct AgentBuilder(Registration);
 
 /// Why no agent can be made of what was registered.
 #[derive(Debug, thiserror::Error)]
@@ -80,13 +59,14 @@ pub enum BuildError {
 impl AgentBuilder {
     /// Starts with what every agent has: something that makes sessions.
     pub fn new(host: impl SessionHost) -> Self {
-        Self {
+        Self(Registration {
             host: Box::new(host),
             resumer: None,
             loader: None,
             catalog: None,
+            cursor_key: CursorKey::default(),
             deleter: None,
-            config: Config::Nothing,
+            config: ConfigAccess::None,
             login: None,
             strict_login: false,
             logout: None,
@@ -94,54 +74,54 @@ impl AgentBuilder {
             info: Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
             setup: SetupPolicy::default(),
             prompt: PromptContent::default(),
-            limits: AgentLimits::default(),
+            limits: Arc::default(),
             connection_limits: Limits::default(),
             has_event_ids: true,
-        }
+        })
     }
 
     /// Says what the agent is called, and which version of it this is (R029).
     /// Without it, it goes by the name of this crate.
     #[must_use]
     pub fn info(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
-        let title = self.info.title.take();
-        self.info = Implementation::new(name, version);
-        self.info.title = title;
+        let title = self.0.info.title.take();
+        self.0.info = Implementation::new(name, version);
+        self.0.info.title = title;
         self
     }
 
     /// Says what people call the agent.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.info.title = Some(title.into());
+        self.0.info.title = Some(title.into());
         self
     }
 
     /// Takes up sessions again: `sessionCapabilities.resume`.
     #[must_use]
     pub fn resumer(mut self, resumer: impl SessionResumer) -> Self {
-        self.resumer = Some(Box::new(resumer));
+        self.0.resumer = Some(Box::new(resumer));
         self
     }
 
     /// Takes up sessions again and tells their conversation: `loadSession`.
     #[must_use]
     pub fn loader(mut self, loader: impl SessionLoader) -> Self {
-        self.loader = Some(Box::new(loader));
+        self.0.loader = Some(Box::new(loader));
         self
     }
 
     /// Lists sessions: `sessionCapabilities.list`.
     #[must_use]
     pub fn catalog(mut self, catalog: impl SessionCatalog) -> Self {
-        self.catalog = Some(Box::new(catalog));
+        self.0.catalog = Some(Box::new(catalog));
         self
     }
 
     /// Deletes sessions: `sessionCapabilities.delete`.
     #[must_use]
     pub fn deleter(mut self, deleter: impl SessionDeleter) -> Self {
-        self.deleter = Some(Box::new(deleter));
+        self.0.deleter = Some(Box::new(deleter));
         self
     }
 
@@ -150,14 +130,14 @@ impl AgentBuilder {
     /// options when they begin.
     #[must_use]
     pub fn config(mut self, controller: impl ConfigController) -> Self {
-        self.config = Config::Settable(Box::new(controller));
+        self.0.config = ConfigAccess::Settable(Box::new(controller));
         self
     }
 
     /// Shows options that clients cannot set.
     #[must_use]
     pub fn shown_config(mut self, catalog: impl ConfigCatalog) -> Self {
-        self.config = Config::ClientView(Box::new(catalog));
+        self.0.config = ConfigAccess::ReadOnly(Box::new(catalog));
         self
     }
 
@@ -169,10 +149,9 @@ impl AgentBuilder {
         authenticator: impl Authenticator,
         methods: impl IntoIterator<Item = AuthMethod>,
     ) -> Self {
-        self.login = Some(Login {
+        self.0.login = Some(LoginMethods {
             authenticator: Box::new(authenticator),
             methods: methods.into_iter().collect(),
-            is_strict: false,
         });
         self
     }
@@ -184,14 +163,14 @@ impl AgentBuilder {
     /// The protocol has no capability for it: the client reads -32000.
     #[must_use]
     pub fn strict_login(mut self) -> Self {
-        self.strict_login = true;
+        self.0.strict_login = true;
         self
     }
 
     /// Lets users log out: `auth.logout`.
     #[must_use]
     pub fn logout(mut self, handler: impl LogoutHandler) -> Self {
-        self.logout = Some(Box::new(handler));
+        self.0.logout = Some(Box::new(handler));
         self
     }
 
@@ -200,14 +179,14 @@ impl AgentBuilder {
     /// [`LiveSession::compact`](acp_host::LiveSession::compact).
     #[must_use]
     pub fn compact_command(mut self) -> Self {
-        self.compact_command = true;
+        self.0.compact_command = true;
         self
     }
 
     /// Says what prompts may hold besides text and links.
     #[must_use]
     pub fn prompt_content(mut self, content: PromptContent) -> Self {
-        self.prompt = content;
+        self.0.prompt = content;
         self
     }
 
@@ -215,28 +194,28 @@ impl AgentBuilder {
     /// started as programs, which the protocol asks every agent to take (R081).
     #[must_use]
     pub fn mcp(mut self, acceptance: McpAcceptance) -> Self {
-        self.setup.mcp = acceptance;
+        self.0.setup.mcp = acceptance;
         self
     }
 
     /// Lets sessions use further folders besides the one they work in.
     #[must_use]
     pub fn additional_directories(mut self) -> Self {
-        self.setup.additional_directories = true;
+        self.0.setup.additional_directories = true;
         self
     }
 
     /// Sets how much the agent holds and how long it waits.
     #[must_use]
     pub fn limits(mut self, limits: AgentLimits) -> Self {
-        self.limits = limits;
+        self.0.limits = Arc::new(limits);
         self
     }
 
     /// Sets the bounds of its connections.
     #[must_use]
     pub fn connection_limits(mut self, limits: Limits) -> Self {
-        self.connection_limits = limits;
+        self.0.connection_limits = limits;
         self
     }
 
@@ -245,7 +224,7 @@ impl AgentBuilder {
     /// update that they have seen; it makes each update about 110 bytes longer.
     #[must_use]
     pub fn without_event_names(mut self) -> Self {
-        self.has_event_ids = false;
+        self.0.has_event_ids = false;
         self
     }
 
@@ -254,45 +233,23 @@ impl AgentBuilder {
     /// # Errors
     ///
     /// [`BuildError`] says what does not go together.
-    pub fn build(mut self) -> Result<Agent, BuildError> {
-        if self.limits.live_sessions == 0 {
+    pub fn build(self) -> Result<Agent, BuildError> {
+        let Self(mut agent) = self;
+        if agent.limits.live_sessions == 0 {
             return Err(BuildError::NoSessions);
         }
-        if self.info.name.is_empty() || self.info.version.is_empty() {
+        if agent.info.name.is_empty() || agent.info.version.is_empty() {
             return Err(BuildError::NoName);
         }
-        match &mut self.login {
-            Some(login) => {
-                check_methods(&login.methods)?;
-                login.is_strict = self.strict_login;
-            }
-            None if self.strict_login => return Err(BuildError::NoAuthenticator),
+        match &agent.login {
+            Some(login) => check_methods(&login.methods)?,
+            None if agent.strict_login => return Err(BuildError::NoAuthenticator),
             None => {}
         }
-        let catalog = match self.catalog {
-            Some(sessions) => {
-                let key = CursorKey::random().ok_or(BuildError::NoRandomness)?;
-                Some(Catalog { sessions, key })
-            }
-            None => None,
-        };
-        Ok(Agent::new(Registration {
-            host: self.host,
-            resumer: self.resumer,
-            loader: self.loader,
-            catalog,
-            deleter: self.deleter,
-            config: self.config,
-            login: self.login,
-            logout: self.logout,
-            compact_command: self.compact_command,
-            info: self.info,
-            setup: self.setup,
-            prompt: self.prompt,
-            limits: Arc::new(self.limits),
-            connection_limits: self.connection_limits,
-            has_event_ids: self.has_event_ids,
-        }))
+        if agent.catalog.is_some() {
+            agent.cursor_key = CursorKey::random().ok_or(BuildError::NoRandomness)?;
+        }
+        Ok(Agent(Arc::new(agent)))
     }
 }
 
@@ -312,7 +269,7 @@ fn check_methods(methods: &[AuthMethod]) -> Result<(), BuildError> {
 impl std::fmt::Debug for AgentBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("AgentBuilder")
-            .field("info", &self.info)
+            .field("info", &self.0.info)
             .finish_non_exhaustive()
     }
 }

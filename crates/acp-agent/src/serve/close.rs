@@ -14,15 +14,15 @@ use tokio::sync::watch;
 use crate::{
     fault,
     host_call::call_host,
-    serve::connection::{Served, State, host_id},
+    serve::connection::{ConnectionState, Served, host_id},
     session::Session,
 };
 
-impl State {
+impl ConnectionState {
     /// Closes a session: its prompt ends as cancelled, its questions are
     /// withdrawn, the host lets go, and then its id stands for nothing. What was
     /// written stays. Whoever else closes it meanwhile waits for the same end.
-    pub(crate) async fn close_session(
+    pub(super) async fn close_session(
         self: Arc<Self>,
         params: Result<CloseSessionRequest, Fault>,
         context: Context,
@@ -39,15 +39,15 @@ impl State {
     }
 
     /// Begins to close a session, or joins who does.
-    pub(crate) fn start_close(self: &Arc<Self>, session: &Arc<Session>) -> watch::Receiver<bool> {
+    pub(super) fn start_close(self: &Arc<Self>, session: &Arc<Session>) -> watch::Receiver<bool> {
         let state = Arc::clone(self);
         session.close(move |session| {
-            state.registry.remove(session);
+            state.live_sessions.remove(session);
         })
     }
 
     /// Deletes a session that is not live.
-    pub(crate) async fn delete_session(
+    pub(super) async fn delete_session(
         self: Arc<Self>,
         params: Result<DeleteSessionRequest, Fault>,
         context: Context,
@@ -56,10 +56,10 @@ impl State {
         self.admit(method, &context).await?;
         let params = params?;
         let id = host_id(method, &params.session_id)?;
-        // Nobody takes it up meanwhile. It does not count as live.
-        let place = self.registry.reserve(&params.session_id, usize::MAX);
+        // The session is not opened meanwhile, and does not count as live.
+        let place = self.live_sessions.reserve(&params.session_id, usize::MAX);
         let _place = place.map_err(|refused| refused.into_fault(method))?;
-        let Some(deleter) = &self.parts.deleter else {
+        let Some(deleter) = &self.agent.deleter else {
             return Err(Fault::method_not_found(method));
         };
         let deleted = context

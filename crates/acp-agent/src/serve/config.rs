@@ -17,15 +17,15 @@ use acp_protocol::{
 use crate::{
     fault,
     host_call::call_host,
-    serve::connection::{Served, State},
-    serve::registration::Config,
+    serve::connection::{ConnectionState, Served},
+    serve::registration::ConfigAccess,
     session::Session,
     session::unsent::UnsentUpdates,
     wire,
 };
 
-impl State {
-    pub(crate) async fn set_config_option(
+impl ConnectionState {
+    pub(super) async fn set_config_option(
         self: Arc<Self>,
         params: Result<SetSessionConfigOptionRequest, Fault>,
         context: Context,
@@ -46,7 +46,7 @@ impl State {
     }
 
     /// A mode is the option with the well-known id.
-    pub(crate) async fn set_mode(
+    pub(super) async fn set_mode(
         self: Arc<Self>,
         params: Result<SetSessionModeRequest, Fault>,
         context: Context,
@@ -70,7 +70,7 @@ impl State {
 
 /// One option that is being set.
 struct Setting<'a> {
-    state: &'a State,
+    state: &'a ConnectionState,
     session: &'a Session,
     method: &'static str,
     option: &'a str,
@@ -83,7 +83,7 @@ impl Setting<'_> {
         value: SessionConfigOptionValue,
     ) -> Result<Vec<SessionConfigOption>, Fault> {
         let method = self.method;
-        let Config::Settable(controller) = &self.state.parts.config else {
+        let ConfigAccess::Settable(controller) = &self.state.agent.config else {
             return Err(Fault::method_not_found(method));
         };
         let core = &self.session.core;

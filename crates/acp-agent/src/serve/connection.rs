@@ -1,9 +1,6 @@
 //! One connection of an agent: which method does what, and in which order.
 
-use std::sync::{
-    Arc, OnceLock,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::{Arc, OnceLock, atomic::AtomicBool};
 
 use acp_connection::{BoxFuture, Context, Handler, IncomingNotification, IncomingRequest, Then};
 use acp_host::{ClientFeatures, CommandId};
@@ -11,59 +8,56 @@ use acp_protocol::{
     Notification, Request,
     rpc::Fault,
     v1::{
-        AuthenticateRequest, CancelNotification, CloseSessionRequest, DeleteSessionRequest,
-        InitializeRequest, ListSessionsRequest, LoadSessionRequest, LogoutRequest,
-        NewSessionRequest, PromptRequest, PromptResponse, ResumeSessionRequest, SessionId,
-        SetSessionConfigOptionRequest, SetSessionModeRequest, methods::AgentMethod,
+        CancelNotification, InitializeRequest, ListSessionsRequest, LogoutRequest, PromptRequest,
+        PromptResponse, SessionId, methods::AgentMethod,
     },
 };
 use tracing::{Instrument as _, Span, field};
 
+use super::{handshake, live_sessions::LiveSessions, registration::Registration};
 use crate::{
-    fault,
-    random_id::prompt_name,
-    serve::handshake,
-    serve::live_sessions::LiveSessions,
-    serve::registration::Registration,
-    session::Session,
-    session::prompt::{AcceptedPrompt, Task},
+    fault, random_id,
+    session::{
+        Session,
+        prompt::{AcceptedPrompt, Task},
+    },
     wire::prompt,
 };
 
 /// One connection of an agent.
 #[derive(Clone)]
-pub(crate) struct Connection(Arc<State>);
+pub(super) struct AgentConnection(Arc<ConnectionState>);
 
-/// What the requests of a connection share.
-pub(crate) struct State {
-    pub(crate) parts: Arc<Registration>,
-    /// What the client can do; set by `initialize`.
+/// The state that the requests of a connection share.
+pub(super) struct ConnectionState {
+    pub(super) agent: Arc<Registration>,
+    /// The client's abilities; set by `initialize`.
     client: OnceLock<Arc<ClientFeatures>>,
-    pub(crate) registry: LiveSessions,
+    pub(super) live_sessions: LiveSessions,
     /// The user has logged in on this connection.
-    pub(crate) is_logged_in: AtomicBool,
+    pub(super) is_logged_in: AtomicBool,
     /// Logins and logouts follow one another.
-    pub(crate) login: tokio::sync::Mutex<()>,
+    pub(super) login: tokio::sync::Mutex<()>,
 }
 
-/// What a request comes to: its response, and the session that the client knows
-/// from then on.
-pub(crate) type Served<R> = Result<(R, Option<Arc<Session>>), Fault>;
+/// The result of a request: its response, and the session that the client knows from
+/// then on.
+pub(super) type Served<R> = Result<(R, Option<Arc<Session>>), Fault>;
 
-impl Connection {
-    pub(crate) fn new(parts: Arc<Registration>) -> Self {
-        Self(Arc::new(State {
-            parts,
+impl AgentConnection {
+    pub(super) fn new(agent: Arc<Registration>) -> Self {
+        Self(Arc::new(ConnectionState {
+            agent,
             client: OnceLock::new(),
-            registry: LiveSessions::default(),
+            live_sessions: LiveSessions::default(),
             is_logged_in: AtomicBool::new(false),
             login: tokio::sync::Mutex::default(),
         }))
     }
 
     /// Closes all sessions, side by side, each within its bounds (G-16).
-    pub(crate) async fn close_sessions(&self) {
-        let sessions = self.0.registry.close();
+    pub(super) async fn close_sessions(&self) {
+        let sessions = self.0.live_sessions.close();
         let closing: Vec<_> = sessions
             .iter()
             .map(|session| self.0.start_close(session))
@@ -75,54 +69,32 @@ impl Connection {
     }
 }
 
-impl Handler for Connection {
+impl Handler for AgentConnection {
     fn request(&self, request: IncomingRequest) -> Option<BoxFuture> {
         let method = AgentMethod::find(request.method());
-        let Some(method) = method.filter(|method| self.0.parts.serves(*method)) else {
+        let Some(method) = method.filter(|method| self.0.agent.serves(*method)) else {
             request.unknown_method();
             return None;
         };
         match method {
             AgentMethod::Initialize => self.initialize(request),
-            AgentMethod::Authenticate => {
-                let params = request.decode::<AuthenticateRequest>();
-                self.serve(request, params, State::authenticate)
-            }
+            AgentMethod::Authenticate => self.serve(request, ConnectionState::authenticate),
             AgentMethod::Logout => {
                 let params = optional(&request, LogoutRequest::new);
-                self.serve(request, params, State::logout)
+                self.serve_decoded(request, params, ConnectionState::logout)
             }
-            AgentMethod::SessionNew => {
-                let params = request.decode::<NewSessionRequest>();
-                self.serve(request, params, State::new_session)
-            }
-            AgentMethod::SessionLoad => {
-                let params = request.decode::<LoadSessionRequest>();
-                self.serve(request, params, State::load_session)
-            }
-            AgentMethod::SessionResume => {
-                let params = request.decode::<ResumeSessionRequest>();
-                self.serve(request, params, State::resume_session)
-            }
+            AgentMethod::SessionNew => self.serve(request, ConnectionState::new_session),
+            AgentMethod::SessionLoad => self.serve(request, ConnectionState::load_session),
+            AgentMethod::SessionResume => self.serve(request, ConnectionState::resume_session),
             AgentMethod::SessionList => {
                 let params = optional(&request, ListSessionsRequest::new);
-                self.serve(request, params, State::list_sessions)
+                self.serve_decoded(request, params, ConnectionState::list_sessions)
             }
-            AgentMethod::SessionDelete => {
-                let params = request.decode::<DeleteSessionRequest>();
-                self.serve(request, params, State::delete_session)
-            }
-            AgentMethod::SessionClose => {
-                let params = request.decode::<CloseSessionRequest>();
-                self.serve(request, params, State::close_session)
-            }
-            AgentMethod::SessionSetMode => {
-                let params = request.decode::<SetSessionModeRequest>();
-                self.serve(request, params, State::set_mode)
-            }
+            AgentMethod::SessionDelete => self.serve(request, ConnectionState::delete_session),
+            AgentMethod::SessionClose => self.serve(request, ConnectionState::close_session),
+            AgentMethod::SessionSetMode => self.serve(request, ConnectionState::set_mode),
             AgentMethod::SessionSetConfigOption => {
-                let params = request.decode::<SetSessionConfigOptionRequest>();
-                self.serve(request, params, State::set_config_option)
+                self.serve(request, ConnectionState::set_config_option)
             }
             AgentMethod::SessionPrompt => self.prompt(request),
             // A cancel is a notification; as a request it does not exist.
@@ -140,11 +112,11 @@ impl Handler for Connection {
     }
 }
 
-impl Connection {
+impl AgentConnection {
     fn initialize(&self, request: IncomingRequest) -> Option<BoxFuture> {
         let answer = handshake::request(&request).and_then(|params| {
             let features = handshake::client_features(&params);
-            let response = handshake::response(&self.0.parts, &features);
+            let response = handshake::response(&self.0.agent, &features);
             self.0.client.set(Arc::new(features)).map_err(|_| {
                 fault::invalid_request(InitializeRequest::METHOD, "the connection is initialized")
             })?;
@@ -155,9 +127,20 @@ impl Connection {
         None
     }
 
-    /// Serves a request by a method of the state. What has to follow the
-    /// response follows it at once.
-    fn serve<R, F, Fut>(
+    /// Serves a request by a method of the state.
+    fn serve<R, F, Fut>(&self, request: IncomingRequest, work: F) -> Option<BoxFuture>
+    where
+        R: Request,
+        F: FnOnce(Arc<ConnectionState>, Result<R, Fault>, Context) -> Fut,
+        Fut: Future<Output = Served<R::Response>> + Send + 'static,
+    {
+        let params = request.decode();
+        self.serve_decoded(request, params, work)
+    }
+
+    /// The same, with parameters that are decoded already. Events that have to follow
+    /// the response follow it at once.
+    fn serve_decoded<R, F, Fut>(
         &self,
         request: IncomingRequest,
         params: Result<R, Fault>,
@@ -165,7 +148,7 @@ impl Connection {
     ) -> Option<BoxFuture>
     where
         R: Request,
-        F: FnOnce(Arc<State>, Result<R, Fault>, Context) -> Fut,
+        F: FnOnce(Arc<ConnectionState>, Result<R, Fault>, Context) -> Fut,
         Fut: Future<Output = Served<R::Response>> + Send + 'static,
     {
         if let Err(fault) = self.0.initialized(R::METHOD) {
@@ -193,15 +176,15 @@ impl Connection {
         }
         let accepted = request.decode::<PromptRequest>().and_then(|params| {
             let session = self.0.live(PromptRequest::METHOD, &params.session_id)?;
-            let command = CommandId::new(prompt_name());
+            let command = CommandId::new(random_id::prompt_id());
             Ok((AcceptedPrompt::begin(session, command)?, params.prompt))
         });
         let (accepted, prompt) = match accepted {
             Ok(accepted) => accepted,
             Err(fault) => return self.refuse_prompt(request, fault),
         };
-        let accepts = self.0.parts.prompt;
-        let compacts = self.0.parts.compact_command && prompt::is_compact_command(&prompt);
+        let accepts = self.0.agent.prompt;
+        let compacts = self.0.agent.compact_command && prompt::is_compact_command(&prompt);
         let span = tracing::debug_span!(
             "acp.turn",
             session.id = %accepted.session_id(),
@@ -211,9 +194,9 @@ impl Connection {
         let state = Arc::clone(&self.0);
         let (responder, context) = request.into_parts();
         let work = async move {
-            let authorized = match state.parts.strict_login() {
-                None => Ok(accepted),
-                Some(_) => {
+            let authorized = match state.agent.strict_login {
+                false => Ok(accepted),
+                true => {
                     let authorize = state.authorize(PromptRequest::METHOD);
                     accepted.authorized(authorize, &context).await
                 }
@@ -243,9 +226,9 @@ impl Connection {
         Some(Box::pin(work.instrument(span)))
     }
 
-    /// Refuses a prompt; who has to log in first learns nothing but that.
+    /// Refuses a prompt. A user who has to log in first learns nothing else.
     fn refuse_prompt(&self, request: IncomingRequest, fault: Fault) -> Option<BoxFuture> {
-        if self.0.parts.strict_login().is_none() {
+        if !self.0.agent.strict_login {
             return refuse(request, fault);
         }
         let state = Arc::clone(&self.0);
@@ -256,29 +239,29 @@ impl Connection {
         }))
     }
 
-    /// R118. What cannot be read or is not known is ignored: nobody waits for
-    /// an answer.
+    /// R118. A notification that cannot be read or names no session is ignored: it has
+    /// no answer.
     fn cancel(&self, notification: &IncomingNotification<'_>) {
         let Ok(params) = notification.decode::<CancelNotification>() else {
             return;
         };
-        if let Some(session) = self.0.registry.get(params.session_id.as_str()) {
+        if let Some(session) = self.0.live_sessions.get(params.session_id.as_str()) {
             session.cancel();
         }
     }
 }
 
-impl State {
-    /// What the client can do, once it has said so.
-    pub(crate) fn initialized(&self, method: &str) -> Result<&Arc<ClientFeatures>, Fault> {
+impl ConnectionState {
+    /// The abilities of the client, once it is initialized.
+    pub(super) fn initialized(&self, method: &str) -> Result<&Arc<ClientFeatures>, Fault> {
         self.client
             .get()
             .ok_or_else(|| fault::invalid_request(method, "initialize comes first"))
     }
 
     /// Finds a live session.
-    pub(crate) fn live(&self, method: &str, id: &SessionId) -> Result<Arc<Session>, Fault> {
-        match self.registry.get(id.as_str()) {
+    pub(super) fn live(&self, method: &str, id: &SessionId) -> Result<Arc<Session>, Fault> {
+        match self.live_sessions.get(id.as_str()) {
             Some(session) => Ok(session),
             None => {
                 host_id(method, id)?;
@@ -288,20 +271,15 @@ impl State {
             }
         }
     }
-
-    /// Takes note that somebody is logged in, or nobody is any more.
-    pub(crate) fn set_logged_in(&self, is_logged_in: bool) {
-        self.is_logged_in.store(is_logged_in, Ordering::Release);
-    }
 }
 
 /// A session id as the host reads it.
-pub(crate) fn host_id(method: &str, id: &SessionId) -> Result<acp_host::SessionId, Fault> {
+pub(super) fn host_id(method: &str, id: &SessionId) -> Result<acp_host::SessionId, Fault> {
     acp_host::SessionId::new(id.as_str())
         .map_err(|error| fault::invalid_params(method, &format!("sessionId: {error}")))
 }
 
-/// Parameters that may be left out.
+/// Parameters that may be absent.
 fn optional<R: Request>(request: &IncomingRequest, none: fn() -> R) -> Result<R, Fault> {
     let params = request.raw_params();
     if params.is_none_or(|params| params.get() == "null") {

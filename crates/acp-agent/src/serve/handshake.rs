@@ -25,7 +25,7 @@ const VERSION: u16 = 1;
 /// # Errors
 ///
 /// -32602 with a hint: some clients send the version as a text or a date.
-pub(crate) fn request(request: &IncomingRequest) -> Result<InitializeRequest, Fault> {
+pub(super) fn request(request: &IncomingRequest) -> Result<InitializeRequest, Fault> {
     let is_empty = request
         .raw_params()
         .is_none_or(|params| params.get() == "null");
@@ -41,7 +41,7 @@ pub(crate) fn request(request: &IncomingRequest) -> Result<InitializeRequest, Fa
 }
 
 /// What the client can do: what it did not name, it cannot (R036).
-pub(crate) fn client_features(request: &InitializeRequest) -> ClientFeatures {
+pub(super) fn client_features(request: &InitializeRequest) -> ClientFeatures {
     let capabilities = &request.client_capabilities;
     let session = capabilities.session.as_ref();
     let elicitation = capabilities.elicitation.as_ref();
@@ -66,24 +66,24 @@ pub(crate) fn client_features(request: &InitializeRequest) -> ClientFeatures {
 }
 
 /// What the agent can do: exactly what was registered with its builder.
-pub(crate) fn response(parts: &Registration, client: &ClientFeatures) -> InitializeResponse {
+pub(super) fn response(agent: &Registration, client: &ClientFeatures) -> InitializeResponse {
     let mut sessions = SessionCapabilities::new();
-    sessions.additional_directories = parts
+    sessions.additional_directories = agent
         .setup
         .additional_directories
         .then(SessionAdditionalDirectoriesCapabilities::new);
-    let serves = |method| parts.serves(method);
+    let serves = |method| agent.serves(method);
     sessions.close = serves(AgentMethod::SessionClose).then(SessionCloseCapabilities::new);
     sessions.resume = serves(AgentMethod::SessionResume).then(SessionResumeCapabilities::new);
     sessions.list = serves(AgentMethod::SessionList).then(SessionListCapabilities::new);
     sessions.delete = serves(AgentMethod::SessionDelete).then(SessionDeleteCapabilities::new);
     let prompt = PromptCapabilities::new()
-        .with_image(parts.prompt.image)
-        .with_audio(parts.prompt.audio)
-        .with_embedded_context(parts.prompt.resource);
+        .with_image(agent.prompt.image)
+        .with_audio(agent.prompt.audio)
+        .with_embedded_context(agent.prompt.resource);
     let mcp = McpCapabilities::new()
-        .with_http(parts.setup.mcp.http)
-        .with_sse(parts.setup.mcp.sse);
+        .with_http(agent.setup.mcp.http)
+        .with_sse(agent.setup.mcp.sse);
     let mut auth = AgentAuthCapabilities::new();
     auth.logout = serves(AgentMethod::Logout).then(LogoutCapabilities::new);
     let mut capabilities = AgentCapabilities::new()
@@ -94,8 +94,8 @@ pub(crate) fn response(parts: &Registration, client: &ClientFeatures) -> Initial
     capabilities.auth = auth;
     let mut response = InitializeResponse::new(VERSION)
         .with_agent_capabilities(capabilities)
-        .with_agent_info(parts.info.clone());
-    if let Some(login) = &parts.login {
+        .with_agent_info(agent.info.clone());
+    if let Some(login) = &agent.login {
         response.auth_methods = login::methods(&login.methods, client.terminal_login);
     }
     response

@@ -1,6 +1,5 @@
 //! The sessions that are live on a connection.
 
-use parking_lot::Mutex;
 use std::{
     collections::{HashMap, hash_map::Entry},
     path::PathBuf,
@@ -9,6 +8,7 @@ use std::{
 
 use acp_protocol::{rpc::Fault, v1::SessionId};
 use foldhash::fast::RandomState;
+use parking_lot::Mutex;
 
 use crate::{
     fault::{self, ErrorData},
@@ -18,7 +18,7 @@ use crate::{
 /// Session ids and what they stand for. A request finds its session here or
 /// nowhere.
 #[derive(Default)]
-pub(crate) struct LiveSessions(Mutex<Live>);
+pub(super) struct LiveSessions(Mutex<Live>);
 
 #[derive(Default)]
 struct Live {
@@ -35,14 +35,14 @@ enum RegistryEntry {
 }
 
 /// An id that nobody else may take up or delete, until this is dropped.
-pub(crate) struct Reservation<'a> {
-    registry: &'a LiveSessions,
+pub(super) struct Reservation<'a> {
+    sessions: &'a LiveSessions,
     id: SessionId,
 }
 
 /// Why a session was not registered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RegisterError {
+pub(super) enum RegisterError {
     /// So many are live already.
     TooMany { max: usize },
     /// One with this id is live; it is left alone (G-4).
@@ -54,27 +54,21 @@ pub(crate) enum RegisterError {
 }
 
 impl LiveSessions {
-    /// Registers a session, unless there are `max`, or one has its id.
-    pub(crate) fn insert(&self, session: &Arc<Session>, max: usize) -> Result<(), RegisterError> {
-        let place = RegistryEntry::Live(Arc::clone(session));
-        self.0.lock().put(&session.core.id, place, max)
-    }
-
-    /// Keeps an id for whoever takes it up or deletes it.
-    pub(crate) fn reserve(
+    /// Reserves an id for a request that opens or deletes its session.
+    pub(super) fn reserve(
         &self,
         id: &SessionId,
         max: usize,
     ) -> Result<Reservation<'_>, RegisterError> {
-        self.0.lock().put(id, RegistryEntry::Reserved, max)?;
+        self.0.lock().reserve(id, max)?;
         Ok(Reservation {
-            registry: self,
+            sessions: self,
             id: id.clone(),
         })
     }
 
     /// Whether one more would be refused. Only a hint: inserting decides.
-    pub(crate) fn check_room(&self, max: usize) -> Result<(), RegisterError> {
+    pub(super) fn check_room(&self, max: usize) -> Result<(), RegisterError> {
         if self.0.lock().sessions.len() >= max {
             Err(RegisterError::TooMany { max })
         } else {
@@ -83,25 +77,24 @@ impl LiveSessions {
     }
 
     /// Finds a session.
-    pub(crate) fn get(&self, id: &str) -> Option<Arc<Session>> {
+    pub(super) fn get(&self, id: &str) -> Option<Arc<Session>> {
         match self.0.lock().sessions.get(id)? {
             RegistryEntry::Live(session) => Some(Arc::clone(session)),
             RegistryEntry::Reserved => None,
         }
     }
 
-    /// The folders of the live sessions, which nobody knows better.
-    pub(crate) fn folders(&self) -> HashMap<SessionId, PathBuf> {
+    /// The folders of the live sessions.
+    pub(super) fn folders(&self) -> HashMap<SessionId, PathBuf> {
         let live = self.0.lock();
-        let sessions = live.sessions.iter().filter_map(|(id, place)| match place {
-            RegistryEntry::Live(session) => Some((id.clone(), session.cwd.clone())),
-            RegistryEntry::Reserved => None,
-        });
-        sessions.collect()
+        let sessions = live.live();
+        sessions
+            .map(|session| (session.core.id.clone(), session.cwd.clone()))
+            .collect()
     }
 
     /// Forgets a session. False when it was forgotten before.
-    pub(crate) fn remove(&self, session: &Arc<Session>) -> bool {
+    pub(super) fn remove(&self, session: &Arc<Session>) -> bool {
         let mut live = self.0.lock();
         let place = live.sessions.get(session.core.id.as_str());
         let is_there =
@@ -113,24 +106,22 @@ impl LiveSessions {
     }
 
     /// Lets nothing in any more, and gives what is live.
-    pub(crate) fn close(&self) -> Vec<Arc<Session>> {
+    pub(super) fn close(&self) -> Vec<Arc<Session>> {
         let mut live = self.0.lock();
         live.is_closed = true;
-        let sessions = live.sessions.values().filter_map(|place| match place {
-            RegistryEntry::Live(session) => Some(Arc::clone(session)),
-            RegistryEntry::Reserved => None,
-        });
-        sessions.collect()
+        live.live().cloned().collect()
     }
 }
 
 impl Live {
-    fn put(
-        &mut self,
-        id: &SessionId,
-        place: RegistryEntry,
-        max: usize,
-    ) -> Result<(), RegisterError> {
+    fn live(&self) -> impl Iterator<Item = &Arc<Session>> {
+        self.sessions.values().filter_map(|entry| match entry {
+            RegistryEntry::Live(session) => Some(session),
+            RegistryEntry::Reserved => None,
+        })
+    }
+
+    fn reserve(&mut self, id: &SessionId, max: usize) -> Result<(), RegisterError> {
         if self.is_closed {
             return Err(RegisterError::Closed);
         }
@@ -142,7 +133,7 @@ impl Live {
             }),
             Entry::Vacant(_) if is_full => Err(RegisterError::TooMany { max }),
             Entry::Vacant(vacant) => {
-                vacant.insert(place);
+                vacant.insert(RegistryEntry::Reserved);
                 Ok(())
             }
         }
@@ -151,23 +142,25 @@ impl Live {
 
 impl Reservation<'_> {
     /// Registers a session under the id that was kept for it.
-    pub(crate) fn fill(self, session: &Arc<Session>) -> Result<(), RegisterError> {
-        // Dropped before `self`, whose end takes the lock again.
-        let mut live = self.registry.0.lock();
-        if live.is_closed {
-            drop(live);
-            return Err(RegisterError::Closed);
-        }
-        live.sessions
-            .insert(self.id.clone(), RegistryEntry::Live(Arc::clone(session)));
+    pub(super) fn fill(self, session: &Arc<Session>) -> Result<(), RegisterError> {
+        let mut live = self.sessions.0.lock();
+        let filled = match live.is_closed {
+            true => Err(RegisterError::Closed),
+            false => {
+                let session = RegistryEntry::Live(Arc::clone(session));
+                live.sessions.insert(self.id.clone(), session);
+                Ok(())
+            }
+        };
+        // Before the end of `self`, which locks again.
         drop(live);
-        Ok(())
+        filled
     }
 }
 
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
-        let mut live = self.registry.0.lock();
+        let mut live = self.sessions.0.lock();
         if let Some(RegistryEntry::Reserved) = live.sessions.get(self.id.as_str()) {
             live.sessions.remove(self.id.as_str());
         }
@@ -175,7 +168,7 @@ impl Drop for Reservation<'_> {
 }
 
 impl RegisterError {
-    pub(crate) fn into_fault(self, method: &str) -> Fault {
+    pub(super) fn into_fault(self, method: &str) -> Fault {
         match self {
             Self::TooMany { max } => fault::internal(method, "too many sessions are live")
                 .with_data(&ErrorData::new("too_many_live_sessions").max(max)),

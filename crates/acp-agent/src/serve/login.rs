@@ -13,25 +13,25 @@ use acp_protocol::{
 use crate::{
     fault,
     host_call::{HostCall, HostPanicked, call_host},
-    serve::connection::{Served, State},
+    serve::connection::{ConnectionState, Served},
 };
 
-impl State {
+impl ConnectionState {
     /// Whether prompts, lists and deletions may be served: if the agent is strict
     /// about logins, somebody has to be logged in.
     ///
     /// # Errors
     ///
     /// As [`authorize`](Self::authorize).
-    pub(crate) async fn authorize_strictly(&self, method: &str) -> Result<(), Fault> {
-        match self.parts.strict_login() {
-            Some(_) => self.authorize(method).await,
-            None => Ok(()),
+    pub(super) async fn authorize_strictly(&self, method: &str) -> Result<(), Fault> {
+        match self.agent.strict_login {
+            true => self.authorize(method).await,
+            false => Ok(()),
         }
     }
 
     /// The same, until the request is cancelled.
-    pub(crate) async fn admit(&self, method: &str, context: &Context) -> Result<(), Fault> {
+    pub(super) async fn admit(&self, method: &str, context: &Context) -> Result<(), Fault> {
         let authorized = context
             .run_until_cancelled(self.authorize_strictly(method))
             .await;
@@ -44,8 +44,8 @@ impl State {
     /// # Errors
     ///
     /// -32000; the client is to log in and try again.
-    pub(crate) async fn authorize(&self, method: &str) -> Result<(), Fault> {
-        let Some(login) = &self.parts.login else {
+    pub(super) async fn authorize(&self, method: &str) -> Result<(), Fault> {
+        let Some(login) = &self.agent.login else {
             return Ok(());
         };
         if self.is_logged_in.load(Ordering::Acquire) {
@@ -58,14 +58,14 @@ impl State {
         }
     }
 
-    pub(crate) async fn authenticate(
+    pub(super) async fn authenticate(
         self: Arc<Self>,
         params: Result<AuthenticateRequest, Fault>,
         context: Context,
     ) -> Served<AuthenticateResponse> {
         let method = AuthenticateRequest::METHOD;
         let id = params?.method_id;
-        let Some(login) = &self.parts.login else {
+        let Some(login) = &self.agent.login else {
             return Err(Fault::method_not_found(method));
         };
         let refuse = |text| Err(fault::invalid_params(method, text));
@@ -79,23 +79,23 @@ impl State {
         }
         let call = call_host(|| login.authenticator.authenticate(id.as_str()));
         self.in_turn(method, call, &context).await?;
-        self.set_logged_in(true);
+        self.is_logged_in.store(true, Ordering::Release);
         Ok((AuthenticateResponse::new(), None))
     }
 
-    pub(crate) async fn logout(
+    pub(super) async fn logout(
         self: Arc<Self>,
         params: Result<LogoutRequest, Fault>,
         context: Context,
     ) -> Served<LogoutResponse> {
         let method = LogoutRequest::METHOD;
         params?;
-        let Some(handler) = &self.parts.logout else {
+        let Some(handler) = &self.agent.logout else {
             return Err(Fault::method_not_found(method));
         };
         let call = call_host(|| handler.logout());
         self.in_turn(method, call, &context).await?;
-        self.set_logged_in(false);
+        self.is_logged_in.store(false, Ordering::Release);
         Ok((LogoutResponse::new(), None))
     }
 
@@ -117,7 +117,7 @@ impl State {
 }
 
 /// The ways to log in that a client can go (R047).
-pub(crate) fn methods(methods: &[AuthMethod], has_terminal: bool) -> Vec<v1::AuthMethod> {
+pub(super) fn methods(methods: &[AuthMethod], has_terminal: bool) -> Vec<v1::AuthMethod> {
     let methods = methods.iter().filter_map(|method| match &method.kind {
         AuthKind::Terminal { .. } if !has_terminal => None,
         AuthKind::Terminal { args, env } => {

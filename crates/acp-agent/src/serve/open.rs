@@ -1,9 +1,12 @@
 //! Sessions begun, resumed and loaded.
 
-use std::{path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
 use acp_connection::{Context, Peer};
-use acp_host::{ClientFeatures, Setup, dynamic::DynLiveSession};
+use acp_host::{
+    Setup,
+    dynamic::{DynLiveSession, DynReplay},
+};
 use acp_protocol::{
     Request,
     rpc::Fault,
@@ -14,131 +17,199 @@ use acp_protocol::{
     },
 };
 
+use super::{
+    connection::{ConnectionState, Served, host_id},
+    live_sessions::{RegisterError, Reservation},
+};
 use crate::{
     fault,
     host_call::call_host,
-    serve::connection::{Served, State, host_id},
-    serve::live_sessions::{RegisterError, Reservation},
-    session::replay,
-    session::{Frame, Session},
+    session::{Session, SessionParts, replay},
     turn::client_view::ClientView,
     wire,
 };
 
 /// The options of a session as its client first sees them.
-type Options = (Option<Vec<SessionConfigOption>>, Option<SessionModeState>);
+type FirstOptions = (Option<Vec<SessionConfigOption>>, Option<SessionModeState>);
 
-impl State {
-    pub(crate) async fn new_session(
+/// A session of the host, with its journal if it is loaded.
+type HostSession = (Arc<dyn DynLiveSession>, Option<Box<dyn DynReplay>>);
+
+impl ConnectionState {
+    pub(super) async fn new_session(
         self: Arc<Self>,
         params: Result<NewSessionRequest, Fault>,
         context: Context,
     ) -> Served<NewSessionResponse> {
-        let method = NewSessionRequest::METHOD;
-        let served = context.run_until_cancelled(async {
-            let (opening, setup) = self.prepare(method, params).await?;
-            let made = call_host(|| self.parts.host.new_session(setup)).await;
-            let made = fault::called(method, made)?;
-            let opened = opening.frame(made, context.peer(), true)?.register()?;
-            let (config_options, modes) = opened.attach().await?;
-            let mut response = NewSessionResponse::new(&opened.session.core.id);
-            (response.config_options, response.modes) = (config_options, modes);
-            Ok((response, Some(opened.keep())))
+        let params = params.map(|params| OpenRequest {
+            session: None,
+            cwd: params.cwd,
+            directories: params.additional_directories,
+            servers: params.mcp_servers,
         });
-        served.await.unwrap_or_else(|| Err(Fault::cancelled()))
+        let (session, options) = self.open(OpenMethod::New, params, context).await?;
+        let mut response = NewSessionResponse::new(&session.core.id);
+        (response.config_options, response.modes) = options;
+        Ok((response, Some(session)))
     }
 
-    pub(crate) async fn resume_session(
+    pub(super) async fn resume_session(
         self: Arc<Self>,
         params: Result<ResumeSessionRequest, Fault>,
         context: Context,
     ) -> Served<ResumeSessionResponse> {
-        let method = ResumeSessionRequest::METHOD;
-        let Some(resumer) = &self.parts.resumer else {
-            return Err(Fault::method_not_found(method));
-        };
-        let served = context.run_until_cancelled(async {
-            let (opening, setup) = self.prepare(method, params).await?;
-            let id = opening.host_id()?;
-            let made = call_host(|| resumer.resume_session(id, setup)).await;
-            let made = fault::called(method, made)?;
-            let opened = opening.frame(made, context.peer(), true)?.register()?;
-            let (config_options, modes) = opened.attach().await?;
-            let mut response = ResumeSessionResponse::new();
-            (response.config_options, response.modes) = (config_options, modes);
-            Ok((response, Some(opened.keep())))
+        let params = params.map(|params| OpenRequest {
+            session: Some(params.session_id),
+            cwd: params.cwd,
+            directories: params.additional_directories,
+            servers: params.mcp_servers,
         });
-        served.await.unwrap_or_else(|| Err(Fault::cancelled()))
+        let (session, options) = self.open(OpenMethod::Resume, params, context).await?;
+        let mut response = ResumeSessionResponse::new();
+        (response.config_options, response.modes) = options;
+        Ok((response, Some(session)))
     }
 
-    pub(crate) async fn load_session(
+    pub(super) async fn load_session(
         self: Arc<Self>,
         params: Result<LoadSessionRequest, Fault>,
         context: Context,
     ) -> Served<LoadSessionResponse> {
-        let method = LoadSessionRequest::METHOD;
-        let Some(loader) = &self.parts.loader else {
-            return Err(Fault::method_not_found(method));
-        };
-        let served = context.run_until_cancelled(async {
-            let (opening, setup) = self.prepare(method, params).await?;
-            let id = opening.host_id()?;
-            let loaded = call_host(|| loader.load_session(id, setup)).await;
-            let loaded = fault::called(method, loaded)?;
-            // The client knows the session: what concerns it need not wait.
-            let opened = opening.frame(loaded.session, context.peer(), false)?;
-            replay::send(&opened.session.core, method, loaded.journal).await?;
-            let opened = opened.register()?;
-            let (config_options, modes) = opened.attach().await?;
-            let mut response = LoadSessionResponse::new();
-            (response.config_options, response.modes) = (config_options, modes);
-            Ok((response, Some(opened.keep())))
+        let params = params.map(|params| OpenRequest {
+            session: Some(params.session_id),
+            cwd: params.cwd,
+            directories: params.additional_directories,
+            servers: params.mcp_servers,
         });
-        served.await.unwrap_or_else(|| Err(Fault::cancelled()))
+        let (session, options) = self.open(OpenMethod::Load, params, context).await?;
+        let mut response = LoadSessionResponse::new();
+        (response.config_options, response.modes) = options;
+        Ok((response, Some(session)))
     }
 
-    /// Checks who asks, and for what, in the order in which a client is told.
-    async fn prepare<R: Into<Asked>>(
+    async fn open(
         &self,
-        method: &'static str,
-        params: Result<R, Fault>,
-    ) -> Result<(Opening<'_>, Setup), Fault> {
+        method: OpenMethod,
+        params: Result<OpenRequest, Fault>,
+        context: Context,
+    ) -> Result<(Arc<Session>, FirstOptions), Fault> {
+        let opening = self.open_for(method, params, context.peer());
+        let opened = context.run_until_cancelled(opening).await;
+        opened.unwrap_or_else(|| Err(Fault::cancelled()))
+    }
+
+    async fn open_for(
+        &self,
+        open: OpenMethod,
+        params: Result<OpenRequest, Fault>,
+        peer: &Peer,
+    ) -> Result<(Arc<Session>, FirstOptions), Fault> {
+        let method = open.name();
+        // In the order in which a client learns of its mistakes.
         self.authorize(method).await?;
-        let asked: Asked = params?.into();
-        let max = self.parts.limits.live_sessions;
-        let refused = |refused: RegisterError| refused.into_fault(method);
-        let place = match &asked.session {
+        let params = params?;
+        let max = self.agent.limits.live_sessions;
+        let refused = |error: RegisterError| error.into_fault(method);
+        let (id, reservation) = match &params.session {
             Some(id) => {
-                host_id(method, id)?;
-                Some(self.registry.reserve(id, max).map_err(refused)?)
+                let host_id = host_id(method, id)?;
+                let reservation = self.live_sessions.reserve(id, max).map_err(refused)?;
+                (Some(host_id), Some(reservation))
             }
             None => {
-                self.registry.check_room(max).map_err(refused)?;
-                None
+                self.live_sessions.check_room(max).map_err(refused)?;
+                (None, None)
             }
         };
-        let client = self.initialized(method)?;
-        let setup = self.parts.setup.check(
+        let client = Arc::clone(self.initialized(method)?);
+        let setup = self.agent.setup.check(
             method,
-            &asked.cwd,
-            &asked.directories,
-            asked.servers,
-            (**client).clone(),
+            &params.cwd,
+            &params.directories,
+            params.servers,
+            (*client).clone(),
         )?;
-        let opening = Opening {
+        let cwd = setup.cwd.clone();
+        let (live, journal) = self.open_at_host(open, id, setup).await?;
+        // The client of a loaded session knows it: events of it need not wait.
+        let hold = journal.is_none();
+        let parts = SessionParts {
+            peer,
+            cwd,
+            limits: Arc::clone(&self.agent.limits),
+            has_event_ids: self.agent.has_event_ids,
+            view: ClientView::new(Arc::clone(&client), self.agent.compact_command, hold),
+            client,
+        };
+        let mut opened = OpenedSession {
             state: self,
             method,
-            client: Arc::clone(client),
-            cwd: setup.cwd.clone(),
-            asked: asked.session,
-            place,
+            reservation,
+            session: Session::new(live, parts),
+            is_registered: false,
+            is_kept: false,
         };
-        Ok((opening, setup))
+        if params
+            .session
+            .is_some_and(|asked| asked != opened.session.core.id)
+        {
+            return Err(fault::internal(method, "the agent took up another session"));
+        }
+        if let Some(journal) = journal {
+            replay::send(&opened.session.core, method, journal).await?;
+        }
+        opened.register()?;
+        let options = opened.attach().await?;
+        opened.is_kept = true;
+        Ok((Arc::clone(&opened.session), options))
+    }
+
+    async fn open_at_host(
+        &self,
+        open: OpenMethod,
+        id: Option<acp_host::SessionId>,
+        setup: Setup,
+    ) -> Result<HostSession, Fault> {
+        let (agent, method) = (&self.agent, open.name());
+        match (open, id, &agent.resumer, &agent.loader) {
+            (OpenMethod::New, ..) => {
+                let session = call_host(|| agent.host.new_session(setup)).await;
+                Ok((fault::called(method, session)?, None))
+            }
+            (OpenMethod::Resume, Some(id), Some(resumer), _) => {
+                let session = call_host(|| resumer.resume_session(id, setup)).await;
+                Ok((fault::called(method, session)?, None))
+            }
+            (OpenMethod::Load, Some(id), _, Some(loader)) => {
+                let loaded = call_host(|| loader.load_session(id, setup)).await;
+                let loaded = fault::called(method, loaded)?;
+                Ok((loaded.session, Some(loaded.journal)))
+            }
+            _ => Err(Fault::method_not_found(method)),
+        }
     }
 }
 
-/// What the three requests have in common.
-struct Asked {
+/// The three ways to open a session.
+#[derive(Clone, Copy)]
+enum OpenMethod {
+    New,
+    Resume,
+    Load,
+}
+
+impl OpenMethod {
+    fn name(self) -> &'static str {
+        match self {
+            Self::New => NewSessionRequest::METHOD,
+            Self::Resume => ResumeSessionRequest::METHOD,
+            Self::Load => LoadSessionRequest::METHOD,
+        }
+    }
+}
+
+/// The members that their requests share.
+struct OpenRequest {
     /// The session to take up; none for a new one.
     session: Option<SessionId>,
     cwd: String,
@@ -146,131 +217,36 @@ struct Asked {
     servers: Vec<McpServer>,
 }
 
-impl From<NewSessionRequest> for Asked {
-    fn from(request: NewSessionRequest) -> Self {
-        Self {
-            session: None,
-            cwd: request.cwd,
-            directories: request.additional_directories,
-            servers: request.mcp_servers,
-        }
-    }
-}
-
-impl From<ResumeSessionRequest> for Asked {
-    fn from(request: ResumeSessionRequest) -> Self {
-        Self {
-            session: Some(request.session_id),
-            cwd: request.cwd,
-            directories: request.additional_directories,
-            servers: request.mcp_servers,
-        }
-    }
-}
-
-impl From<LoadSessionRequest> for Asked {
-    fn from(request: LoadSessionRequest) -> Self {
-        Self {
-            session: Some(request.session_id),
-            cwd: request.cwd,
-            directories: request.additional_directories,
-            servers: request.mcp_servers,
-        }
-    }
-}
-
-/// A session that the host is about to make.
-struct Opening<'a> {
-    state: &'a State,
-    method: &'static str,
-    client: Arc<ClientFeatures>,
-    cwd: PathBuf,
-    asked: Option<SessionId>,
-    /// The id is kept for it, if it is known.
-    place: Option<Reservation<'a>>,
-}
-
-impl<'a> Opening<'a> {
-    /// The id of the session that is taken up.
-    fn host_id(&self) -> Result<acp_host::SessionId, Fault> {
-        match &self.asked {
-            Some(id) => host_id(self.method, id),
-            None => Err(Fault::internal()),
-        }
-    }
-
-    /// Takes over what the host made. With `hold`, what is told waits until the
-    /// client knows the session.
-    ///
-    /// # Errors
-    ///
-    /// A host that returns another session than was asked for is wrong.
-    fn frame(
-        self,
-        made: Arc<dyn DynLiveSession>,
-        peer: &Peer,
-        hold: bool,
-    ) -> Result<Opened<'a>, Fault> {
-        let parts = &self.state.parts;
-        let view = ClientView::new(Arc::clone(&self.client), parts.compact_command, hold);
-        let frame = Frame {
-            peer,
-            client: self.client,
-            cwd: self.cwd,
-            limits: Arc::clone(&parts.limits),
-            has_event_ids: parts.has_event_ids,
-            view,
-        };
-        let opened = Opened {
-            state: self.state,
-            method: self.method,
-            place: self.place,
-            session: Session::new(made, frame),
-            is_registered: false,
-            is_kept: false,
-        };
-        match self.asked {
-            Some(asked) if asked != opened.session.core.id => Err(fault::internal(
-                opened.method,
-                "the agent took up another session",
-            )),
-            _ => Ok(opened),
-        }
-    }
-}
-
-/// A session that the host made. Unless it is kept it is shut down, and nobody
+/// A session that the host has made. Unless it is kept it is shut down, and nothing
 /// waits for that.
-struct Opened<'a> {
-    state: &'a State,
+struct OpenedSession<'a> {
+    state: &'a ConnectionState,
     method: &'static str,
-    place: Option<Reservation<'a>>,
+    reservation: Option<Reservation<'a>>,
     session: Arc<Session>,
     is_registered: bool,
     is_kept: bool,
 }
 
-impl Opened<'_> {
-    /// Registers the session, in the place that was kept for it.
-    fn register(mut self) -> Result<Self, Fault> {
-        let registered = match self.place.take() {
-            Some(place) => place.fill(&self.session),
-            None => {
-                let max = self.state.parts.limits.live_sessions;
-                self.state.registry.insert(&self.session, max)
-            }
+impl OpenedSession<'_> {
+    fn register(&mut self) -> Result<(), Fault> {
+        let max = self.state.agent.limits.live_sessions;
+        let reservation = match self.reservation.take() {
+            Some(reservation) => Ok(reservation),
+            None => self.state.live_sessions.reserve(&self.session.core.id, max),
         };
-        registered.map_err(|refused| refused.into_fault(self.method))?;
+        let registered = reservation.and_then(|reservation| reservation.fill(&self.session));
+        registered.map_err(|error| error.into_fault(self.method))?;
         self.is_registered = true;
-        Ok(self)
+        Ok(())
     }
 
-    /// Gives the host its way to the client, and asks for the options.
-    async fn attach(&self) -> Result<Options, Fault> {
+    /// Gives the host its link to the client, and asks for the options.
+    async fn attach(&self) -> Result<FirstOptions, Fault> {
         let attached = self.session.attach().await;
         attached.map_err(|error| fault::from_host(self.method, error))?;
         self.session.core.announce_commands();
-        let Some(catalog) = self.state.parts.config.catalog() else {
+        let Some(catalog) = self.state.agent.config.catalog() else {
             return Ok((None, None));
         };
         let id = self.session.live.id();
@@ -279,20 +255,15 @@ impl Opened<'_> {
         let shows_switches = self.session.core.client.boolean_options;
         Ok((Some(wire::config_options(options, shows_switches)), modes))
     }
-
-    fn keep(mut self) -> Arc<Session> {
-        self.is_kept = true;
-        Arc::clone(&self.session)
-    }
 }
 
-impl Drop for Opened<'_> {
+impl Drop for OpenedSession<'_> {
     fn drop(&mut self) {
         if self.is_kept {
             return;
         }
-        // Who closed the connection meanwhile has shut it down.
-        if !self.is_registered || self.state.registry.remove(&self.session) {
+        // A connection that closed meanwhile has shut it down.
+        if !self.is_registered || self.state.live_sessions.remove(&self.session) {
             self.session.shut_down_soon();
         }
     }

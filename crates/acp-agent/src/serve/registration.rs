@@ -1,4 +1,4 @@
-//! What an agent is made of.
+//! The host and its policies, as they were registered with the builder.
 
 use std::sync::Arc;
 
@@ -14,68 +14,59 @@ use acp_protocol::{
     v1::{Implementation, methods::AgentMethod},
 };
 
-use crate::{limits::AgentLimits, serve::list::cursor::CursorKey, serve::setup::SetupPolicy};
+use super::{list::cursor::CursorKey, setup::SetupPolicy};
+use crate::limits::AgentLimits;
 
-/// What an agent is made of, shared by its connections.
-pub(crate) struct Registration {
-    pub(crate) host: Box<dyn DynSessionHost>,
-    pub(crate) resumer: Option<Box<dyn DynSessionResumer>>,
-    pub(crate) loader: Option<Box<dyn DynSessionLoader>>,
-    pub(crate) catalog: Option<Catalog>,
-    pub(crate) deleter: Option<Box<dyn DynSessionDeleter>>,
-    pub(crate) config: Config,
-    pub(crate) login: Option<Login>,
-    pub(crate) logout: Option<Box<dyn DynLogoutHandler>>,
-    pub(crate) info: Implementation,
-    pub(crate) setup: SetupPolicy,
-    pub(crate) prompt: PromptContent,
-    pub(crate) compact_command: bool,
-    pub(crate) limits: Arc<AgentLimits>,
-    pub(crate) connection_limits: Limits,
-    pub(crate) has_event_ids: bool,
+/// An agent, shared by its connections.
+pub(super) struct Registration {
+    pub(super) host: Box<dyn DynSessionHost>,
+    pub(super) resumer: Option<Box<dyn DynSessionResumer>>,
+    pub(super) loader: Option<Box<dyn DynSessionLoader>>,
+    pub(super) catalog: Option<Box<dyn DynSessionCatalog>>,
+    /// Signs the cursors of the lists.
+    pub(super) cursor_key: CursorKey,
+    pub(super) deleter: Option<Box<dyn DynSessionDeleter>>,
+    pub(super) config: ConfigAccess,
+    pub(super) login: Option<LoginMethods>,
+    /// Prompts, lists and deletions wait for a login, too.
+    pub(super) strict_login: bool,
+    pub(super) logout: Option<Box<dyn DynLogoutHandler>>,
+    pub(super) info: Implementation,
+    pub(super) setup: SetupPolicy,
+    pub(super) prompt: PromptContent,
+    pub(super) compact_command: bool,
+    pub(super) limits: Arc<AgentLimits>,
+    pub(super) connection_limits: Limits,
+    /// Updates carry the ids of their events.
+    pub(super) has_event_ids: bool,
 }
 
-/// Who knows the sessions there are, and how its list is cut into pages.
-pub(crate) struct Catalog {
-    pub(crate) sessions: Box<dyn DynSessionCatalog>,
-    pub(crate) key: CursorKey,
-}
-
-/// What can be set in sessions.
-pub(crate) enum Config {
-    Nothing,
-    /// It is shown, and the client cannot set it.
-    ClientView(Box<dyn DynConfigCatalog>),
+/// Options of sessions, and whether clients may set them.
+pub(super) enum ConfigAccess {
+    None,
+    ReadOnly(Box<dyn DynConfigCatalog>),
     Settable(Box<dyn DynConfigController>),
 }
 
-/// How users log in.
-pub(crate) struct Login {
-    pub(crate) authenticator: Box<dyn DynAuthenticator>,
-    pub(crate) methods: Vec<AuthMethod>,
-    /// Prompts, lists and deletions wait for it too.
-    pub(crate) is_strict: bool,
+/// The ways to log in.
+pub(super) struct LoginMethods {
+    pub(super) authenticator: Box<dyn DynAuthenticator>,
+    pub(super) methods: Vec<AuthMethod>,
 }
 
-impl Config {
-    /// Who knows the options.
-    pub(crate) fn catalog(&self) -> Option<&dyn DynConfigCatalog> {
+impl ConfigAccess {
+    pub(super) fn catalog(&self) -> Option<&dyn DynConfigCatalog> {
         match self {
-            Self::Nothing => None,
-            Self::ClientView(catalog) => Some(&**catalog),
+            Self::None => None,
+            Self::ReadOnly(catalog) => Some(&**catalog),
             Self::Settable(controller) => Some(&**controller),
         }
     }
 }
 
 impl Registration {
-    /// The login for which also prompts, lists and deletions wait.
-    pub(crate) fn strict_login(&self) -> Option<&Login> {
-        self.login.as_ref().filter(|login| login.is_strict)
-    }
-
-    /// Whether a method is served: what is not registered does not exist.
-    pub(crate) fn serves(&self, method: AgentMethod) -> bool {
+    /// Whether a method is served: a method that is not registered does not exist.
+    pub(super) fn serves(&self, method: AgentMethod) -> bool {
         match method {
             AgentMethod::Initialize
             | AgentMethod::SessionNew
@@ -87,7 +78,7 @@ impl Registration {
             AgentMethod::SessionList => self.catalog.is_some(),
             AgentMethod::SessionDelete => self.deleter.is_some(),
             AgentMethod::SessionSetMode | AgentMethod::SessionSetConfigOption => {
-                matches!(self.config, Config::Settable(_))
+                matches!(self.config, ConfigAccess::Settable(_))
             }
             AgentMethod::Authenticate => self.login.is_some(),
             AgentMethod::Logout => self.logout.is_some(),

@@ -12,9 +12,9 @@ use crate::fault;
 
 /// What the agent accepts in a set-up.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct SetupPolicy {
-    pub(crate) mcp: McpAcceptance,
-    pub(crate) additional_directories: bool,
+pub(super) struct SetupPolicy {
+    pub(super) mcp: McpAcceptance,
+    pub(super) additional_directories: bool,
 }
 
 impl SetupPolicy {
@@ -23,7 +23,7 @@ impl SetupPolicy {
     /// # Errors
     ///
     /// -32602 that names the rule; nothing is cleaned or left out in silence.
-    pub(crate) fn check(
+    pub(super) fn check(
         &self,
         method: &str,
         cwd: &str,

@@ -115,7 +115,7 @@ impl Drop for TurnsGuard<'_> {
 }
 
 /// What a session needs besides the host's part of it.
-pub(crate) struct Frame<'a> {
+pub(crate) struct SessionParts<'a> {
     pub(crate) peer: &'a Peer,
     pub(crate) client: Arc<ClientFeatures>,
     pub(crate) cwd: PathBuf,
@@ -125,24 +125,24 @@ pub(crate) struct Frame<'a> {
 }
 
 impl Session {
-    pub(crate) fn new(live: Arc<dyn DynLiveSession>, frame: Frame<'_>) -> Arc<Self> {
+    pub(crate) fn new(live: Arc<dyn DynLiveSession>, parts: SessionParts<'_>) -> Arc<Self> {
         let id = SessionId::from(live.id().to_shared());
         let core = SessionCore {
             update_head: UpdateHead::new(id.as_str()),
             id,
-            lane: frame.peer.open_lane(),
-            limits: frame.limits,
-            client: frame.client,
+            lane: parts.peer.open_lane(),
+            limits: parts.limits,
+            client: parts.client,
             runtime: Handle::current(),
-            has_event_ids: frame.has_event_ids,
+            has_event_ids: parts.has_event_ids,
             event_queue: OnceLock::new(),
             live: Arc::downgrade(&live),
-            turns: Mutex::new(SessionTurns::new(frame.view)),
+            turns: Mutex::new(SessionTurns::new(parts.view)),
         };
         Arc::new(Self {
             core: Arc::new(core),
             live,
-            cwd: frame.cwd,
+            cwd: parts.cwd,
             setting: tokio::sync::Mutex::default(),
             closing: OnceLock::new(),
             interrupting: AtomicBool::new(false),

@@ -6,9 +6,9 @@ use std::{
     task::{Context, Poll, ready},
 };
 
+use acp_connection::{Sending, Unsent};
 use acp_host::{EmitError, Origin};
 use acp_protocol::{rpc::SendError, v1::SessionUpdate};
-use acp_connection::{Sending, Unsent};
 
 use crate::{session::SessionCore, turn::session_turns::SessionTurns, wire::event_meta::EventMeta};
 

@@ -14,13 +14,13 @@ use crate::kit::{
     history::{Kept, StoredSession, unknown},
     session::facts::SessionFacts,
 };
-use crate::random_id::unique_name;
+use crate::random_id;
 
 impl<H: TurnHandler> SessionHost for Kit<H> {
     type Session = KitSession<H>;
 
     async fn new_session(&self, setup: Setup) -> Result<KitSession<H>, HostError> {
-        let id = SessionId::new(unique_name()).map_err(HostError::internal)?;
+        let id = SessionId::new(random_id::session_id()).map_err(HostError::internal)?;
         let facts = self.facts(id, setup);
         facts.create().await?;
         Ok(self.begin(facts))

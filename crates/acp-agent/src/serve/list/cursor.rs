@@ -3,17 +3,18 @@
 use std::path::Path;
 
 use acp_host::SessionId;
+use data_encoding::HEXLOWER;
 use hmac::{Hmac, Mac as _};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 /// The key with which an agent signs its cursors; another one each time.
-#[derive(Clone)]
-pub(crate) struct CursorKey([u8; 32]);
+#[derive(Clone, Default)]
+pub(in crate::serve) struct CursorKey([u8; 32]);
 
 /// Why a cursor is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CursorError {
+pub(super) enum CursorError {
     /// It does not look like one of ours.
     Malformed,
     /// This agent did not sign it, or not for this filter.
@@ -30,25 +31,25 @@ struct Payload {
 
 impl CursorKey {
     /// A key of random bytes. `None` if the system gives none.
-    pub(crate) fn random() -> Option<Self> {
+    pub(in crate::serve) fn random() -> Option<Self> {
         let mut key = [0; 32];
         getrandom::fill(&mut key).ok()?;
         Some(Self(key))
     }
 
     /// The cursor behind a session, for lists with this filter.
-    pub(crate) fn cursor(&self, after: &SessionId, cwd: Option<&Path>) -> String {
+    pub(super) fn cursor(&self, after: &SessionId, cwd: Option<&Path>) -> String {
         let payload = Payload {
             after: after.as_str().to_owned(),
         };
         // A text in a structure can always be written as JSON.
         let payload = serde_json::to_vec(&payload).unwrap_or_default();
         let mac = self.mac(&payload, cwd).finalize().into_bytes();
-        format!("{}.{}", hex(&payload), hex(&mac))
+        format!("{}.{}", HEXLOWER.encode(&payload), HEXLOWER.encode(&mac))
     }
 
     /// The session behind which a cursor goes on.
-    pub(crate) fn open(&self, cursor: &str, cwd: Option<&Path>) -> Result<SessionId, CursorError> {
+    pub(super) fn open(&self, cursor: &str, cwd: Option<&Path>) -> Result<SessionId, CursorError> {
         let (payload, mac) = cursor.split_once('.').ok_or(CursorError::Malformed)?;
         let payload = unhex(payload).ok_or(CursorError::Malformed)?;
         let mac = unhex(mac).ok_or(CursorError::Malformed)?;
@@ -75,7 +76,7 @@ impl CursorKey {
 }
 
 impl CursorError {
-    pub(crate) fn as_str(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Malformed => "cursor: malformed",
             Self::Tampered => "cursor: not made by this agent for this list; begin the list anew",
@@ -84,34 +85,11 @@ impl CursorError {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        // Writing to a `String` never fails.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
-}
-
 fn unhex(text: &str) -> Option<Vec<u8>> {
     // Longer than any cursor of ours: an id of 256 bytes, escaped.
     const MAX: usize = 8192;
-    let digits: Option<Vec<u8>> = text
-        .bytes()
-        .map(|byte| match byte {
-            b'0'..=b'9' => Some(byte - b'0'),
-            b'a'..=b'f' => Some(byte - b'a' + 10),
-            _ => None,
-        })
-        .collect();
-    let digits = digits.filter(|digits| digits.len() <= MAX && digits.len() % 2 == 0)?;
-    Some(
-        digits
-            .chunks_exact(2)
-            .map(|pair| pair[0] << 4 | pair[1])
-            .collect(),
-    )
+    let text = Some(text).filter(|text| text.len() <= MAX)?;
+    HEXLOWER.decode(text.as_bytes()).ok()
 }
 
 #[cfg(test)]
@@ -164,7 +142,7 @@ mod tests {
         check(".", CursorError::Tampered);
         let signed = |payload: &[u8]| {
             let mac = key.mac(payload, None).finalize().into_bytes();
-            format!("{}.{}", hex(payload), hex(&mac))
+            format!("{}.{}", HEXLOWER.encode(payload), HEXLOWER.encode(&mac))
         };
         check(&signed(b"{}"), CursorError::InvalidPayload);
         check(&signed(br#"{"after":""}"#), CursorError::InvalidPayload);

@@ -19,7 +19,7 @@ use acp_protocol::{
 use crate::{
     fault,
     host_call::call_host,
-    serve::connection::{Served, State},
+    serve::connection::{ConnectionState, Served},
     wire::path_text,
     wire::rfc3339,
 };
@@ -27,8 +27,8 @@ use crate::{
 /// The most sessions on a page. Pages are read by people, a screen at a time.
 const PAGE: usize = 100;
 
-impl State {
-    pub(crate) async fn list_sessions(
+impl ConnectionState {
+    pub(super) async fn list_sessions(
         self: Arc<Self>,
         params: Result<ListSessionsRequest, Fault>,
         context: Context,
@@ -36,28 +36,28 @@ impl State {
         let method = ListSessionsRequest::METHOD;
         self.admit(method, &context).await?;
         let params = params?;
-        let Some(catalog) = &self.parts.catalog else {
+        let Some(catalog) = &self.agent.catalog else {
             return Err(Fault::method_not_found(method));
         };
         let cwd = params.cwd.as_deref().map(check_directory).transpose();
         let cwd = cwd.map_err(|error| fault::invalid_params(method, &format!("cwd: {error}")))?;
         let after = params
             .cursor
-            .map(|cursor| catalog.key.open(&cursor, cwd.as_deref()))
+            .map(|cursor| self.agent.cursor_key.open(&cursor, cwd.as_deref()))
             .transpose()
             .map_err(|bad| fault::invalid_params(method, bad.as_str()))?;
 
         // One more than a page, so that the end is seen.
         let mut query = CatalogQuery::new(PAGE + 1);
         (query.after, query.cwd) = (after, cwd);
-        let call = call_host(|| catalog.sessions.list(query.clone()));
+        let call = call_host(|| catalog.list(query.clone()));
         let listed = context.run_until_cancelled(call).await;
         let entries = fault::called(method, listed.ok_or_else(Fault::cancelled)?)?;
-        let page = Page::cut(entries, &query, &self.registry.folders());
+        let page = Page::cut(entries, &query, &self.live_sessions.folders());
         let mut response = ListSessionsResponse::new(page.entries.into_iter().map(info));
         response.next_cursor = page
             .more_after
-            .map(|after| catalog.key.cursor(&after, query.cwd.as_deref()));
+            .map(|after| self.agent.cursor_key.cursor(&after, query.cwd.as_deref()));
         Ok((response, None))
     }
 }
