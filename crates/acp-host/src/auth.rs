@@ -1,12 +1,14 @@
 //! Logging in and out.
 
 use crate::{HostError, Secret};
+use derive_setters::Setters;
 
 /// Lets users log in; `authenticate`.
 ///
 /// Registered with its [methods](AuthMethod), it locks the making, loading and
 /// resuming of sessions until somebody is logged in; a strict agent locks
 /// prompts, lists and deletions as well.
+#[auto_impl::auto_impl(Arc)]
 pub trait Authenticator: Send + Sync + 'static {
     /// Logs in by a method that was advertised and that runs in the agent.
     ///
@@ -24,6 +26,7 @@ pub trait Authenticator: Send + Sync + 'static {
 }
 
 /// Logs users out; `logout`.
+#[auto_impl::auto_impl(Arc)]
 pub trait LogoutHandler: Send + Sync + 'static {
     /// Forgets who is logged in. Live sessions go on.
     ///
@@ -34,8 +37,9 @@ pub trait LogoutHandler: Send + Sync + 'static {
 }
 
 /// A way to log in.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_", into, strip_option)]
 pub struct AuthMethod {
     /// Names the way; unique among the agent's ways.
     pub id: String,
@@ -90,13 +94,6 @@ impl AuthMethod {
             kind,
             ..Self::new(id, name)
         }
-    }
-
-    /// Says what it does.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
     }
 
     /// Sets a variable for a login that runs in a terminal.

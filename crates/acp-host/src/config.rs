@@ -1,5 +1,6 @@
 //! What the user may set while a session runs: mode, model, and whatever else.
 
+use derive_setters::Setters;
 use serde::{Deserialize, Serialize};
 
 use crate::{HostError, SessionId};
@@ -8,6 +9,7 @@ use crate::{HostError, SessionId};
 ///
 /// Registered alone, it only shows; registered as a [`ConfigController`], the
 /// client may set it.
+#[auto_impl::auto_impl(Arc)]
 pub trait ConfigCatalog: Send + Sync + 'static {
     /// All options of a session, as they are now. Asked anew for each request.
     ///
@@ -21,6 +23,7 @@ pub trait ConfigCatalog: Send + Sync + 'static {
 }
 
 /// Sets what can be set; `session/set_config_option` and `session/set_mode`.
+#[auto_impl::auto_impl(Arc)]
 pub trait ConfigController: ConfigCatalog {
     /// Sets an option, and returns all of them as they are then.
     ///
@@ -67,8 +70,9 @@ pub enum ConfigValue {
 }
 
 /// Something that can be set.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_", into, strip_option)]
 pub struct ConfigOption {
     /// Names the option. The mode of a session has the id
     /// [`MODE`](ConfigOption::MODE).
@@ -78,6 +82,7 @@ pub struct ConfigOption {
     /// What it does.
     pub description: Option<String>,
     /// What sort of option it is; clients place it by that.
+    #[setters(into = false)]
     pub category: Option<ConfigCategory>,
     /// What it can be, and what it is.
     pub kind: ConfigKind,
@@ -116,20 +121,6 @@ impl ConfigOption {
             category: None,
             kind,
         }
-    }
-
-    /// Says what it does.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Says what sort of option it is.
-    #[must_use]
-    pub fn with_category(mut self, category: ConfigCategory) -> Self {
-        self.category = Some(category);
-        self
     }
 
     /// The value that it has.
@@ -183,8 +174,9 @@ pub enum ConfigKind {
 }
 
 /// What can be chosen.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_", into, strip_option)]
 pub struct ConfigChoice {
     /// Names the choice.
     pub id: String,
@@ -205,20 +197,6 @@ impl ConfigChoice {
             description: None,
             group: None,
         }
-    }
-
-    /// Says what choosing it means.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Puts it under a heading.
-    #[must_use]
-    pub fn with_group(mut self, group: impl Into<String>) -> Self {
-        self.group = Some(group.into());
-        self
     }
 }
 

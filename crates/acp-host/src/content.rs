@@ -1,5 +1,6 @@
 //! What prompts and messages are made of.
 
+use derive_setters::Setters;
 use serde::{Deserialize, Serialize};
 
 /// One piece of a prompt or of a message.
@@ -37,7 +38,8 @@ impl Block {
 }
 
 /// A picture or a sound.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Setters)]
+#[setters(prefix = "with_", into, strip_option)]
 pub struct Media {
     /// What it is, such as `image/png`.
     pub media_type: String,
@@ -56,13 +58,6 @@ impl Media {
             uri: None,
         }
     }
-
-    /// Says where it comes from.
-    #[must_use]
-    pub fn with_uri(mut self, uri: impl Into<String>) -> Self {
-        self.uri = Some(uri.into());
-        self
-    }
 }
 
 impl std::fmt::Debug for Media {
@@ -76,8 +71,9 @@ impl std::fmt::Debug for Media {
 }
 
 /// A pointer to something that the agent can read by itself, a file most often.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_", into, strip_option)]
 pub struct ResourceLink {
     /// Where it is, such as `file:///home/ada/notes.md`.
     pub uri: String,
@@ -90,6 +86,7 @@ pub struct ResourceLink {
     /// What it is, such as `text/markdown`.
     pub media_type: Option<String>,
     /// How many bytes it has.
+    #[setters(into = false)]
     pub size: Option<u64>,
 }
 
@@ -105,38 +102,11 @@ impl ResourceLink {
             size: None,
         }
     }
-
-    /// Adds a title for display.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-
-    /// Says what it is about.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Says what it is, such as `text/markdown`.
-    #[must_use]
-    pub fn with_media_type(mut self, media_type: impl Into<String>) -> Self {
-        self.media_type = Some(media_type.into());
-        self
-    }
-
-    /// Says how many bytes it has.
-    #[must_use]
-    pub fn with_size(mut self, size: u64) -> Self {
-        self.size = Some(size);
-        self
-    }
 }
 
 /// Something that came along with a prompt in full.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Setters)]
+#[setters(prefix = "with_", into, strip_option)]
 pub struct Resource {
     /// Where it comes from.
     pub uri: String,
@@ -182,21 +152,15 @@ impl Resource {
             body: ResourceBody::Base64(base64.into()),
         }
     }
-
-    /// Says what it is, such as `text/x-rust`.
-    #[must_use]
-    pub fn with_media_type(mut self, media_type: impl Into<String>) -> Self {
-        self.media_type = Some(media_type.into());
-        self
-    }
 }
 
 /// Which pieces of a prompt an agent can use, besides text and links.
 ///
 /// Every agent takes text and links; the rest is refused unless it is named
 /// here, and named here it is advertised.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_", bool)]
 pub struct PromptContent {
     /// Pictures.
     pub image: bool,
@@ -210,26 +174,5 @@ impl PromptContent {
     /// Takes text and links only.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Takes pictures.
-    #[must_use]
-    pub fn with_image(mut self) -> Self {
-        self.image = true;
-        self
-    }
-
-    /// Takes sound.
-    #[must_use]
-    pub fn with_audio(mut self) -> Self {
-        self.audio = true;
-        self
-    }
-
-    /// Takes resources that come along in full.
-    #[must_use]
-    pub fn with_resource(mut self) -> Self {
-        self.resource = true;
-        self
     }
 }

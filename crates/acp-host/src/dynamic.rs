@@ -1,6 +1,6 @@
 //! The traits in a form that can be stored: every future boxed.
 //!
-//! Nobody implements these by hand; they follow from the plain traits.
+//! They follow from the plain traits; implement those.
 
 use std::sync::Arc;
 
@@ -10,28 +10,6 @@ use crate::{
     LiveSession, LogoutHandler, Replay, SessionCatalog, SessionDeleter, SessionHost, SessionId,
     SessionLoader, SessionResumer, Setup, Submission,
 };
-
-mod sealed {
-    macro_rules! seal {
-        ($($seal:ident: $plain:ident)*) => {$(
-            pub trait $seal {}
-            impl<T: super::$plain + ?Sized> $seal for T {}
-        )*};
-    }
-    seal! {
-        SealedHost: SessionHost
-        SealedSession: LiveSession
-        SealedResumer: SessionResumer
-        SealedLoader: SessionLoader
-        SealedReplay: Replay
-        SealedCatalog: SessionCatalog
-        SealedDeleter: SessionDeleter
-        SealedOptions: ConfigCatalog
-        SealedController: ConfigController
-        SealedAuthenticator: Authenticator
-        SealedLogout: LogoutHandler
-    }
-}
 
 type LiveResult = Result<Arc<dyn DynLiveSession>, HostError>;
 
@@ -47,12 +25,17 @@ pub struct DynLoaded {
 macro_rules! twin {
     (
         $(#[$doc:meta])*
-        $name:ident: $sealed:ident + $bounds:ident, of $plain:ident {
+        $name:ident: $bounds:ident, of $plain:ident {
+            $(ref fn $getter:ident() -> $value:ty;)?
             $(fn $method:ident($($arg:ident: $type:ty),*) -> $result:ty;)*
         }
     ) => {
         $(#[$doc])*
-        pub trait $name: sealed::$sealed + $bounds {
+        pub trait $name: $bounds + Send + Sync + 'static {
+            $(
+                #[doc = concat!("See [`", stringify!($plain), "::", stringify!($getter), "`].")]
+                fn $getter(&self) -> $value;
+            )?
             $(
                 #[doc = concat!("See [`", stringify!($plain), "::", stringify!($method), "`].")]
                 fn $method<'a>(&'a self, $($arg: $type),*) -> BoxFuture<'a, $result>;
@@ -60,6 +43,11 @@ macro_rules! twin {
         }
 
         impl<T: $plain> $name for T {
+            $(
+                fn $getter(&self) -> $value {
+                    $plain::$getter(self)
+                }
+            )?
             $(
                 fn $method<'a>(&'a self, $($arg: $type),*) -> BoxFuture<'a, $result> {
                     Box::pin($plain::$method(self, $($arg),*))
@@ -69,24 +57,20 @@ macro_rules! twin {
     };
 }
 
-/// What every stored host is.
-pub trait Shared: Send + Sync + 'static {}
-impl<T: Send + Sync + 'static> Shared for T {}
-
 /// [`SessionHost`] with boxed futures.
-pub trait DynSessionHost: sealed::SealedHost + Shared {
+pub trait DynSessionHost: Send + Sync + 'static {
     /// See [`SessionHost::new_session`].
     fn new_session(&self, setup: Setup) -> BoxFuture<'_, LiveResult>;
 }
 
 /// [`SessionResumer`] with boxed futures.
-pub trait DynSessionResumer: sealed::SealedResumer + Shared {
+pub trait DynSessionResumer: Send + Sync + 'static {
     /// See [`SessionResumer::resume_session`].
     fn resume_session(&self, id: SessionId, setup: Setup) -> BoxFuture<'_, LiveResult>;
 }
 
 /// [`SessionLoader`] with boxed futures.
-pub trait DynSessionLoader: sealed::SealedLoader + Shared {
+pub trait DynSessionLoader: Send + Sync + 'static {
     /// See [`SessionLoader::load_session`].
     fn load_session(
         &self,
@@ -96,53 +80,48 @@ pub trait DynSessionLoader: sealed::SealedLoader + Shared {
 }
 
 /// [`Replay`] with boxed futures.
-pub trait DynReplay: sealed::SealedReplay + Send {
+pub trait DynReplay: Send {
     /// See [`Replay::next_event`].
     fn next_event(&mut self) -> BoxFuture<'_, Result<Option<Event>, HostError>>;
 }
 
-/// [`LiveSession`] with boxed futures.
-pub trait DynLiveSession: sealed::SealedSession + Shared {
-    /// See [`LiveSession::id`].
-    fn id(&self) -> &SessionId;
-    /// See [`LiveSession::attach`].
-    fn attach(&self, link: ClientLink) -> BoxFuture<'_, Result<(), HostError>>;
-    /// See [`LiveSession::submit`].
-    fn submit(&self, submission: Submission) -> BoxFuture<'_, Result<(), HostError>>;
-    /// See [`LiveSession::compact`].
-    fn compact(&self, command: CommandId, cancel: Cancel) -> BoxFuture<'_, Result<(), HostError>>;
-    /// See [`LiveSession::respond_gate`].
-    fn respond_gate(&self, response: GateResponse) -> BoxFuture<'_, Result<(), HostError>>;
-    /// See [`LiveSession::interrupt`].
-    fn interrupt(&self) -> BoxFuture<'_, bool>;
-    /// See [`LiveSession::shutdown`].
-    fn shutdown(&self) -> BoxFuture<'_, ()>;
+twin! {
+    /// [`LiveSession`] with boxed futures.
+    DynLiveSession: Send, of LiveSession {
+        ref fn id() -> &SessionId;
+        fn attach(link: ClientLink) -> Result<(), HostError>;
+        fn submit(submission: Submission) -> Result<(), HostError>;
+        fn compact(command: CommandId, cancel: Cancel) -> Result<(), HostError>;
+        fn respond_gate(response: GateResponse) -> Result<(), HostError>;
+        fn interrupt() -> bool;
+        fn shutdown() -> ();
+    }
 }
 
 twin! {
     /// [`SessionCatalog`] with boxed futures.
-    DynSessionCatalog: SealedCatalog + Shared, of SessionCatalog {
+    DynSessionCatalog: Send, of SessionCatalog {
         fn list(query: CatalogQuery) -> Result<Vec<CatalogEntry>, HostError>;
     }
 }
 
 twin! {
     /// [`SessionDeleter`] with boxed futures.
-    DynSessionDeleter: SealedDeleter + Shared, of SessionDeleter {
+    DynSessionDeleter: Send, of SessionDeleter {
         fn delete(id: &'a SessionId) -> Result<(), HostError>;
     }
 }
 
 twin! {
     /// [`ConfigCatalog`] with boxed futures.
-    DynConfigCatalog: SealedOptions + Shared, of ConfigCatalog {
+    DynConfigCatalog: Send, of ConfigCatalog {
         fn options(session: &'a SessionId) -> Result<Vec<ConfigOption>, HostError>;
     }
 }
 
 twin! {
     /// [`ConfigController`] with boxed futures.
-    DynConfigController: SealedController + DynConfigCatalog, of ConfigController {
+    DynConfigController: DynConfigCatalog, of ConfigController {
         fn set(
             session: &'a SessionId,
             change: ConfigChange
@@ -152,7 +131,7 @@ twin! {
 
 twin! {
     /// [`Authenticator`] with boxed futures.
-    DynAuthenticator: SealedAuthenticator + Shared, of Authenticator {
+    DynAuthenticator: Send, of Authenticator {
         fn authenticate(method: &'a str) -> Result<(), HostError>;
         fn is_logged_in() -> bool;
     }
@@ -160,7 +139,7 @@ twin! {
 
 twin! {
     /// [`LogoutHandler`] with boxed futures.
-    DynLogoutHandler: SealedLogout + Shared, of LogoutHandler {
+    DynLogoutHandler: Send, of LogoutHandler {
         fn logout() -> Result<(), HostError>;
     }
 }
@@ -200,35 +179,5 @@ fn stored(session: impl LiveSession) -> LiveResult {
 impl<T: Replay> DynReplay for T {
     fn next_event(&mut self) -> BoxFuture<'_, Result<Option<Event>, HostError>> {
         Box::pin(Replay::next_event(self))
-    }
-}
-
-impl<T: LiveSession> DynLiveSession for T {
-    fn id(&self) -> &SessionId {
-        LiveSession::id(self)
-    }
-
-    fn attach(&self, link: ClientLink) -> BoxFuture<'_, Result<(), HostError>> {
-        Box::pin(LiveSession::attach(self, link))
-    }
-
-    fn submit(&self, submission: Submission) -> BoxFuture<'_, Result<(), HostError>> {
-        Box::pin(LiveSession::submit(self, submission))
-    }
-
-    fn compact(&self, command: CommandId, cancel: Cancel) -> BoxFuture<'_, Result<(), HostError>> {
-        Box::pin(LiveSession::compact(self, command, cancel))
-    }
-
-    fn respond_gate(&self, response: GateResponse) -> BoxFuture<'_, Result<(), HostError>> {
-        Box::pin(LiveSession::respond_gate(self, response))
-    }
-
-    fn interrupt(&self) -> BoxFuture<'_, bool> {
-        Box::pin(LiveSession::interrupt(self))
-    }
-
-    fn shutdown(&self) -> BoxFuture<'_, ()> {
-        Box::pin(LiveSession::shutdown(self))
     }
 }

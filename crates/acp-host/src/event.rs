@@ -1,5 +1,6 @@
 //! What happens in a session, as a host tells it.
 
+use derive_setters::Setters;
 use std::{sync::Arc, time::Duration};
 
 use crate::{
@@ -12,7 +13,8 @@ use crate::{
 /// Events of one turn share their [`Origin`] and are numbered by the host from
 /// 0 upwards, so that turn and number together name an event for good: the same
 /// event told again (from a journal, say) has the same name.
-#[derive(Debug)]
+#[derive(Debug, Setters)]
+#[setters(prefix = "with_", strip_option)]
 pub struct Event {
     /// The turn that it belongs to; none if it concerns the session as a whole.
     pub origin: Option<Arc<Origin>>,
@@ -44,18 +46,12 @@ impl Event {
             body,
         }
     }
-
-    /// Sets whether the client may learn of it.
-    #[must_use]
-    pub fn with_visibility(mut self, visibility: Visibility) -> Self {
-        self.visibility = visibility;
-        self
-    }
 }
 
 /// Who tells an event: a turn of a loop.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_", strip_option)]
 pub struct Origin {
     /// The loop: the session's own or that of a sub-agent.
     pub loop_id: LoopId,
@@ -73,13 +69,6 @@ impl Origin {
             turn: turn.into(),
             parent: None,
         }
-    }
-
-    /// Says which turn started the loop.
-    #[must_use]
-    pub fn with_parent(mut self, parent: Arc<Origin>) -> Self {
-        self.parent = Some(parent);
-        self
     }
 
     /// Whether both name the same turn of the same loop.
@@ -222,8 +211,9 @@ pub enum Delta {
 }
 
 /// How much of the context is used.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_", into, strip_option)]
 pub struct ContextUse {
     /// Tokens in use.
     pub used: u64,
@@ -261,13 +251,6 @@ impl ContextUse {
             limit,
             cost: None,
         }
-    }
-
-    /// Says what the session has cost so far.
-    #[must_use]
-    pub fn with_cost(mut self, cost: Cost) -> Self {
-        self.cost = Some(Box::new(cost));
-        self
     }
 }
 

@@ -1,10 +1,12 @@
 //! One question of a form, and what answers fit it.
 
 use crate::{Form, FormError};
+use derive_setters::Setters;
 
 /// One thing that is asked.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_", into, strip_option)]
 pub struct FormField {
     /// Names it in the answer.
     pub name: String,
@@ -17,6 +19,7 @@ pub struct FormField {
     /// Whether it must be answered.
     pub is_required: bool,
     /// What the answer is to begin with.
+    #[setters(into = false)]
     pub default: Option<FormValue>,
 }
 
@@ -83,20 +86,6 @@ impl FormField {
             is_required: true,
             default: None,
         }
-    }
-
-    /// Says what should be known to answer it.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Sets what the answer is to begin with.
-    #[must_use]
-    pub fn with_default(mut self, value: FormValue) -> Self {
-        self.default = Some(value);
-        self
     }
 
     /// Lets it go without an answer.
@@ -186,8 +175,9 @@ pub enum FieldKind {
 
 /// What a text has to be. Its length is at most [`Form::MAX_ANSWER_BYTES`] in any
 /// case.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_", strip_option)]
 pub struct TextRule {
     /// How many characters it has at least.
     pub min_chars: Option<u32>,
@@ -202,27 +192,6 @@ impl TextRule {
     /// Any text.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Sets how many characters it has at least.
-    #[must_use]
-    pub fn with_min_chars(mut self, chars: u32) -> Self {
-        self.min_chars = Some(chars);
-        self
-    }
-
-    /// Sets how many characters it has at most.
-    #[must_use]
-    pub fn with_max_chars(mut self, chars: u32) -> Self {
-        self.max_chars = Some(chars);
-        self
-    }
-
-    /// Says how it is to be written.
-    #[must_use]
-    pub fn with_format(mut self, format: TextFormat) -> Self {
-        self.format = Some(format);
-        self
     }
 
     fn check(&self, text: &str) -> Result<(), FormError> {
@@ -248,8 +217,9 @@ pub enum TextFormat {
 }
 
 /// One of the answers that are offered.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_", into, strip_option)]
 pub struct FormOption {
     /// What is answered.
     pub id: String,
@@ -267,13 +237,6 @@ impl FormOption {
             title: title.into(),
             description: None,
         }
-    }
-
-    /// Says what choosing it means.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
     }
 }
 

@@ -1,5 +1,6 @@
 //! Decisions for which a turn waits.
 
+use derive_setters::Setters;
 use std::collections::BTreeMap;
 
 use crate::{Form, FormValue, GateId, OpenUrl, ToolCall, ToolId};
@@ -9,8 +10,9 @@ use crate::{Form, FormValue, GateId, OpenUrl, ToolCall, ToolId};
 /// A gate is opened by an [event](crate::EventBody::GateOpened) and answered by
 /// [`respond_gate`](crate::LiveSession::respond_gate). Meanwhile the turn waits;
 /// nothing else in the session or in other sessions does.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_", into, strip_option)]
 pub struct Gate {
     /// Names the gate.
     pub id: GateId,
@@ -68,20 +70,6 @@ impl Gate {
         if let GateKind::Form { tool, .. } | GateKind::OpenUrl { tool, .. } = &mut self.kind {
             *tool = Some(id.into());
         }
-        self
-    }
-
-    /// Sets the line that says what is to be decided.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-
-    /// Adds what should be known to decide it.
-    #[must_use]
-    pub fn with_body(mut self, body: impl Into<String>) -> Self {
-        self.body = Some(body.into());
         self
     }
 }

@@ -89,7 +89,6 @@ mod link;
 mod news;
 mod session;
 mod setup;
-mod shared;
 mod terminal;
 mod tool;
 

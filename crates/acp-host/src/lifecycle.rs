@@ -2,6 +2,7 @@
 //!
 //! Four small traits, each optional, each advertised by being registered.
 
+use derive_setters::Setters;
 use std::{fmt, path::PathBuf, time::SystemTime};
 
 use crate::{Event, HostError, LiveSession, SessionId, Setup, dynamic::DynReplay};
@@ -9,6 +10,7 @@ use crate::{Event, HostError, LiveSession, SessionId, Setup, dynamic::DynReplay}
 /// Takes up an earlier session again; `session/resume`.
 ///
 /// The client knows the conversation already: nothing of it is told.
+#[auto_impl::auto_impl(Arc)]
 pub trait SessionResumer: Send + Sync + 'static {
     /// What a running session is.
     type Session: LiveSession;
@@ -30,6 +32,7 @@ pub trait SessionResumer: Send + Sync + 'static {
 }
 
 /// Takes up an earlier session and tells its conversation; `session/load`.
+#[auto_impl::auto_impl(Arc)]
 pub trait SessionLoader: Send + Sync + 'static {
     /// What a running session is.
     type Session: LiveSession;
@@ -101,6 +104,7 @@ impl Replay for std::vec::IntoIter<Event> {
 }
 
 /// Knows which sessions there are; `session/list`.
+#[auto_impl::auto_impl(Arc)]
 pub trait SessionCatalog: Send + Sync + 'static {
     /// Lists sessions.
     ///
@@ -120,10 +124,12 @@ pub trait SessionCatalog: Send + Sync + 'static {
 }
 
 /// Which sessions are looked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_", into, strip_option)]
 pub struct CatalogQuery {
     /// Only those behind this one.
+    #[setters(into = false)]
     pub after: Option<SessionId>,
     /// Only those that work in this folder.
     pub cwd: Option<PathBuf>,
@@ -140,25 +146,12 @@ impl CatalogQuery {
             limit,
         }
     }
-
-    /// Looks for those behind a session.
-    #[must_use]
-    pub fn with_after(mut self, after: SessionId) -> Self {
-        self.after = Some(after);
-        self
-    }
-
-    /// Looks for those that work in a folder.
-    #[must_use]
-    pub fn with_cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
-        self.cwd = Some(cwd.into());
-        self
-    }
 }
 
 /// What a catalog knows of a session.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_", into, strip_option)]
 pub struct CatalogEntry {
     /// The session.
     pub id: SessionId,
@@ -166,10 +159,12 @@ pub struct CatalogEntry {
     /// session knows it, the client is not told of the session; never guess.
     pub cwd: Option<PathBuf>,
     /// Further folders that it may use.
+    #[setters(into = false)]
     pub additional_directories: Vec<PathBuf>,
     /// What it is about.
     pub title: Option<String>,
     /// When something last happened in it.
+    #[setters(into = false)]
     pub updated_at: Option<SystemTime>,
 }
 
@@ -184,37 +179,10 @@ impl CatalogEntry {
             updated_at: None,
         }
     }
-
-    /// Says in which folder it works.
-    #[must_use]
-    pub fn with_cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
-        self.cwd = Some(cwd.into());
-        self
-    }
-
-    /// Says which further folders it may use.
-    #[must_use]
-    pub fn with_additional_directories(mut self, directories: Vec<PathBuf>) -> Self {
-        self.additional_directories = directories;
-        self
-    }
-
-    /// Says what it is about.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-
-    /// Says when something last happened in it.
-    #[must_use]
-    pub fn with_updated_at(mut self, time: SystemTime) -> Self {
-        self.updated_at = Some(time);
-        self
-    }
 }
 
 /// Removes sessions for good; `session/delete`.
+#[auto_impl::auto_impl(Arc)]
 pub trait SessionDeleter: Send + Sync + 'static {
     /// Removes what is kept of a session. It is called only for sessions that
     /// are not live on this connection, and while it runs none with this id is

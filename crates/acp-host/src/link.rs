@@ -1,5 +1,6 @@
 //! The way from a session to its client.
 
+use derive_setters::Setters;
 use std::{fmt, path::PathBuf, pin::Pin, sync::Arc};
 
 use crate::{CreateTerminal, Event, HostError, Terminal};
@@ -216,8 +217,9 @@ pub enum ClientError {
 }
 
 /// Which part of which file to read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_", strip_option)]
 pub struct ReadTextFile {
     /// The file, an absolute path.
     pub path: PathBuf,
@@ -235,20 +237,6 @@ impl ReadTextFile {
             line: None,
             limit: None,
         }
-    }
-
-    /// Starts at a line, counted from 1.
-    #[must_use]
-    pub fn with_line(mut self, line: u32) -> Self {
-        self.line = Some(line);
-        self
-    }
-
-    /// Reads at most so many lines.
-    #[must_use]
-    pub fn with_limit(mut self, limit: u32) -> Self {
-        self.limit = Some(limit);
-        self
     }
 }
 

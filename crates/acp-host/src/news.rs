@@ -1,12 +1,14 @@
 //! What a session tells besides its turns: commands, title, notices, compaction.
 
+use derive_setters::Setters;
 use std::time::SystemTime;
 
 use crate::Block;
 
 /// A command that the user may begin a prompt with, as `/name`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_", into, strip_option)]
 pub struct Command {
     /// Its name, without the slash.
     pub name: String,
@@ -25,22 +27,17 @@ impl Command {
             hint: None,
         }
     }
-
-    /// Says what to write behind it.
-    #[must_use]
-    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
 }
 
 /// What a session is about, and when something last happened in it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_", into, strip_option)]
 pub struct SessionInfo {
     /// What it is about; `None` takes an earlier title back.
     pub title: Option<String>,
     /// When something last happened in it.
+    #[setters(into = false)]
     pub updated_at: Option<SystemTime>,
 }
 
@@ -49,25 +46,12 @@ impl SessionInfo {
     pub fn new() -> Self {
         Self::default()
     }
-
-    /// Says what it is about.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-
-    /// Says when something last happened in it.
-    #[must_use]
-    pub fn with_updated_at(mut self, time: SystemTime) -> Self {
-        self.updated_at = Some(time);
-        self
-    }
 }
 
 /// Something the user should know that is no part of the conversation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_", into, strip_option)]
 pub struct Notice {
     /// How much it matters.
     pub severity: NoticeSeverity,
@@ -96,13 +80,6 @@ impl Notice {
             title: title.into(),
             description: None,
         }
-    }
-
-    /// Tells more of it.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
     }
 }
 

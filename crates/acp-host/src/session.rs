@@ -1,7 +1,5 @@
 //! The two traits that every host implements.
 
-use std::sync::Arc;
-
 use crate::{Block, Cancel, ClientLink, CommandId, GateResponse, HostError, SessionId, Setup};
 
 /// Makes sessions; the one trait without which there is no agent.
@@ -16,6 +14,7 @@ use crate::{Block, Cancel, ClientLink, CommandId, GateResponse, HostError, Sessi
 ///   a bound was reached, or the connection ended.
 /// * A panic is caught; the client reads that the agent failed, and everything
 ///   else goes on.
+#[auto_impl::auto_impl(Arc)]
 pub trait SessionHost: Send + Sync + 'static {
     /// What a running session is; `Arc<T>` is one where `T` is.
     type Session: LiveSession;
@@ -43,6 +42,7 @@ pub trait SessionHost: Send + Sync + 'static {
 /// cancelled or rejected), and the turn ends with one of the three events that
 /// [end turns](crate::EventBody::ends_turn). The answer to the prompt leaves
 /// behind everything told before that event.
+#[auto_impl::auto_impl(Arc)]
 pub trait LiveSession: Send + Sync + 'static {
     /// The session's id; always the same, and unique among the host's sessions.
     fn id(&self) -> &SessionId;
@@ -134,42 +134,5 @@ impl Submission {
             content,
             cancel,
         }
-    }
-}
-
-impl<T: LiveSession> LiveSession for Arc<T> {
-    fn id(&self) -> &SessionId {
-        (**self).id()
-    }
-
-    fn attach(&self, link: ClientLink) -> impl Future<Output = Result<(), HostError>> + Send {
-        (**self).attach(link)
-    }
-
-    fn submit(&self, submission: Submission) -> impl Future<Output = Result<(), HostError>> + Send {
-        (**self).submit(submission)
-    }
-
-    fn respond_gate(
-        &self,
-        response: GateResponse,
-    ) -> impl Future<Output = Result<(), HostError>> + Send {
-        (**self).respond_gate(response)
-    }
-
-    fn interrupt(&self) -> impl Future<Output = bool> + Send {
-        (**self).interrupt()
-    }
-
-    fn compact(
-        &self,
-        command: CommandId,
-        cancel: Cancel,
-    ) -> impl Future<Output = Result<(), HostError>> + Send {
-        (**self).compact(command, cancel)
-    }
-
-    fn shutdown(&self) -> impl Future<Output = ()> + Send {
-        (**self).shutdown()
     }
 }

@@ -1,13 +1,15 @@
 //! With what a session is set up: folders, tool servers, and the client's abilities.
 
+use derive_setters::Setters;
 use std::{
     fmt,
     path::{Path, PathBuf},
 };
 
 /// With what a session is set up; every value in it has been checked.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_")]
 pub struct Setup {
     /// The folder in which the session works, whatever the folder of the
     /// process is; relative paths start here.
@@ -31,27 +33,6 @@ impl Setup {
             mcp_servers: Vec::new(),
             client: ClientFeatures::default(),
         }
-    }
-
-    /// Sets the further folders.
-    #[must_use]
-    pub fn with_additional_directories(mut self, directories: Vec<PathBuf>) -> Self {
-        self.additional_directories = directories;
-        self
-    }
-
-    /// Sets the tool servers.
-    #[must_use]
-    pub fn with_mcp_servers(mut self, servers: Vec<McpServer>) -> Self {
-        self.mcp_servers = servers;
-        self
-    }
-
-    /// Sets what the client can do.
-    #[must_use]
-    pub fn with_client(mut self, client: ClientFeatures) -> Self {
-        self.client = client;
-        self
     }
 }
 
@@ -128,8 +109,9 @@ pub enum McpServer {
 }
 
 /// A tool server that is started as a program.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_")]
 pub struct McpStdio {
     /// The name under which the user knows it; unique in a set-up.
     pub name: String,
@@ -151,25 +133,12 @@ impl McpStdio {
             env: Vec::new(),
         }
     }
-
-    /// Sets the arguments.
-    #[must_use]
-    pub fn with_args(mut self, args: Vec<String>) -> Self {
-        self.args = args;
-        self
-    }
-
-    /// Sets the environment.
-    #[must_use]
-    pub fn with_env(mut self, env: Vec<(String, Secret)>) -> Self {
-        self.env = env;
-        self
-    }
 }
 
 /// A tool server that is reached by its address.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_")]
 pub struct McpRemote {
     /// The name under which the user knows it; unique in a set-up.
     pub name: String,
@@ -187,13 +156,6 @@ impl McpRemote {
             url: url.into(),
             headers: Vec::new(),
         }
-    }
-
-    /// Sets the headers.
-    #[must_use]
-    pub fn with_headers(mut self, headers: Vec<(String, Secret)>) -> Self {
-        self.headers = headers;
-        self
     }
 }
 
@@ -233,8 +195,9 @@ impl fmt::Debug for Secret {
 ///
 /// The protocol asks every agent to take programs (`stdio`), so that is the
 /// default.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_", bool)]
 pub struct McpAcceptance {
     /// Programs that speak over their standard input and output.
     pub stdio: bool,
@@ -262,20 +225,6 @@ impl McpAcceptance {
             http: false,
             sse: false,
         }
-    }
-
-    /// Accepts servers reached over HTTP.
-    #[must_use]
-    pub fn with_http(mut self) -> Self {
-        self.http = true;
-        self
-    }
-
-    /// Accepts servers reached over HTTP with server-sent events.
-    #[must_use]
-    pub fn with_sse(mut self) -> Self {
-        self.sse = true;
-        self
     }
 
     /// Whether this server is of an accepted kind.

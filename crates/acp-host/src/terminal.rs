@@ -1,5 +1,6 @@
 //! Commands that the client runs for a session.
 
+use derive_setters::Setters;
 use std::{fmt, path::PathBuf, sync::Arc};
 
 use crate::{BoxFuture, ClientError, Secret};
@@ -103,18 +104,22 @@ pub trait TerminalPort: Send + Sync + 'static {
 }
 
 /// A command to run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_", into, strip_option)]
 pub struct CreateTerminal {
     /// The program.
     pub command: String,
     /// Its arguments.
+    #[setters(skip)]
     pub args: Vec<String>,
     /// Variables for its environment.
+    #[setters(skip)]
     pub env: Vec<(String, Secret)>,
     /// The folder in which it runs, an absolute path.
     pub cwd: Option<PathBuf>,
     /// How many bytes of its output are kept, the last ones.
+    #[setters(into = false)]
     pub output_byte_limit: Option<u64>,
 }
 
@@ -141,20 +146,6 @@ impl CreateTerminal {
     #[must_use]
     pub fn with_env(mut self, name: impl Into<String>, value: Secret) -> Self {
         self.env.push((name.into(), value));
-        self
-    }
-
-    /// Sets the folder in which it runs.
-    #[must_use]
-    pub fn with_cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
-        self.cwd = Some(cwd.into());
-        self
-    }
-
-    /// Sets how many bytes of its output are kept.
-    #[must_use]
-    pub fn with_output_byte_limit(mut self, bytes: u64) -> Self {
-        self.output_byte_limit = Some(bytes);
         self
     }
 }

@@ -1,5 +1,6 @@
 //! Tool calls and plans, as a host tells of them.
 
+use derive_setters::Setters;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -7,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::{Block, Json, ToolId};
 
 /// A tool call: what the agent is about to do, is doing or did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_", strip_option)]
 pub struct ToolCall {
     /// Names this execution of the tool.
     pub id: ToolId,
@@ -23,6 +25,7 @@ pub struct ToolCall {
     /// Its arguments, as the model wrote them.
     pub input: Option<Json>,
     /// What it shows before it has run: the change it is going to make, most often.
+    #[setters(skip)]
     pub content: Vec<ToolContent>,
 }
 
@@ -40,24 +43,10 @@ impl ToolCall {
         }
     }
 
-    /// Sorts it.
-    #[must_use]
-    pub fn with_kind(mut self, kind: ToolKind) -> Self {
-        self.kind = kind;
-        self
-    }
-
     /// Names one more file that it touches.
     #[must_use]
     pub fn with_location(mut self, location: ToolLocation) -> Self {
         self.locations.push(location);
-        self
-    }
-
-    /// Adds its arguments.
-    #[must_use]
-    pub fn with_input(mut self, input: Json) -> Self {
-        self.input = Some(input);
         self
     }
 
@@ -96,8 +85,9 @@ pub enum ToolKind {
 }
 
 /// A file that a tool touches.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_", strip_option)]
 pub struct ToolLocation {
     /// The file, an absolute path.
     pub path: PathBuf,
@@ -112,13 +102,6 @@ impl ToolLocation {
             path: path.into(),
             line: None,
         }
-    }
-
-    /// Names a line in it, counted from 1.
-    #[must_use]
-    pub fn with_line(mut self, line: u32) -> Self {
-        self.line = Some(line);
-        self
     }
 }
 
@@ -141,8 +124,9 @@ impl ToolContent {
 }
 
 /// A change of a file, as its text before and after.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_", into, strip_option)]
 pub struct Diff {
     /// The file, an absolute path.
     pub path: PathBuf,
@@ -161,25 +145,21 @@ impl Diff {
             new_text: new_text.into(),
         }
     }
-
-    /// Sets the text before.
-    #[must_use]
-    pub fn with_old_text(mut self, old_text: impl Into<String>) -> Self {
-        self.old_text = Some(old_text.into());
-        self
-    }
 }
 
 /// News of a tool call that runs; what is `None` has not changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Setters)]
+#[setters(prefix = "with_", into, strip_option)]
 pub struct ToolProgress {
     /// Which call.
     pub id: ToolId,
     /// Its new title.
     pub title: Option<String>,
     /// All that it shows now, in place of what it showed before.
+    #[setters(into = false)]
     pub content: Option<Vec<ToolContent>>,
     /// All files it touches, in place of those named before.
+    #[setters(into = false)]
     pub locations: Option<Vec<ToolLocation>>,
 }
 
@@ -193,38 +173,19 @@ impl ToolProgress {
             locations: None,
         }
     }
-
-    /// Changes the title.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-
-    /// Replaces what it shows.
-    #[must_use]
-    pub fn with_content(mut self, content: Vec<ToolContent>) -> Self {
-        self.content = Some(content);
-        self
-    }
-
-    /// Replaces the files it touches.
-    #[must_use]
-    pub fn with_locations(mut self, locations: Vec<ToolLocation>) -> Self {
-        self.locations = Some(locations);
-        self
-    }
 }
 
 /// How a tool call ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_", strip_option)]
 pub struct ToolEnd {
     /// Which call.
     pub id: ToolId,
     /// Whether it failed, was refused or was cancelled.
     pub is_error: bool,
     /// All that it shows now; empty leaves what was shown before.
+    #[setters(skip)]
     pub content: Vec<ToolContent>,
     /// What it returned, as it is.
     pub output: Option<Json>,
@@ -255,18 +216,12 @@ impl ToolEnd {
         self.content.push(content);
         self
     }
-
-    /// Adds what it returned.
-    #[must_use]
-    pub fn with_output(mut self, output: Json) -> Self {
-        self.output = Some(output);
-        self
-    }
 }
 
 /// One step of a plan.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Setters)]
 #[non_exhaustive]
+#[setters(prefix = "with_")]
 pub struct PlanEntry {
     /// What is to be done.
     pub text: String,
@@ -284,20 +239,6 @@ impl PlanEntry {
             priority: PlanPriority::Medium,
             status: PlanStatus::Pending,
         }
-    }
-
-    /// Says how much it matters.
-    #[must_use]
-    pub fn with_priority(mut self, priority: PlanPriority) -> Self {
-        self.priority = priority;
-        self
-    }
-
-    /// Says how far it is.
-    #[must_use]
-    pub fn with_status(mut self, status: PlanStatus) -> Self {
-        self.status = status;
-        self
     }
 }
 

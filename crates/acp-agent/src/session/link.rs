@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use acp_connection::{Sending, Unsent};
 use acp_host::{
     BoxFuture, ClientError, CreateTerminal, Delta, EmitError, Event, EventBody, HostError, Offer,
     Origin, Port, ReadTextFile, Terminal, Visibility, WriteTextFile,
