@@ -18,7 +18,7 @@
 //! | run a turn | [`Session::prompt`], then [`Turn::next`] and [`Turn::end`] |
 //! | cancel, or change the mode or an option meanwhile | [`Session::control`] |
 //! | hear what comes between turns | [`Session::updates`] |
-//! | fewer and larger pieces of text | [`Turn::next_merged`], [`Merge`] |
+//! | fewer and larger pieces of text | [`Turn::next_merged`] |
 //! | the newest alone | [`Flow::DropOldest`] |
 //! | log in and out | [`Client::authenticate`], [`Client::logout`] |
 //! | know what was lost | [`Client::counters`], [`TurnEvent::Gap`] |
@@ -58,7 +58,8 @@
 //   connection                        one peer, its process, and how both end
 //   permission, elicitation           what a person is asked, and who answers
 //   files, terminal                   what an agent reads, writes and runs
-//   folders, pending, error, limits   used by all
+//   folders, gate, pending            opened folders, the turn gate, one answer
+//   error, limits                     used by all
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -71,6 +72,7 @@ pub mod elicitation;
 mod error;
 mod files;
 mod folders;
+mod gate;
 pub mod limits;
 mod options;
 mod pending;
@@ -98,7 +100,7 @@ pub use permission::{
     PermissionAsk, Policy, Reason, ToolFacts,
 };
 pub use session::{
-    Loaded, Loading, Merge, Session, SessionControl, SessionCounters, SessionSetup, SetModelProof,
+    Loaded, Loading, Session, SessionControl, SessionCounters, SessionSetup, SetModelProof,
     TurnEvent,
 };
 pub use terminal::{

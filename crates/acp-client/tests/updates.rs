@@ -5,7 +5,7 @@ mod support;
 use std::time::Duration;
 
 use acp_client::{
-    ClientError, ClientOptions, Flow, Merge, Session, SessionEndCause, SessionSetup, TurnEvent,
+    ClientError, ClientOptions, Flow, Session, SessionEndCause, SessionSetup, TurnEvent,
 };
 use acp_protocol::rpc::Limits;
 use serde_json::{Value, json};
@@ -256,30 +256,6 @@ async fn joining_waits_for_nothing_and_has_a_bound() {
         let piece = updates.next_merged().await.unwrap();
         assert_eq!(brief(&piece).len(), half.len());
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn pieces_can_be_joined_by_whoever_has_them() {
-    let (_client, mut session, mut agent) = opened(ClientOptions::new()).await;
-    for text in ["one ", "two"] {
-        agent.text(text).await;
-    }
-    agent
-        .update(SESSION, json!({"sessionUpdate": "from_the_future"}))
-        .await;
-    agent.text("three").await;
-    let (mut merge, mut seen) = (Merge::new(), Vec::new());
-    let mut updates = session.updates();
-    while let Ok(Some(event)) = timeout(SECOND, updates.next()).await {
-        seen.extend(merge.push(event).map(|event| brief(&event)));
-    }
-    assert_eq!(
-        seen,
-        ["one two", "from_the_future"],
-        "the last is held back"
-    );
-    assert_eq!(brief(&merge.finish().unwrap()), "three");
-    assert!(Merge::new().finish().is_none());
 }
 
 #[tokio::test(start_paused = true)]

@@ -63,18 +63,32 @@ impl Connection {
     ) -> Result<(), ClientError> {
         let call = self.peer.call(request);
         tokio::pin!(call);
-        let mut patience = Patience::new(timeouts);
+        let start = Instant::now();
+        let (mut stage, mut since) = (StartStage::FirstByte, start);
+        // A while from the start of the stage, or from when the agent last wrote to standard
+        // error, but not for ever.
+        let deadline = |stage, since: Instant| {
+            let silent = match stage {
+                StartStage::Initialize => timeouts.initialize,
+                _ => timeouts.first_byte,
+            };
+            let child = self.child.as_ref();
+            let wrote = child.and_then(|child| child.stderr_activity().last_at);
+            let moved = wrote.map_or(since, |wrote| since.max(Instant::from_std(wrote)));
+            (moved + silent).min(start + timeouts.initialize_in_all.max(silent))
+        };
         let answer = loop {
+            let until = deadline(stage, since);
             tokio::select! {
                 biased;
                 answer = &mut call => break answer,
-                _ = self.first_byte.wait(), if patience.stage == StartStage::FirstByte => {
-                    patience.begin(StartStage::Initialize);
+                _ = self.first_byte.wait(), if stage == StartStage::FirstByte => {
+                    (stage, since) = (StartStage::Initialize, Instant::now());
                 }
-                () = sleep_until(patience.deadline) => if !patience.extend(self.child.as_ref()) {
+                () = sleep_until(until) => if deadline(stage, since) <= until {
                     return Err(ClientError::StartTimeout {
-                        stage: patience.stage,
-                        after: patience.since.elapsed(),
+                        stage,
+                        after: since.elapsed(),
                         stderr_tail: self.stderr_tail(),
                     });
                 },
@@ -98,54 +112,5 @@ impl Connection {
         // Called once, by the attempt that dials.
         let _ = self.agent.set(answer.into());
         Ok(())
-    }
-}
-
-/// How long the agent may take: a while from the start of each stage, or from when it
-/// last wrote to standard error, but not for ever.
-struct Patience<'a> {
-    timeouts: &'a ClientTimeouts,
-    start: Instant,
-    stage: StartStage,
-    since: Instant,
-    deadline: Instant,
-}
-
-impl<'a> Patience<'a> {
-    fn new(timeouts: &'a ClientTimeouts) -> Self {
-        let start = Instant::now();
-        let mut patience = Self {
-            timeouts,
-            start,
-            stage: StartStage::FirstByte,
-            since: start,
-            deadline: start,
-        };
-        patience.begin(StartStage::FirstByte);
-        patience
-    }
-
-    fn begin(&mut self, stage: StartStage) {
-        self.stage = stage;
-        self.since = Instant::now();
-        self.deadline = self.deadline_after(self.since);
-    }
-
-    /// Waits longer for an agent that writes to standard error; false for a silent one.
-    fn extend(&mut self, child: Option<&ChildHandle>) -> bool {
-        let last = child.and_then(|child| child.stderr_activity().last_at);
-        let moved = last.map_or(self.since, |last| self.since.max(Instant::from_std(last)));
-        let before = self.deadline;
-        self.deadline = self.deadline_after(moved);
-        self.deadline > before
-    }
-
-    fn deadline_after(&self, moved: Instant) -> Instant {
-        let silent = match self.stage {
-            StartStage::Initialize => self.timeouts.initialize,
-            _ => self.timeouts.first_byte,
-        };
-        let in_all = self.timeouts.initialize_in_all.max(silent);
-        (moved + silent).min(self.start + in_all)
     }
 }

@@ -7,7 +7,6 @@ mod capability;
 mod dial;
 mod timeouts;
 
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -211,12 +210,4 @@ async fn watch_over(
     died.send_replace(Some(Arc::new(AgentDeath::new(cause, exit, tail))));
     peer.close();
     child.close_and_wait().await;
-}
-
-impl fmt::Debug for Connection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection")
-            .field("child", &self.child)
-            .finish_non_exhaustive()
-    }
 }

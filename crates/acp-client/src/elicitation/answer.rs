@@ -20,33 +20,26 @@ use acp_protocol::v1::{ElicitationAcceptAction, ElicitationAction, ElicitationCo
 ///
 /// Its `Debug` tells the names of the fields and none of their values.
 #[derive(Clone, PartialEq)]
-pub struct Answer(Kind);
-
-#[derive(Clone, PartialEq)]
-enum Kind {
-    Accept(Vec<(String, ElicitationContentValue)>),
-    Decline,
-    Cancel,
-}
+pub struct Answer(ElicitationAction);
 
 impl Answer {
     /// The user agrees: to a link, or to a form whose fields are filled in with
     /// [`with`](Self::with).
     #[must_use]
     pub fn accept() -> Self {
-        Self(Kind::Accept(Vec::new()))
+        Self(ElicitationAcceptAction::new().into())
     }
 
     /// The user says no.
     #[must_use]
     pub fn decline() -> Self {
-        Self(Kind::Decline)
+        Self(ElicitationAction::Decline)
     }
 
     /// The user says nothing: closed the window, or is not there.
     #[must_use]
     pub fn cancel() -> Self {
-        Self(Kind::Cancel)
+        Self(ElicitationAction::Cancel)
     }
 
     /// Fills in a field of the form with text, a number, or yes and no; a second time,
@@ -59,12 +52,9 @@ impl Answer {
         field: impl Into<String>,
         value: impl Into<ElicitationContentValue>,
     ) -> Self {
-        if let Kind::Accept(fields) = &mut self.0 {
-            let (field, value) = (field.into(), value.into());
-            match fields.iter_mut().find(|(name, _)| *name == field) {
-                Some((_, old)) => *old = value,
-                None => fields.push((field, value)),
-            }
+        if let ElicitationAction::Accept(accept) = &mut self.0 {
+            let fields = accept.content.get_or_insert_default();
+            fields.insert(field.into(), value.into());
         }
         self
     }
@@ -83,50 +73,52 @@ impl Answer {
     /// Tells whether the user agrees.
     #[must_use]
     pub fn is_accepted(&self) -> bool {
-        matches!(self.0, Kind::Accept(_))
+        matches!(self.0, ElicitationAction::Accept(_))
     }
 
     /// Returns the fields, in the order in which they were filled in.
     pub fn fields(&self) -> impl Iterator<Item = (&str, &ElicitationContentValue)> {
-        let fields = match &self.0 {
-            Kind::Accept(fields) => fields.as_slice(),
-            Kind::Decline | Kind::Cancel => &[],
+        let accept = match &self.0 {
+            ElicitationAction::Accept(accept) => Some(accept),
+            _ => None,
         };
-        fields.iter().map(|(name, value)| (name.as_str(), value))
+        let fields = accept
+            .into_iter()
+            .flat_map(|accept| accept.content.iter().flatten());
+        fields.map(|(name, value)| (name.as_str(), value))
     }
 
     /// Returns what a field is filled in with.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&ElicitationContentValue> {
-        self.fields()
-            .find(|(field, _)| *field == name)
-            .map(|(_, value)| value)
+        match &self.0 {
+            ElicitationAction::Accept(accept) => accept.content.as_ref()?.get(name),
+            _ => None,
+        }
     }
 
     /// Makes what goes to the agent; only forms have content.
-    pub(crate) fn into_action(self, form: bool) -> ElicitationAction {
-        match self.0 {
-            Kind::Accept(fields) if form => {
-                ElicitationAcceptAction::new().with_content(fields).into()
+    pub(crate) fn into_action(mut self, form: bool) -> ElicitationAction {
+        if let ElicitationAction::Accept(accept) = &mut self.0 {
+            match form {
+                true => _ = accept.content.get_or_insert_default(),
+                false => accept.content = None,
             }
-            Kind::Accept(_) => ElicitationAcceptAction::new().into(),
-            Kind::Decline => ElicitationAction::Decline,
-            Kind::Cancel => ElicitationAction::Cancel,
         }
+        self.0
     }
 }
 
 impl fmt::Debug for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.fields().map(|(name, _)| name);
         match &self.0 {
-            Kind::Accept(_) => {
+            ElicitationAction::Accept(_) => {
                 f.write_str("Accept ")?;
-                f.debug_set()
-                    .entries(self.fields().map(|(name, _)| name))
-                    .finish()
+                f.debug_set().entries(names).finish()
             }
-            Kind::Decline => f.write_str("Decline"),
-            Kind::Cancel => f.write_str("Cancel"),
+            ElicitationAction::Decline => f.write_str("Decline"),
+            _ => f.write_str("Cancel"),
         }
     }
 }

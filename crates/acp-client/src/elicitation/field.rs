@@ -1,7 +1,5 @@
 //! One field of a form, and what may stand in it.
 
-use std::fmt;
-
 use acp_protocol::v1::{
     ElicitationContentValue, ElicitationPropertySchema, MultiSelectItems,
     MultiSelectPropertySchema, StringFormat, StringPropertySchema,
@@ -12,58 +10,51 @@ use super::format;
 use crate::limits::{MAX_PATTERN, MAX_PATTERN_SIZE};
 
 /// What is wrong with a field; prints as a clause about it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Misfit {
     /// It must be filled in.
+    #[error("must be filled in")]
     Missing,
     /// The form has no such field.
+    #[error("is no field of the form")]
     NoSuchField,
     /// The agent asks in a way that nobody knows.
+    #[error("is asked in a way that nobody knows")]
     UnknownKind,
     /// It is something else than what is asked for.
+    #[error("must be of the type {expected}")]
     WrongType {
         /// What is asked for, in the words of the protocol.
         expected: &'static str,
     },
     /// It is none of the choices.
+    #[error("is none of the choices")]
     NoSuchChoice,
     /// It has too few characters, or choices.
+    #[error("must have at least {least}")]
     TooShort {
         /// How many there must be.
         least: u64,
     },
     /// It has too many characters, or choices.
+    #[error("may have at most {most}")]
     TooLong {
         /// How many there may be.
         most: u64,
     },
     /// It is below the least number.
+    #[error("is too small")]
     TooSmall,
     /// It is above the greatest number.
+    #[error("is too great")]
     TooGreat,
     /// It does not match the pattern.
+    #[error("does not match its pattern")]
     PatternMismatch,
     /// It is not written as it must be.
+    #[error("is no {}", .0.as_str())]
     FormatMismatch(StringFormat),
-}
-
-impl fmt::Display for Misfit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Missing => f.write_str("must be filled in"),
-            Self::NoSuchField => f.write_str("is no field of the form"),
-            Self::UnknownKind => f.write_str("is asked in a way that nobody knows"),
-            Self::WrongType { expected } => write!(f, "must be of the type {expected}"),
-            Self::NoSuchChoice => f.write_str("is none of the choices"),
-            Self::TooShort { least } => write!(f, "must have at least {least}"),
-            Self::TooLong { most } => write!(f, "may have at most {most}"),
-            Self::TooSmall => f.write_str("is too small"),
-            Self::TooGreat => f.write_str("is too great"),
-            Self::PatternMismatch => f.write_str("does not match its pattern"),
-            Self::FormatMismatch(format) => write!(f, "is no {}", format.as_str()),
-        }
-    }
 }
 
 /// Tells whether the kind of a field is known.

@@ -19,7 +19,8 @@ pub struct Form<'a> {
 }
 
 /// A field that does not fit; prints without the value.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{field:?} {misfit}")]
 #[non_exhaustive]
 pub struct FormFault {
     /// The field, by the agent's name.
@@ -35,11 +36,13 @@ impl FormFault {
             misfit,
         }
     }
-}
 
-impl fmt::Display for FormFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} {}", self.field, self.misfit)
+    /// Succeeds when nothing is wrong.
+    pub(super) fn none_of(faults: Vec<Self>) -> Result<(), Vec<Self>> {
+        match faults.is_empty() {
+            true => Ok(()),
+            false => Err(faults),
+        }
     }
 }
 
@@ -140,11 +143,7 @@ impl<'a> Form<'a> {
                 faults.push(FormFault::new(name, misfit));
             }
         }
-        if faults.is_empty() {
-            Ok(())
-        } else {
-            Err(faults)
-        }
+        FormFault::none_of(faults)
     }
 
     fn required(self) -> impl Iterator<Item = &'a str> {

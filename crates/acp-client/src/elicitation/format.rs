@@ -1,112 +1,59 @@
 //! How some texts must be written.
 
+use std::sync::LazyLock;
+
 use acp_protocol::v1::StringFormat;
+use regex::Regex;
+
+/// A pattern of our own, compiled when it is first used.
+type Pattern = LazyLock<Regex>;
+
+/// Something, an at sign, and a domain. Whether mail arrives is another question, and
+/// finer rules refuse addresses that work.
+static EMAIL: Pattern = Pattern::new(|| {
+    regex(
+        r"^[^\s\x00-\x1f\x7f-\x{9f}]+@[^\s\x00-\x1f\x7f-\x{9f}@.-][^\s\x00-\x1f\x7f-\x{9f}@.]*(?:\.[^\s\x00-\x1f\x7f-\x{9f}@.]+)*$",
+    )
+});
+
+/// A scheme, a colon, and more, without blanks.
+static URI: Pattern =
+    Pattern::new(|| regex(r#"^[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f-\x{9f}<>"{}|\\^`]+$"#));
+
+/// A day, as `2026-11-30`.
+static DATE: Pattern = Pattern::new(|| regex("^([0-9]{4})-([0-9]{2})-([0-9]{2})$"));
+
+/// A time with its offset, as `T06:12:49Z`. A minute may have a leap second.
+static TIME: Pattern = Pattern::new(|| {
+    regex(
+        r"^[Tt](?:[01][0-9]|2[0-3]):[0-5][0-9]:(?:[0-5][0-9]|60)(?:\.[0-9]+)?(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])$",
+    )
+});
 
 /// Tells whether a text is written as `format` says; every text is, for one that
 /// nobody knows.
 pub(super) fn fits(format: &StringFormat, text: &str) -> bool {
     match format {
-        StringFormat::Email => is_email(text),
-        StringFormat::Uri => is_uri(text),
+        StringFormat::Email => EMAIL.is_match(text) && !text.ends_with('-'),
+        StringFormat::Uri => URI.is_match(text),
         StringFormat::Date => is_date(text),
-        StringFormat::DateTime => is_date_time(text),
+        StringFormat::DateTime => text
+            .split_at_checked(10)
+            .is_some_and(|(date, time)| is_date(date) && TIME.is_match(time)),
         _ => true,
     }
 }
 
-/// Something, an at sign, and a domain. Whether mail arrives is another question, and
-/// finer rules refuse addresses that work.
-fn is_email(text: &str) -> bool {
-    let plain = |part: &str| {
-        !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || c.is_control())
-    };
-    match text.rsplit_once('@') {
-        Some((user, domain)) => {
-            plain(user)
-                && plain(domain)
-                && !domain.starts_with(['.', '-'])
-                && !domain.ends_with(['.', '-'])
-                && !domain.contains("..")
-        }
-        None => false,
-    }
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("a pattern of our own is valid")
 }
 
-/// A scheme, a colon, and more, without blanks.
-fn is_uri(text: &str) -> bool {
-    let Some((scheme, rest)) = text.split_once(':') else {
-        return false;
-    };
-    let first = scheme.starts_with(|c: char| c.is_ascii_alphabetic());
-    let scheme = scheme
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
-    let unfit = |c: char| {
-        c.is_whitespace()
-            || c.is_control()
-            || matches!(c, '<' | '>' | '"' | '{' | '}' | '|' | '\\' | '^' | '`')
-    };
-    first && scheme && !rest.is_empty() && !rest.contains(unfit)
-}
-
-/// A day that there is, as `2026-11-30`.
 fn is_date(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    if bytes.len() != 10 || bytes[4] != b'-' || bytes[7] != b'-' {
-        return false;
-    }
-    match (number(&text[..4]), number(&text[5..7]), number(&text[8..])) {
-        (Some(year), Some(month), Some(day)) => day >= 1 && day <= days(year, month),
-        _ => false,
-    }
-}
-
-/// A day and a time with its offset, as `2026-11-30T06:12:49Z`.
-fn is_date_time(text: &str) -> bool {
-    let (Some(date), Some(separator), Some(rest)) =
-        (text.get(..10), text.get(10..11), text.get(11..))
-    else {
-        return false;
-    };
-    is_date(date) && matches!(separator, "T" | "t") && is_time(rest)
-}
-
-fn is_time(text: &str) -> bool {
-    let Some(offset) = text.find(['Z', 'z', '+', '-']) else {
-        return false;
-    };
-    let (time, offset) = text.split_at(offset);
-    let (clock, fraction) = time
-        .split_once('.')
-        .map_or((time, None), |(clock, fraction)| (clock, Some(fraction)));
-    let fraction = fraction.is_none_or(|digits| {
-        !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
-    });
-    let offset = match offset.split_at(1) {
-        ("+" | "-", offset) => clock_fits(offset, &[23, 59]),
-        (_, rest) => rest.is_empty(),
-    };
-    // A minute may have a leap second.
-    fraction && offset && clock_fits(clock, &[23, 59, 60])
-}
-
-/// Numbers of two digits with colons between them, each within its bound.
-fn clock_fits(text: &str, bounds: &[u32]) -> bool {
-    let parts: Vec<&str> = text.split(':').collect();
-    parts.len() == bounds.len()
-        && parts
-            .iter()
-            .zip(bounds)
-            .all(|(part, most)| part.len() == 2 && number(part).is_some_and(|part| part <= *most))
-}
-
-/// Reads digits, and nothing but digits.
-fn number(digits: &str) -> Option<u32> {
-    if digits.bytes().all(|digit| digit.is_ascii_digit()) {
-        digits.parse().ok()
-    } else {
-        None
-    }
+    DATE.captures(text).is_some_and(|parts| {
+        let (_, digits) = parts.extract();
+        let [year, month, day] = digits.map(|digits| digits.parse().unwrap_or(0));
+        (1..=days(year, month)).contains(&day)
+    })
 }
 
 fn days(year: u32, month: u32) -> u32 {

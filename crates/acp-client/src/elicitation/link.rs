@@ -1,8 +1,11 @@
 //! An address the user is asked to go to.
 
 use std::fmt;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::sync::LazyLock;
 
 use acp_protocol::v1::ElicitationId;
+use regex::Regex;
 
 use super::{Answer, FormFault, Misfit};
 
@@ -84,15 +87,9 @@ impl<'a> Link<'a> {
     }
 
     pub(crate) fn check(self, answer: &Answer) -> Result<(), Vec<FormFault>> {
-        let faults: Vec<_> = answer
-            .fields()
-            .map(|(name, _)| FormFault::new(name, Misfit::NoSuchField))
-            .collect();
-        if faults.is_empty() {
-            Ok(())
-        } else {
-            Err(faults)
-        }
+        let fields = answer.fields();
+        let faults = fields.map(|(name, _)| FormFault::new(name, Misfit::NoSuchField));
+        FormFault::none_of(faults.collect())
     }
 }
 
@@ -114,45 +111,35 @@ fn authority(url: &str) -> Option<&str> {
 /// Returns the host of an address of the web that everybody reads the same way: no
 /// user, no backslash, and nothing that is no visible character of ASCII.
 fn host(url: &str) -> Option<&str> {
-    let (scheme, _) = url.split_once("://")?;
-    let web = scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http");
-    let odd = |c: char| !c.is_ascii_graphic() || c == '\\';
-    if !web || url.contains(odd) {
+    static WEB: LazyLock<Regex> = LazyLock::new(|| {
+        let name = r"(?:[A-Za-z0-9_-]+\.)*[A-Za-z0-9_-]+\.?";
+        let pattern = format!(r"^(?i:https?)://(\[[^\]]*\]|{name})(?::[0-9]*)?(?:[/?#]|$)");
+        Regex::new(&pattern).expect("a pattern of our own is valid")
+    });
+    if url.contains(|c: char| !c.is_ascii_graphic() || c == '\\') {
         return None;
     }
-    let authority = authority(url)?;
-    let (host, port) = match authority.rsplit_once(':') {
-        Some((host, port)) if !port.ends_with(']') => (host, port),
-        _ => (authority, ""),
-    };
-    let plain = match host
+    let host = WEB.captures(url)?.get(1)?.as_str();
+    let address = host
         .strip_prefix('[')
-        .and_then(|host| host.strip_suffix(']'))
-    {
-        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
-        None => is_name(host),
+        .and_then(|host| host.strip_suffix(']'));
+    let plain = match address {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => {
+            let name = host.strip_suffix('.').unwrap_or(host);
+            !ends_in_number(name) || name.parse::<Ipv4Addr>().is_ok()
+        }
     };
-    (plain && port.bytes().all(|digit| digit.is_ascii_digit())).then_some(host)
+    plain.then_some(host)
 }
 
-/// Tells whether `host` is a name or an address of four numbers. A last label of digits
-/// that is no such address (`0x7f.1`, `127.1`) is read as one by some programs.
-fn is_name(host: &str) -> bool {
-    let label = |label: &str| {
-        !label.is_empty()
-            && label
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
-    };
-    let numeric = |label: &str| {
-        label.starts_with(|first: char| first.is_ascii_digit())
-            && (label.bytes().all(|byte| byte.is_ascii_digit())
-                || label.starts_with("0x")
-                || label.starts_with("0X"))
-    };
-    let host = host.strip_suffix('.').unwrap_or(host);
-    let last = host.rsplit('.').next().unwrap_or_default();
-    host.split('.').all(label) && (!numeric(last) || host.parse::<std::net::Ipv4Addr>().is_ok())
+/// Tells whether the last label is a number. If the whole is not four of them (`0x7f.1`,
+/// `127.1`), some programs read it as an address all the same.
+fn ends_in_number(name: &str) -> bool {
+    let last = name.rsplit('.').next().unwrap_or_default();
+    last.bytes().all(|byte| byte.is_ascii_digit())
+        || last.starts_with("0x")
+        || last.starts_with("0X")
 }
 
 #[cfg(test)]

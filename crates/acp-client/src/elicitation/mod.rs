@@ -58,6 +58,5 @@ pub use question::{Asking, Question};
 
 pub(crate) use links::{AskedLink, Links};
 pub(crate) use modes::ElicitationOptions;
-pub(crate) use question::Scope;
 
 pub(crate) use handler::DynAnswerQuestions;

@@ -10,9 +10,12 @@ use super::DynAnswerQuestions;
 
 /// The ways in which an agent may ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ElicitationModes {
-    form: bool,
-    url: bool,
+    /// With a form to fill in.
+    pub form: bool,
+    /// With an address to go to.
+    pub url: bool,
 }
 
 impl ElicitationModes {
@@ -31,18 +34,6 @@ impl ElicitationModes {
         form: true,
         url: true,
     };
-
-    /// Tells whether forms are offered.
-    #[must_use]
-    pub fn has_form(self) -> bool {
-        self.form
-    }
-
-    /// Tells whether links are offered.
-    #[must_use]
-    pub fn has_url(self) -> bool {
-        self.url
-    }
 }
 
 /// How an agent may ask, and who answers.

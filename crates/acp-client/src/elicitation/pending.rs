@@ -1,7 +1,5 @@
 //! A question that waits for its one answer.
 
-use std::fmt;
-
 use super::{Answer, FormFault, Question};
 use crate::pending::{AgentAsk, Pending};
 
@@ -51,7 +49,8 @@ impl PendingQuestion {
 }
 
 /// An answer that does not fit its form; prints without the values.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("answer the question: {}", listed(.faults))]
 pub struct InvalidAnswer {
     /// The question, which is still open.
     pub question: PendingQuestion,
@@ -59,14 +58,7 @@ pub struct InvalidAnswer {
     pub faults: Vec<FormFault>,
 }
 
-impl fmt::Display for InvalidAnswer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("answer the question: ")?;
-        for (nth, fault) in self.faults.iter().enumerate() {
-            write!(f, "{}{fault}", if nth > 0 { ", " } else { "" })?;
-        }
-        Ok(())
-    }
+fn listed(faults: &[FormFault]) -> String {
+    let faults: Vec<_> = faults.iter().map(FormFault::to_string).collect();
+    faults.join(", ")
 }
-
-impl std::error::Error for InvalidAnswer {}

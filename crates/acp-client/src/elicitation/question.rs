@@ -22,20 +22,14 @@ struct Asked {
     message: String,
     meta: Option<Box<Meta>>,
     how: How,
-    scope: Scope,
+    /// A session or a request.
+    scope: ElicitationScope,
     after: ReceiveSeq,
 }
 
 enum How {
     Form(ElicitationSchema),
     Link { id: ElicitationId, url: String },
-}
-
-/// What a question belongs to.
-#[derive(Debug)]
-pub(crate) enum Scope {
-    Session(SessionId, Option<ToolCallId>),
-    Request(RequestId),
 }
 
 /// How a question is asked.
@@ -57,25 +51,19 @@ impl Question {
     ) -> Result<Self, Fault> {
         let refused = Fault::invalid_params("this way of asking is not offered");
         let (how, scope) = match request.mode {
-            ElicitationMode::Form(mode) if modes.has_form() => {
+            ElicitationMode::Form(mode) if modes.form => {
                 (How::Form(mode.requested_schema), mode.scope)
             }
-            ElicitationMode::Url(mode) if modes.has_url() => {
+            ElicitationMode::Url(mode) if modes.url => {
                 let (id, url) = (mode.elicitation_id, mode.url);
                 (How::Link { id, url }, mode.scope)
             }
             _ => return Err(refused),
         };
-        let scope = match scope {
-            ElicitationScope::Session(scope) => {
-                Scope::Session(scope.session_id, scope.tool_call_id)
-            }
-            ElicitationScope::Request(scope) => Scope::Request(scope.request_id),
-            _ => {
-                let fault = "a question belongs to a session or to a request";
-                return Err(Fault::invalid_params(fault));
-            }
-        };
+        if let ElicitationScope::Unrecognized(_) = scope {
+            let fault = "a question belongs to a session or to a request";
+            return Err(Fault::invalid_params(fault));
+        }
         Ok(Self(Arc::new(Asked {
             message: request.message,
             meta: request.meta,
@@ -123,8 +111,8 @@ impl Question {
     #[must_use]
     pub fn session_id(&self) -> Option<&SessionId> {
         match &self.0.scope {
-            Scope::Session(id, _) => Some(id),
-            Scope::Request(_) => None,
+            ElicitationScope::Session(scope) => Some(&scope.session_id),
+            _ => None,
         }
     }
 
@@ -132,8 +120,8 @@ impl Question {
     #[must_use]
     pub fn tool_call_id(&self) -> Option<&ToolCallId> {
         match &self.0.scope {
-            Scope::Session(_, tool) => tool.as_ref(),
-            Scope::Request(_) => None,
+            ElicitationScope::Session(scope) => scope.tool_call_id.as_ref(),
+            _ => None,
         }
     }
 
@@ -141,8 +129,8 @@ impl Question {
     #[must_use]
     pub fn request_id(&self) -> Option<&RequestId> {
         match &self.0.scope {
-            Scope::Session(..) => None,
-            Scope::Request(id) => Some(id),
+            ElicitationScope::Request(scope) => Some(&scope.request_id),
+            _ => None,
         }
     }
 
@@ -178,21 +166,17 @@ impl Question {
             Asking::Link(_) => Answer::cancel(),
         }
     }
-
-    pub(crate) fn scope(&self) -> &Scope {
-        &self.0.scope
-    }
 }
 
 impl fmt::Debug for Question {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let way = match self.0.how {
+        let mode = match self.0.how {
             How::Form(_) => "form",
             How::Link { .. } => "url",
         };
         f.debug_struct("Question")
-            .field("mode", &way)
-            .field("scope", &self.0.scope)
+            .field("mode", &mode)
+            .field("session", &self.session_id())
             .field("after", &self.0.after)
             .finish_non_exhaustive()
     }

@@ -1,7 +1,7 @@
 //! Files an agent reads and writes through its client.
 
+mod lines;
 mod read;
-mod window;
 mod workspace;
 mod write;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cap_std::fs::{File, OpenOptions};
 
-use super::window::{Bounds, CutError, Window};
+use super::lines::{LineRange, ReadLimits};
 use crate::error::ServeError;
 use crate::folders::{Place, Roots, explain, leads_astray};
 
@@ -16,29 +16,17 @@ const PIECE: usize = 64 * 1024;
 pub(super) fn read(
     roots: &Roots,
     path: &Path,
-    window: Window,
-    bounds: Bounds,
+    lines: LineRange,
+    limits: ReadLimits,
     stopped: impl Fn() -> bool,
 ) -> Result<String, ServeError> {
     let named = || path.to_path_buf();
-    let too_large = |limit| ServeError::TooLarge {
-        path: named(),
-        limit,
-    };
     let file = open(roots, path)?;
-    if window.is_all() && file.metadata()?.len() > bounds.taken {
-        return Err(too_large(bounds.taken));
+    if lines.is_all() && file.metadata()?.len() > limits.taken {
+        let (path, limit) = (named(), limits.taken);
+        return Err(ServeError::TooLarge { path, limit });
     }
-    let cut = window.cut(file, &mut vec![0; PIECE], bounds, stopped);
-    let bytes = cut.map_err(|error| match error {
-        CutError::TooLarge(limit) => too_large(limit),
-        CutError::TooFar(limit) => ServeError::TooFar {
-            path: named(),
-            limit,
-        },
-        CutError::Stopped => ServeError::Io(io::ErrorKind::Interrupted.into()),
-        CutError::Io(error) => error.into(),
-    })?;
+    let bytes = lines.cut(file, path, PIECE, limits, stopped)?;
     String::from_utf8(bytes).map_err(|_| ServeError::NotText { path: named() })
 }
 

@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
 
-use super::window::{Bounds, Window};
+use super::lines::{LineRange, ReadLimits};
 use super::{OpenFiles, ReadFiles, WriteFiles, read, write};
 use crate::error::ServeError;
 use crate::folders::SessionFolders;
@@ -39,7 +39,7 @@ use crate::limits::{FILE_TIMEOUT, MAX_FILE_BYTES, MAX_FILE_JOBS, MAX_FILE_SEEN};
 #[derive(Debug, Clone)]
 pub struct WorkspaceFiles {
     missing: MissingFiles,
-    bounds: Bounds,
+    limits: ReadLimits,
     max_write: u64,
     roots: Arc<SharedRoots>,
     jobs: Arc<Semaphore>,
@@ -63,7 +63,7 @@ impl WorkspaceFiles {
     pub fn new() -> Self {
         Self {
             missing: MissingFiles::default(),
-            bounds: Bounds {
+            limits: ReadLimits {
                 taken: MAX_FILE_BYTES,
                 seen: MAX_FILE_SEEN,
             },
@@ -84,7 +84,7 @@ impl WorkspaceFiles {
     /// of a file of any size. Default 10 MiB.
     #[must_use]
     pub fn with_max_read(mut self, bytes: u64) -> Self {
-        self.bounds.taken = bytes;
+        self.limits.taken = bytes;
         self
     }
 
@@ -159,10 +159,10 @@ impl Drop for GivenUp {
 
 impl ReadFiles for FolderFiles {
     async fn read(&self, request: ReadTextFileRequest) -> Result<ReadTextFileResponse, ServeError> {
-        let window = Window::new(request.line, request.limit);
-        let (path, bounds) = (PathBuf::from(request.path), self.options.bounds);
+        let lines = LineRange::new(request.line, request.limit);
+        let (path, limits) = (PathBuf::from(request.path), self.options.limits);
         let read = self
-            .blocking(move |roots, stopped| read::read(roots, &path, window, bounds, stopped))
+            .blocking(move |roots, stopped| read::read(roots, &path, lines, limits, stopped))
             .await;
         match (read, self.options.missing) {
             (Err(ServeError::NotFound { .. }), MissingFiles::Empty) => {

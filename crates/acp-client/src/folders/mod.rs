@@ -3,7 +3,9 @@
 mod links;
 mod roots;
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+
+use acp_protocol::rpc::Fault;
 
 pub(crate) use roots::{Place, Roots, SharedRoots, explain, leads_astray};
 
@@ -45,5 +47,20 @@ impl SessionFolders {
     pub fn iter(&self) -> impl Iterator<Item = &Path> {
         let additional = self.additional.iter().map(PathBuf::as_path);
         std::iter::once(self.cwd()).chain(additional)
+    }
+}
+
+/// Checks a path as an agent names it, before it is looked at.
+pub(crate) fn check_path(text: &str) -> Result<(), Fault> {
+    let path = Path::new(text);
+    let clean = path
+        .components()
+        .all(|part| !matches!(part, Component::ParentDir | Component::CurDir));
+    if path.is_absolute() && clean && !text.contains('\0') {
+        Ok(())
+    } else {
+        Err(Fault::invalid_params(
+            "the path must be absolute and without `..`",
+        ))
     }
 }

@@ -67,12 +67,7 @@ impl Decision {
     /// Returns the answer as it goes to the agent.
     #[must_use]
     pub fn outcome(&self) -> RequestPermissionOutcome {
-        match &self.option {
-            Some(option) => RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(
-                option.option_id.clone(),
-            )),
-            None => RequestPermissionOutcome::Cancelled,
-        }
+        selecting(self.option.as_ref())
     }
 }
 
@@ -108,6 +103,14 @@ impl fmt::Display for Reason {
             Self::TimedOut => write!(f, "nobody answered in time"),
         }
     }
+}
+
+/// Makes the answer that picks an option; `cancelled` without one.
+pub(super) fn selecting(option: Option<&PermissionOption>) -> RequestPermissionOutcome {
+    option.map_or(RequestPermissionOutcome::Cancelled, |option| {
+        let selected = SelectedPermissionOutcome::new(option.option_id.clone());
+        RequestPermissionOutcome::Selected(selected)
+    })
 }
 
 /// Finds the option that refuses with the least consequence.

@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::decision::rejection;
+use super::decision::{rejection, selecting};
 use super::{DecidedBy, Decision, Reason, ToolFacts};
 use crate::pending::{AgentAsk, Pending};
 use acp_protocol::rpc::ReceiveSeq;
 use acp_protocol::v1::{
     PermissionOption, PermissionOptionId, RequestPermissionOutcome, RequestPermissionRequest,
-    SelectedPermissionOutcome, SessionId,
+    SessionId,
 };
 
 /// What an agent asks.
@@ -83,14 +83,11 @@ impl PermissionAsk {
         &self,
         option: &PermissionOptionId,
     ) -> Result<RequestPermissionOutcome, NotOffered> {
-        if self.option(option).is_some() {
-            Ok(RequestPermissionOutcome::Selected(
-                SelectedPermissionOutcome::new(option.clone()),
-            ))
-        } else {
-            Err(NotOffered {
+        match self.option(option) {
+            Some(option) => Ok(selecting(Some(option))),
+            None => Err(NotOffered {
                 option: option.clone(),
-            })
+            }),
         }
     }
 
@@ -98,12 +95,7 @@ impl PermissionAsk {
     /// `reject_always`, else `cancelled`.
     #[must_use]
     pub fn reject(&self) -> RequestPermissionOutcome {
-        match rejection(self.options()) {
-            Some(option) => RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(
-                option.option_id.clone(),
-            )),
-            None => RequestPermissionOutcome::Cancelled,
-        }
+        selecting(rejection(self.options()))
     }
 
     /// Notes why it is answered as it is, for the
@@ -134,7 +126,7 @@ impl PermissionAsk {
     pub(crate) fn offers(&self, outcome: &RequestPermissionOutcome) -> bool {
         match outcome {
             RequestPermissionOutcome::Selected(selected) => {
-                self.select(&selected.option_id).is_ok()
+                self.option(&selected.option_id).is_some()
             }
             RequestPermissionOutcome::Cancelled => true,
             _ => false,

@@ -8,9 +8,10 @@ use acp_protocol::v1::{CreateElicitationRequest, CreateElicitationResponse, Elic
 
 use super::{find, unless_cancelled};
 use crate::elicitation::{
-    Answer, AskedLink, DynAnswerQuestions, ElicitationOptions, PendingQuestion, Question, Scope,
+    Answer, AskedLink, DynAnswerQuestions, ElicitationOptions, PendingQuestion, Question,
 };
-use crate::session::{GateWatch, SessionState, Sessions, Waiting};
+use crate::gate::GateWatch;
+use crate::session::{SessionState, Sessions, Waiting};
 
 pub(super) fn serve(sessions: &Sessions, request: IncomingRequest) -> Option<BoxFuture> {
     let after = request.received_after();
@@ -43,14 +44,15 @@ impl AskedQuestion {
     ) -> Result<Self, Fault> {
         let question = Question::new(request, options.modes, after)?;
         let peer = &sessions.connection.peer;
-        let session = match question.scope() {
-            Scope::Session(id, _) => Ok(find(sessions, id)?),
-            Scope::Request(id) => match peer.open_call(id) {
+        let session = match (question.session_id(), question.request_id()) {
+            (Some(id), _) => Ok(find(sessions, id)?),
+            (None, Some(id)) => match peer.open_call(id) {
                 // It belongs to a turn, and ends with the cancel of that.
                 Some(AnswerTo::Mailbox(mailbox)) => sessions.reading(mailbox).ok_or(id),
                 Some(AnswerTo::Caller) => Err(id),
-                None => return Err(Fault::invalid_params("no request of this id is open")),
+                None => return Err(no_open_request()),
             },
+            (None, None) => return Err(no_open_request()),
         };
         let (owner, answerer) = match session {
             Ok(session) => (
@@ -150,4 +152,8 @@ impl Owner {
             Self::Request(peer, id) => peer.call_ended(id).await,
         }
     }
+}
+
+fn no_open_request() -> Fault {
+    Fault::invalid_params("no request of this id is open")
 }

@@ -95,16 +95,18 @@ fn serve(sessions: &Sessions, request: IncomingRequest) -> Option<BoxFuture> {
 
 /// Returns the session a request is about if we do not know it, but may in a moment.
 fn unnamed(sessions: &Sessions, request: &IncomingRequest) -> Option<SessionId> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct About {
-        session_id: SessionId,
-    }
     if !sessions.is_naming() {
         return None;
     }
-    let About { session_id } = request.decode().ok()?;
+    let SessionOf { session_id } = request.decode().ok()?;
     sessions.find(&session_id).is_none().then_some(session_id)
+}
+
+/// What every request tells of its session.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SessionOf {
+    session_id: SessionId,
 }
 
 /// Finds the session a request is about.

@@ -9,7 +9,6 @@ use acp_protocol::v1::{
 };
 
 use super::model::{SetModelProof, SetModelRequest};
-use super::session_settings::ModeRoute;
 use super::set_option::{SetOption, read_options};
 use super::{SessionCounters, SessionState};
 use crate::error::ClientError;
@@ -110,17 +109,15 @@ impl SessionControl {
     pub async fn set_mode(&self, mode: impl Into<SessionModeId>) -> Result<(), ClientError> {
         self.session.check_open()?;
         let mode = mode.into();
-        let route = self.session.settings.lock().route_mode(&mode)?;
-        match route {
-            ModeRoute::Option { config, value } => self.set_config_option(config, value).await,
-            ModeRoute::Mode(mode) => {
-                let request = SetSessionModeRequest::new(self.session.id.clone(), mode.clone());
-                let (facts, _) = self.session.sessions.request(&request).await?;
-                let mut settings = self.session.settings.lock();
-                settings.set_mode(mode, facts.response_seq);
-                Ok(())
-            }
+        let option = self.session.settings.lock().mode_option(&mode)?;
+        if let Some((config, value)) = option {
+            return self.set_config_option(config, value).await;
         }
+        let request = SetSessionModeRequest::new(self.session.id.clone(), mode.clone());
+        let (facts, _) = self.session.sessions.request(&request).await?;
+        let mut settings = self.session.settings.lock();
+        settings.set_mode(mode, facts.response_seq);
+        Ok(())
     }
 
     /// Sets a configuration option: to one of its values, by the id of the value, or

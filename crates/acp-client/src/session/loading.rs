@@ -1,6 +1,5 @@
 //! A session that is being loaded: its history, and then the session.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,6 +40,7 @@ use acp_connection::Update;
 /// # Ok(())
 /// # }
 /// ```
+#[derive(Debug)]
 #[must_use = "dropping it gives the loading up"]
 pub struct Loading {
     /// `None` once it was handed on.
@@ -52,6 +52,7 @@ pub struct Loading {
     left: Duration,
 }
 
+#[derive(Debug)]
 enum LoadStage {
     Running(OwnedMutexGuard<Reader>, CallId),
     Loaded,
@@ -257,15 +258,6 @@ impl Drop for Loading {
         if matches!(self.stage, LoadStage::Running(..)) {
             self.give_up();
         }
-    }
-}
-
-impl fmt::Debug for Loading {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Loading")
-            .field("session", &self.session)
-            .field("left", &self.left)
-            .finish_non_exhaustive()
     }
 }
 

@@ -21,22 +21,20 @@ mod session_setup;
 mod sessions;
 mod set_option;
 mod state;
-mod turn_gate;
 mod waiting;
 
 pub use control::SessionControl;
 pub use counters::SessionCounters;
 pub use event::TurnEvent;
 pub use loading::{Loaded, Loading};
-pub use merge::Merge;
 pub use model::SetModelProof;
 pub use session::Session;
 pub use session_setup::SessionSetup;
 
 pub(crate) use opening::{open, resume};
 pub(crate) use reader::{Read, Reader};
+pub(crate) use services::Services;
 pub(crate) use session_setup::path_text;
 pub(crate) use sessions::{Lease, Sessions};
 pub(crate) use state::SessionState;
-pub(crate) use turn_gate::GateWatch;
 pub(crate) use waiting::Waiting;

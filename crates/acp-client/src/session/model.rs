@@ -4,8 +4,8 @@ use std::sync::{Arc, Weak};
 
 use acp_protocol::method::{Request, Side};
 use acp_protocol::v1::SessionId;
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::Sessions;
 use crate::error::ClientError;
@@ -64,21 +64,6 @@ pub(crate) struct SetModelRequest {
 impl Request for SetModelRequest {
     const METHOD: &'static str = "session/set_model";
     const SERVED_BY: Side = Side::Agent;
-    type Response = Done;
-}
-
-/// An answer in which nothing stands that matters.
-#[derive(Debug)]
-pub(crate) struct Done;
-
-impl<'de> Deserialize<'de> for Done {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        IgnoredAny::deserialize(deserializer).map(|_| Self)
-    }
-}
-
-impl Serialize for Done {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_unit()
-    }
+    // Nothing stands in it that matters.
+    type Response = Box<RawValue>;
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::files::{DynReadFiles, DynWriteFiles};
 use crate::folders::SessionFolders;
 use crate::options::ClientOptions;
-use crate::terminal::TerminalTable;
+use crate::terminal::TerminalRequests;
 
 /// The files and terminals of one session, until it ends.
 ///
@@ -15,7 +15,7 @@ use crate::terminal::TerminalTable;
 pub(crate) struct Services {
     pub(crate) read_files: Option<Arc<dyn DynReadFiles>>,
     pub(crate) write_files: Option<Arc<dyn DynWriteFiles>>,
-    pub(crate) terminals: Option<Arc<TerminalTable>>,
+    pub(crate) terminals: Option<Arc<dyn TerminalRequests>>,
 }
 
 impl Services {
@@ -34,8 +34,7 @@ impl Services {
             }
         }
         if let Some(terminals) = &options.terminals {
-            let terminals = terminals.open_boxed(folders).await;
-            services.terminals = Some(Arc::new(TerminalTable::new(terminals)));
+            services.terminals = Some(terminals.open_boxed(folders).await);
         }
         services
     }

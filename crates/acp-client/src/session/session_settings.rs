@@ -10,51 +10,28 @@ use acp_protocol::v1::{
 
 use crate::error::ClientError;
 
-/// The newest word on modes and options, by the receive clock: answers and
-/// notifications overtake each other on their way to the caller.
+/// The newest modes and options, by the receive clock: answers and notifications overtake
+/// each other on their way to the caller.
 #[derive(Debug, Default)]
 pub(super) struct SessionSettings {
     modes: Dated<SessionModeState>,
     options: Dated<Vec<SessionConfigOption>>,
 }
 
-#[derive(Debug)]
-struct Dated<T> {
-    value: Option<T>,
-    at: ReceiveSeq,
-}
+/// A value, if there is one, and when it was received.
+type Dated<T> = (Option<T>, ReceiveSeq);
 
-/// How a mode is set at this agent.
-#[derive(Debug, PartialEq)]
-pub(super) enum ModeRoute {
-    /// As the value of a configuration option.
-    Option {
-        config: SessionConfigId,
-        value: SessionConfigValueId,
-    },
-    /// By `session/set_mode`.
-    Mode(SessionModeId),
-}
-
-impl<T> Default for Dated<T> {
-    fn default() -> Self {
-        Self {
-            value: None,
-            at: ReceiveSeq::default(),
-        }
+/// Returns the value for change when nothing newer is known.
+fn newer<T>(known: &mut Dated<T>, at: ReceiveSeq) -> Option<&mut Option<T>> {
+    if at < known.1 {
+        return None;
     }
+    known.1 = at;
+    Some(&mut known.0)
 }
 
-impl<T> Dated<T> {
-    /// Returns the value for change when nothing newer is known.
-    fn at(&mut self, at: ReceiveSeq) -> Option<&mut Option<T>> {
-        if at < self.at {
-            return None;
-        }
-        self.at = at;
-        Some(&mut self.value)
-    }
-}
+/// The option, and its value, by which a mode is set at this agent.
+pub(super) type ModeOption = (SessionConfigId, SessionConfigValueId);
 
 impl SessionSettings {
     /// Takes what the agent told when it opened the session, if it told anything.
@@ -64,8 +41,8 @@ impl SessionSettings {
         options: Option<Vec<SessionConfigOption>>,
         at: ReceiveSeq,
     ) {
-        if let (Some(told), Some(known)) = (modes, self.modes.at(at)) {
-            *known = Some(told);
+        if let (Some(modes), Some(known)) = (modes, newer(&mut self.modes, at)) {
+            *known = Some(modes);
         }
         if let Some(options) = options {
             self.set_options(options, at);
@@ -87,7 +64,7 @@ impl SessionSettings {
 
     /// Notes the current mode.
     pub(super) fn set_mode(&mut self, mode: SessionModeId, at: ReceiveSeq) {
-        if let Some(modes) = self.modes.at(at) {
+        if let Some(modes) = newer(&mut self.modes, at) {
             match modes {
                 Some(modes) => modes.current_mode_id = mode,
                 None => *modes = Some(SessionModeState::new(mode, Vec::new())),
@@ -100,7 +77,7 @@ impl SessionSettings {
     /// Agents that offer their modes in both ways tell of a change as an option alone, so
     /// the mode follows.
     pub(super) fn set_options(&mut self, options: Vec<SessionConfigOption>, at: ReceiveSeq) {
-        let Some(known) = self.options.at(at) else {
+        let Some(known) = newer(&mut self.options, at) else {
             return;
         };
         *known = Some(options);
@@ -109,7 +86,7 @@ impl SessionSettings {
 
     /// Notes the value of an option that was set.
     pub(super) fn set_value(&mut self, set: &SetSessionConfigOptionRequest, at: ReceiveSeq) {
-        let Some(Some(options)) = self.options.at(at) else {
+        let Some(Some(options)) = newer(&mut self.options, at) else {
             return;
         };
         let option = options.iter_mut().find(|option| option.id == set.config_id);
@@ -134,63 +111,60 @@ impl SessionSettings {
         }
     }
 
-    /// Finds the mode that an option has as its current value.
     fn mode_by_option(&self) -> Option<&SessionModeId> {
         let modes = &self.modes()?.available_modes;
-        let named = |value: &SessionConfigValueId| {
-            let found = modes.iter().find(|mode| mode.id.as_str() == value.as_str());
-            found.map(|mode| &mode.id)
-        };
-        self.mode_options()
-            .find_map(|(_, select)| named(&select.current_value))
+        self.mode_options().find_map(|(_, select)| {
+            let current = select.current_value.as_str();
+            let mode = modes.iter().find(|mode| mode.id.as_str() == current);
+            mode.map(|mode| &mode.id)
+        })
     }
 
     pub(super) fn modes(&self) -> Option<&SessionModeState> {
-        self.modes.value.as_ref()
+        self.modes.0.as_ref()
     }
 
     pub(super) fn options(&self) -> Option<&[SessionConfigOption]> {
-        self.options.value.as_deref()
+        self.options.0.as_deref()
     }
 
     /// Finds the way to set a mode: an option of the category `mode` that has it as
-    /// a value, else the modes (R161, R175).
+    /// a value; `None` for `session/set_mode` (R161, R175).
     ///
     /// # Errors
     ///
     /// [`ClientError::UnknownMode`] when the agent has modes but not this one,
     /// [`ClientError::Unsupported`] when it has none at all.
-    pub(super) fn route_mode(&self, mode: &SessionModeId) -> Result<ModeRoute, ClientError> {
-        let mut offered = Vec::new();
+    pub(super) fn mode_option(
+        &self,
+        mode: &SessionModeId,
+    ) -> Result<Option<ModeOption>, ClientError> {
+        let mut offered: Vec<SessionModeId> = Vec::new();
         for (config, select) in self.mode_options() {
             for value in values(select) {
                 if value.as_str() == mode.as_str() {
-                    return Ok(ModeRoute::Option {
-                        config: config.clone(),
-                        value: value.clone(),
-                    });
+                    return Ok(Some((config.clone(), value.clone())));
                 }
-                offered.push(SessionModeId::from(value.as_str()));
+                offered.push(value.as_str().into());
             }
         }
         for known in self.modes().iter().flat_map(|modes| &modes.available_modes) {
             if known.id == *mode {
-                return Ok(ModeRoute::Mode(known.id.clone()));
+                return Ok(None);
             }
             if !offered.contains(&known.id) {
                 offered.push(known.id.clone());
             }
         }
-        if offered.is_empty() {
-            Err(ClientError::Unsupported {
+        Err(match offered.is_empty() {
+            true => ClientError::Unsupported {
                 capability: "session modes",
-            })
-        } else {
-            Err(ClientError::UnknownMode {
+            },
+            false => ClientError::UnknownMode {
                 mode: mode.clone(),
                 offered,
-            })
-        }
+            },
+        })
     }
 
     fn mode_options(&self) -> impl Iterator<Item = (&SessionConfigId, &SessionConfigSelect)> {
@@ -284,7 +258,7 @@ mod tests {
         assert_eq!(current(&settings), "x");
         // It is current, but the agent offers no choice.
         assert!(matches!(
-            settings.route_mode(&"x".into()),
+            settings.mode_option(&"x".into()),
             Err(ClientError::Unsupported { .. })
         ));
     }

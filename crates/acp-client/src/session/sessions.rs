@@ -212,16 +212,7 @@ impl Sessions {
     }
 }
 
-impl fmt::Debug for Sessions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sessions")
-            .field("connection", &self.connection)
-            .finish_non_exhaustive()
-    }
-}
-
 /// A session is being opened whose id is not known yet.
-#[derive(Debug)]
 pub(super) struct Naming<'a>(&'a Sessions);
 
 impl Drop for Naming<'_> {
@@ -244,7 +235,6 @@ impl Drop for EndServices {
 }
 
 /// Keeps the connection to an agent: it is closed when the last of these is dropped.
-#[derive(Debug)]
 pub(crate) struct Lease(Arc<Sessions>);
 
 impl Lease {
@@ -264,5 +254,11 @@ impl Deref for Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         self.0.connection.peer.close();
+    }
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lease").finish_non_exhaustive()
     }
 }

@@ -15,11 +15,11 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::counters::ReadCounts;
 use super::services::Services;
 use super::session_settings::SessionSettings;
-use super::turn_gate::{CancelledTurn, TurnGate};
 use super::waiting::WaitingQueue;
 use super::{Reader, SessionCounters, Sessions};
 use crate::connection::{Capability, Connection};
 use crate::error::ClientError;
+use crate::gate::{CancelledTurn, TurnGate};
 use crate::limits::{ANNOUNCEMENT_WAIT, CANCEL_REPEATS};
 use crate::permission::{KnownTools, ToolFacts};
 

@@ -131,7 +131,7 @@ impl LocalTerminals {
     /// use acp_client::{CommandAsk, LocalTerminals};
     ///
     /// let terminals = LocalTerminals::new().with_consent(async |ask: CommandAsk| {
-    ///     ask.program().ends_with("cargo")
+    ///     ask.program.ends_with("cargo")
     /// });
     /// # drop(terminals);
     /// ```
@@ -210,7 +210,7 @@ impl SessionTerminals {
                 .with_kept_group()
                 .with_kill_ladder(ladder());
             let ask = CommandAsk {
-                session: request.session_id,
+                session_id: request.session_id,
                 program: program.path,
                 args: program.args,
                 cwd,

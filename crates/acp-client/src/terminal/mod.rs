@@ -20,7 +20,9 @@ use acp_protocol::v1::{
 pub use ask::CommandAsk;
 pub use command::ShellLines;
 pub use local::{LocalTerminals, SessionTerminals};
-pub(crate) use table::TerminalTable;
+pub(crate) use table::TerminalRequests;
+
+use table::TerminalTable;
 
 use crate::error::ServeError;
 use crate::folders::SessionFolders;
@@ -97,58 +99,19 @@ pub trait OpenTerminals: Send + Sync + 'static {
     fn open(&self, folders: &SessionFolders) -> impl Future<Output = Self::Terminals> + Send;
 }
 
-type Boxed<'a, T> = Pin<Box<dyn Future<Output = Result<T, ServeError>> + Send + 'a>>;
-
-/// [`ServeTerminals`] behind a pointer.
-pub(crate) trait DynServeTerminals: Send + Sync + 'static {
-    fn create_boxed(&self, request: CreateTerminalRequest) -> Boxed<'_, CreateTerminalResponse>;
-    fn output_boxed(&self, request: TerminalOutputRequest) -> Boxed<'_, TerminalOutputResponse>;
-    fn wait_boxed(
-        &self,
-        request: WaitForTerminalExitRequest,
-    ) -> Boxed<'_, WaitForTerminalExitResponse>;
-    fn kill_boxed(&self, request: KillTerminalRequest) -> Boxed<'_, KillTerminalResponse>;
-    fn release_boxed(&self, request: ReleaseTerminalRequest) -> Boxed<'_, ReleaseTerminalResponse>;
-}
-
-impl<T: ServeTerminals> DynServeTerminals for T {
-    fn create_boxed(&self, request: CreateTerminalRequest) -> Boxed<'_, CreateTerminalResponse> {
-        Box::pin(self.create(request))
-    }
-
-    fn output_boxed(&self, request: TerminalOutputRequest) -> Boxed<'_, TerminalOutputResponse> {
-        Box::pin(self.output(request))
-    }
-
-    fn wait_boxed(
-        &self,
-        request: WaitForTerminalExitRequest,
-    ) -> Boxed<'_, WaitForTerminalExitResponse> {
-        Box::pin(self.wait_for_exit(request))
-    }
-
-    fn kill_boxed(&self, request: KillTerminalRequest) -> Boxed<'_, KillTerminalResponse> {
-        Box::pin(self.kill(request))
-    }
-
-    fn release_boxed(&self, request: ReleaseTerminalRequest) -> Boxed<'_, ReleaseTerminalResponse> {
-        Box::pin(self.release(request))
-    }
-}
-
 /// [`OpenTerminals`] behind a pointer.
 pub(crate) trait DynOpenTerminals: Send + Sync + 'static {
     fn open_boxed<'a>(
         &'a self,
         folders: &'a SessionFolders,
-    ) -> Pin<Box<dyn Future<Output = Arc<dyn DynServeTerminals>> + Send + 'a>>;
+    ) -> Pin<Box<dyn Future<Output = Arc<dyn TerminalRequests>> + Send + 'a>>;
 }
 
 impl<T: OpenTerminals> DynOpenTerminals for T {
     fn open_boxed<'a>(
         &'a self,
         folders: &'a SessionFolders,
-    ) -> Pin<Box<dyn Future<Output = Arc<dyn DynServeTerminals>> + Send + 'a>> {
-        Box::pin(async move { Arc::new(self.open(folders).await) as _ })
+    ) -> Pin<Box<dyn Future<Output = Arc<dyn TerminalRequests>> + Send + 'a>> {
+        Box::pin(async move { Arc::new(TerminalTable::new(self.open(folders).await)) as _ })
     }
 }

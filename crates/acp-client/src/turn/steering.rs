@@ -13,7 +13,8 @@ use tokio::time::sleep;
 use super::Prompt;
 use crate::clean::{clean, clean_json};
 use crate::error::ClientError;
-use crate::session::{GateWatch, SessionControl, SessionState};
+use crate::gate::GateWatch;
+use crate::session::{SessionControl, SessionState};
 
 impl SessionControl {
     /// Tells the agent more while its turn runs, by `_session/steering`, and returns at
@@ -147,17 +148,7 @@ pub enum SteeringFailure {
 }
 
 impl SteeringError {
-    fn new(error: CallError, facts: CallFacts) -> Self {
-        let failure = match error {
-            CallError::Peer(_) => SteeringFailure::Refused,
-            CallError::Closed(_) => SteeringFailure::Closed,
-            _ => SteeringFailure::Other,
-        };
-        let (code, message) = match error {
-            CallError::Peer(error) => (error.code, error.message),
-            CallError::Cancelled => (ErrorCode::REQUEST_CANCELLED, error.to_string()),
-            error => (ErrorCode::INTERNAL, error.to_string()),
-        };
+    fn new(failure: SteeringFailure, code: ErrorCode, message: &str, facts: CallFacts) -> Self {
         Self {
             code,
             message: clean(message.as_bytes()),
@@ -167,31 +158,40 @@ impl SteeringError {
         }
     }
 
+    fn of_call(error: &CallError, facts: CallFacts) -> Self {
+        let (failure, code) = match error {
+            CallError::Peer(error) => {
+                return Self::new(SteeringFailure::Refused, error.code, &error.message, facts);
+            }
+            CallError::Closed(_) => (SteeringFailure::Closed, ErrorCode::INTERNAL),
+            CallError::Cancelled => (SteeringFailure::Other, ErrorCode::REQUEST_CANCELLED),
+            _ => (SteeringFailure::Other, ErrorCode::INTERNAL),
+        };
+        Self::new(failure, code, &error.to_string(), facts)
+    }
+
     /// Nothing was sent.
-    fn refused_here(error: &ClientError) -> Self {
-        Self {
-            code: ErrorCode::INTERNAL,
-            message: clean(error.to_string().as_bytes()),
-            write_admitted: false,
-            response_seq: ReceiveSeq::default(),
-            failure: match error {
-                ClientError::SessionClosed | ClientError::Closed | ClientError::Died(_) => {
-                    SteeringFailure::Closed
-                }
-                _ => SteeringFailure::Other,
-            },
-        }
+    fn unsent(error: &ClientError) -> Self {
+        let failure = match error {
+            ClientError::SessionClosed | ClientError::Closed | ClientError::Died(_) => {
+                SteeringFailure::Closed
+            }
+            _ => SteeringFailure::Other,
+        };
+        let message = error.to_string();
+        Self::new(failure, ErrorCode::INTERNAL, &message, CallFacts::default())
     }
 
     fn timed_out(after: Duration) -> Self {
         let message = format!("the agent did not answer within {} s", after.as_secs());
-        Self {
-            code: ErrorCode::INTERNAL,
-            message,
-            write_admitted: true,
-            response_seq: ReceiveSeq::default(),
-            failure: SteeringFailure::TimedOut,
-        }
+        let mut facts = CallFacts::default();
+        facts.write_admitted = true;
+        Self::new(
+            SteeringFailure::TimedOut,
+            ErrorCode::INTERNAL,
+            &message,
+            facts,
+        )
     }
 }
 
@@ -216,7 +216,7 @@ impl OpenSteering {
         let checked = session
             .check_open()
             .and_then(|()| steering.prompt.check(connection.offers()?));
-        checked.map_err(|error| SteeringError::refused_here(&error))?;
+        checked.map_err(|error| SteeringError::unsent(&error))?;
         let request = SteeringRequest {
             session_id: session.id.clone(),
             prompt: steering.prompt.into_blocks(),
@@ -227,7 +227,7 @@ impl OpenSteering {
         let call = connection
             .peer
             .start_call(&request)
-            .map_err(|error| SteeringError::new(error, CallFacts::default()))?
+            .map_err(|error| SteeringError::of_call(&error, CallFacts::default()))?
             .with_on_drop(OnDrop::Forget);
         Ok(Self {
             call,
@@ -278,7 +278,7 @@ impl Steering {
                     reason: answer.reason.as_ref().and_then(clean_json),
                     facts,
                 }),
-                Err(error) => Err(SteeringError::new(error, facts)),
+                Err(error) => Err(SteeringError::of_call(&error, facts)),
             },
             () = overdue => Err(SteeringError::timed_out(limit)),
         }

@@ -1,6 +1,5 @@
 //! One turn: a prompt, what happens, in order, and then its end.
 
-use std::fmt;
 use std::sync::Arc;
 
 use acp_protocol::Meta;
@@ -79,6 +78,7 @@ pub struct PromptResult {
 ///
 /// Dropped before its end, it cancels the turn at the agent. The session takes no new
 /// turn until the agent has answered.
+#[derive(Debug)]
 #[must_use = "dropping a turn cancels it"]
 pub struct Turn {
     session: Arc<SessionState>,
@@ -88,6 +88,7 @@ pub struct Turn {
     _lease: Arc<Lease>,
 }
 
+#[derive(Debug)]
 enum TurnStage {
     Running(OwnedMutexGuard<Reader>),
     /// The answer is there and not yet put into words; `None` when there will be none.
@@ -248,15 +249,6 @@ impl Drop for Turn {
             drop(reader);
             session.gate.end(number);
         });
-    }
-}
-
-impl fmt::Debug for Turn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Turn")
-            .field("session", &self.session.id)
-            .field("number", &self.number)
-            .finish_non_exhaustive()
     }
 }
 

@@ -58,7 +58,7 @@ async fn what_is_not_offered_is_refused_and_shown_to_nobody() {
             agent.question(id, question).await;
             assert_eq!(agent.refusal(id).await, code);
         }
-        if modes.has_form() {
+        if modes.form {
             agent.question(4, stranger).await;
             assert_eq!(agent.refusal(4).await, -32002);
         }

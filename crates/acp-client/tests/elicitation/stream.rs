@@ -141,19 +141,16 @@ async fn joining_pieces_of_text_holds_no_question_back() {
         agent.answer(&prompt, end_turn()).await;
     };
     let read = async {
-        let (mut merge, mut seen) = (acp_client::Merge::new(), Vec::new());
-        while let Some(event) = turn.next().await {
-            for event in merge.push(event) {
-                // What is dropped is refused.
-                seen.push(match event {
-                    TurnEvent::Question(_) => "asks".to_owned(),
-                    other => brief(&other),
-                });
-            }
+        let mut seen = Vec::new();
+        while let Some(event) = turn.next_merged().await {
+            // What is dropped is refused.
+            seen.push(match event {
+                TurnEvent::Question(_) => " asks ".to_owned(),
+                other => brief(&other),
+            });
         }
-        assert!(merge.finish().is_none());
         seen
     };
     let (seen, ()) = tokio::join!(read, serve);
-    assert_eq!(seen, ["before", "asks", "asks t"]);
+    assert_eq!(seen.concat(), "before asks asks t");
 }

@@ -301,7 +301,7 @@ async fn consent_is_asked_about_what_runs() {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let notes = Arc::clone(&asked);
     let options = place.options().with_consent(move |ask: CommandAsk| {
-        let allowed = ask.args().iter().all(|arg| arg != "rm");
+        let allowed = ask.args.iter().all(|arg| arg != "rm");
         notes.lock().push(ask);
         async move { allowed }
     });
@@ -322,12 +322,12 @@ async fn consent_is_asked_about_what_runs() {
     let [first, second] = asked.as_slice() else {
         panic!("{asked:?}");
     };
-    assert!(first.program().is_absolute() && first.program().ends_with("env"));
-    assert_eq!(second.program(), std::path::Path::new("/bin/sh"));
-    assert_eq!(second.args(), ["-c", "echo s3cret"]);
-    assert_eq!(second.cwd(), place.path());
-    assert_eq!(second.session_id(), "s");
-    assert_eq!(second.environment().get("TOKEN").unwrap(), "s3cret");
+    assert!(first.program.is_absolute() && first.program.ends_with("env"));
+    assert_eq!(second.program, std::path::Path::new("/bin/sh"));
+    assert_eq!(second.args, ["-c", "echo s3cret"]);
+    assert_eq!(second.cwd, place.path());
+    assert_eq!(second.session_id.as_str(), "s");
+    assert_eq!(second.environment.get("TOKEN").unwrap(), "s3cret");
     assert!(!format!("{second:?}").contains("s3cret"), "{second:?}");
 }
 

@@ -1,15 +1,16 @@
 //! Cuts lines out of a stream of bytes.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead as _, BufReader, Read};
+use std::path::Path;
 
-use memchr::memchr_iter;
+use crate::error::ServeError;
 
 /// Which lines of a file are asked for.
 ///
 /// A line ends with its LF, which belongs to it; what comes before is not looked
 /// at, so a CR stays where it is, and so does a last line without an end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Window {
+pub(super) struct LineRange {
     /// How many lines come before the first.
     skip: u32,
     /// How many are taken at most; `None` for all that follow.
@@ -18,27 +19,14 @@ pub(super) struct Window {
 
 /// What reading lines may cost.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bounds {
+pub(super) struct ReadLimits {
     /// The most bytes that are returned.
     pub(super) taken: u64,
     /// The most bytes that are looked at.
     pub(super) seen: u64,
 }
 
-/// Why no lines were cut out.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum CutError {
-    #[error("take more than {0} bytes")]
-    TooLarge(u64),
-    #[error("look behind the first {0} bytes")]
-    TooFar(u64),
-    #[error("go on: nobody waits for it")]
-    Stopped,
-    #[error(transparent)]
-    Io(#[from] io::Error),
-}
-
-impl Window {
+impl LineRange {
     /// Takes the line numbers of a request: the first line is 1.
     pub(super) fn new(line: Option<u32>, limit: Option<u32>) -> Self {
         Self {
@@ -52,71 +40,71 @@ impl Window {
         self == Self::default()
     }
 
-    /// Returns the lines, byte by byte as they are.
+    /// Returns the lines of the file at `path`, byte by byte as they are.
     ///
-    /// Reads piece by piece and not further than it has to; `stopped` is asked
-    /// before each.
+    /// Reads as much at once as `buffer` says, and not further than it has to; `stopped` is
+    /// asked before each time.
     pub(super) fn cut(
         self,
-        mut reader: impl Read,
-        piece: &mut [u8],
-        bounds: Bounds,
+        file: impl Read,
+        path: &Path,
+        buffer: usize,
+        limits: ReadLimits,
         stopped: impl Fn() -> bool,
-    ) -> Result<Vec<u8>, CutError> {
+    ) -> Result<Vec<u8>, ServeError> {
+        let path = || path.to_path_buf();
         let mut taken = Vec::new();
-        let (mut skip, mut left) = (self.skip, self.take);
-        let mut seen = 0_u64;
-        while left != Some(0) {
-            if stopped() {
-                return Err(CutError::Stopped);
+        if self.take == Some(0) {
+            return Ok(taken);
+        }
+        let reader = BufReader::with_capacity(buffer, UntilStopped { file, stopped });
+        let mut skipped = reader.take(limits.seen);
+        for _ in 0..self.skip {
+            if skipped.skip_until(b'\n')? == 0 {
+                break;
             }
-            let count = match reader.read(piece) {
-                Ok(0) => break,
-                Ok(count) => count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error.into()),
-            };
-            let rest = after_lines(&piece[..count], &mut skip);
-            let part = match &mut left {
-                Some(left) => up_to_lines(rest, left),
-                None => rest,
-            };
-            if (taken.len() + part.len()) as u64 > bounds.taken {
-                return Err(CutError::TooLarge(bounds.taken));
+            if skipped.limit() == 0 {
+                return Err(ServeError::TooFar {
+                    path: path(),
+                    limit: limits.seen,
+                });
             }
-            taken.extend_from_slice(part);
-            seen += count as u64;
-            if seen >= bounds.seen && skip > 0 {
-                return Err(CutError::TooFar(bounds.seen));
+        }
+        // One more tells whether there are more.
+        let mut lines = skipped.into_inner().take(limits.taken + 1);
+        match self.take {
+            None => _ = lines.read_to_end(&mut taken)?,
+            Some(count) => {
+                for _ in 0..count {
+                    if lines.read_until(b'\n', &mut taken)? == 0 {
+                        break;
+                    }
+                }
             }
+        }
+        if taken.len() as u64 > limits.taken {
+            return Err(ServeError::TooLarge {
+                path: path(),
+                limit: limits.taken,
+            });
         }
         Ok(taken)
     }
 }
 
-/// Returns what follows the next `skip` line ends, and counts those down.
-fn after_lines<'a>(bytes: &'a [u8], skip: &mut u32) -> &'a [u8] {
-    if *skip == 0 {
-        return bytes;
-    }
-    for end in memchr_iter(b'\n', bytes) {
-        *skip -= 1;
-        if *skip == 0 {
-            return &bytes[end + 1..];
-        }
-    }
-    &[]
+/// Reads until nobody waits for it any more.
+struct UntilStopped<R, F> {
+    file: R,
+    stopped: F,
 }
 
-/// Returns what goes to the end of the next `left` lines, and counts those down.
-fn up_to_lines<'a>(bytes: &'a [u8], left: &mut u32) -> &'a [u8] {
-    for end in memchr_iter(b'\n', bytes) {
-        *left -= 1;
-        if *left == 0 {
-            return &bytes[..=end];
+impl<R: Read, F: Fn() -> bool> Read for UntilStopped<R, F> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if (self.stopped)() {
+            return Err(io::Error::other("nobody waits for it"));
         }
+        self.file.read(buffer)
     }
-    bytes
 }
 
 #[cfg(test)]
@@ -127,18 +115,27 @@ mod tests {
 
     use proptest::prelude::*;
 
-    const BOUNDS: Bounds = Bounds {
+    const LIMITS: ReadLimits = ReadLimits {
         taken: 1 << 20,
         seen: 1 << 20,
     };
 
-    fn cut(bytes: &[u8], window: Window, piece: usize) -> Result<Vec<u8>, CutError> {
-        window.cut(bytes, &mut vec![0; piece], BOUNDS, || false)
+    fn cut(bytes: &[u8], window: LineRange, piece: usize) -> Result<Vec<u8>, ServeError> {
+        cut_from(window, bytes, piece, LIMITS)
+    }
+
+    fn cut_from(
+        window: LineRange,
+        file: impl Read,
+        piece: usize,
+        limits: ReadLimits,
+    ) -> Result<Vec<u8>, ServeError> {
+        window.cut(file, Path::new("/f"), piece, limits, || false)
     }
 
     #[track_caller]
     fn check(text: &str, line: impl Into<Option<u32>>, limit: impl Into<Option<u32>>, want: &str) {
-        let window = Window::new(line.into(), limit.into());
+        let window = LineRange::new(line.into(), limit.into());
         for piece in 1..8 {
             let got = cut(text.as_bytes(), window, piece).unwrap();
             assert_eq!(String::from_utf8(got).unwrap(), want, "pieces of {piece}");
@@ -170,10 +167,10 @@ mod tests {
 
     #[test]
     fn a_window_is_all_or_not() {
-        assert!(Window::new(None, None).is_all());
-        assert!(Window::new(Some(1), None).is_all());
-        assert!(!Window::new(Some(2), None).is_all());
-        assert!(!Window::new(None, Some(u32::MAX)).is_all());
+        assert!(LineRange::new(None, None).is_all());
+        assert!(LineRange::new(Some(1), None).is_all());
+        assert!(!LineRange::new(Some(2), None).is_all());
+        assert!(!LineRange::new(None, Some(u32::MAX)).is_all());
     }
 
     #[test]
@@ -187,44 +184,46 @@ mod tests {
             }
         }
         let endless = Endless(Cell::new(0));
-        let first = Window::new(None, Some(10));
-        let got = first.cut(&endless, &mut [0; 16], BOUNDS, || false).unwrap();
+        let first = LineRange::new(None, Some(10));
+        let got = cut_from(first, &endless, 16, LIMITS).unwrap();
         assert_eq!(got, [b'\n'; 10]);
         assert_eq!(endless.0.get(), 1);
 
-        let nothing = Window::new(None, Some(0));
-        nothing
-            .cut(&endless, &mut [0; 16], BOUNDS, || false)
-            .unwrap();
+        let nothing = LineRange::new(None, Some(0));
+        cut_from(nothing, &endless, 16, LIMITS).unwrap();
         assert_eq!(endless.0.get(), 1);
 
-        let all = Window::default().cut(&endless, &mut [0; 16], BOUNDS, || false);
-        assert!(matches!(all, Err(CutError::TooLarge(_))), "{all:?}");
+        let all = cut_from(LineRange::default(), &endless, 16, LIMITS);
+        assert!(matches!(all, Err(ServeError::TooLarge { .. })), "{all:?}");
 
         let reads = Cell::new(0);
-        let stopped = Window::default().cut(&endless, &mut [0; 16], BOUNDS, || {
+        let stopped = LineRange::default().cut(&endless, Path::new("/f"), 16, LIMITS, || {
             reads.set(reads.get() + 1);
             reads.get() > 3
         });
-        assert!(matches!(stopped, Err(CutError::Stopped)), "{stopped:?}");
+        assert!(matches!(stopped, Err(ServeError::Io(_))), "{stopped:?}");
         assert_eq!(reads.get(), 4);
     }
 
     #[test]
     fn lines_that_never_begin_are_not_looked_for_without_end() {
-        let far =
-            Window::new(Some(2), Some(1)).cut(io::repeat(b'x'), &mut [0; 64], BOUNDS, || false);
-        assert!(matches!(far, Err(CutError::TooFar(limit)) if limit == BOUNDS.seen));
-        let long = Window::new(None, Some(1)).cut(io::repeat(b'x'), &mut [0; 64], BOUNDS, || false);
-        assert!(matches!(long, Err(CutError::TooLarge(limit)) if limit == BOUNDS.taken));
+        let far = cut_from(
+            LineRange::new(Some(2), Some(1)),
+            io::repeat(b'x'),
+            64,
+            LIMITS,
+        );
+        assert!(matches!(far, Err(ServeError::TooFar { limit, .. }) if limit == LIMITS.seen));
+        let long = cut_from(LineRange::new(None, Some(1)), io::repeat(b'x'), 64, LIMITS);
+        assert!(matches!(long, Err(ServeError::TooLarge { limit, .. }) if limit == LIMITS.taken));
     }
 
     #[test]
     fn a_bound_is_for_what_is_taken() {
-        let bounds = Bounds { taken: 4, seen: 64 };
+        let limits = ReadLimits { taken: 4, seen: 64 };
         let cut = |text: &str, line, limit| {
-            let window = Window::new(line, limit);
-            let got = window.cut(text.as_bytes(), &mut [0; 3], bounds, || false);
+            let window = LineRange::new(line, limit);
+            let got = cut_from(window, text.as_bytes(), 3, limits);
             got.ok().map(|bytes| String::from_utf8(bytes).unwrap())
         };
         assert_eq!(cut("abcd", None, None).as_deref(), Some("abcd"));
@@ -252,7 +251,7 @@ mod tests {
             limit in prop::option::of(0_u32..12),
             piece in 1_usize..16,
         ) {
-            let got = cut(&bytes, Window::new(Some(line), limit), piece).unwrap();
+            let got = cut(&bytes, LineRange::new(Some(line), limit), piece).unwrap();
             prop_assert_eq!(got, reference(&bytes, line, limit));
         }
     }

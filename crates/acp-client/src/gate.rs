@@ -1,8 +1,11 @@
 //! Whether a turn of a session runs, and whether it was cancelled.
 
 use std::fmt;
+use std::future::Future;
 use std::time::Duration;
 
+use acp_connection::Context;
+use acp_protocol::rpc::Fault;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
@@ -137,6 +140,22 @@ impl GateWatch {
         let cancels = self.seen.cancels;
         // An error means that the session is gone.
         let _ = self.gate.wait_for(|now| now.cancels != cancels).await;
+    }
+
+    /// Waits for the answer to a request of the agent, until the next cancel, the end of the
+    /// session, or the agent takes its request back.
+    pub(crate) async fn run<T>(
+        mut self,
+        context: &Context,
+        answer: impl Future<Output = Result<T, Fault>>,
+    ) -> Result<T, Fault> {
+        tokio::select! {
+            biased;
+            () = self.cancelled() => Err(Fault::cancelled()),
+            answer = context.run_until_cancelled(answer) => {
+                answer.unwrap_or_else(|| Err(Fault::cancelled()))
+            }
+        }
     }
 
     /// Returns the turn that ran, cancelled or not.
