@@ -1,58 +1,52 @@
-//! What the program's exit code says.
+//! The exit codes: one table, which the help, the manual and the README show.
 
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 /// How a run ended, one code for each kind of end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// The agent ended its turn.
     EndOfTurn = 0,
-    /// The command line cannot be followed.
     Usage = 2,
-    /// The agent could not be started.
     StartFailed = 3,
-    /// The agent wants a login first.
     AuthRequired = 4,
-    /// The agent went away in the middle.
     AgentDied = 5,
-    /// The agent speaks another version, or not the protocol.
     Protocol = 6,
-    /// The agent refused to go on.
     Refusal = 7,
-    /// A limit of the agent ended the turn: tokens or requests.
     Limit = 8,
-    /// The agent did not answer in time.
     TimedOut = 9,
-    /// The agent answered with an error.
     AgentError = 10,
-    /// Another turn runs in the session.
     Busy = 11,
-    /// Cancelled.
     Cancelled = 130,
 }
 
-/// The table as the help prints it.
-pub(crate) const HELP: &str = "\
-Exit codes:
-    0  the agent ended its turn
-    2  usage: the command line cannot be followed
-    3  the agent could not be started
-    4  the agent requires a login first
-    5  the agent died
-    6  the agent speaks another protocol version, or breaks the protocol
-    7  the agent refused
-    8  a limit ended the turn (tokens, turn requests)
-    9  the agent did not answer in time
-   10  the agent answered with an error
-   11  another turn runs in the session
-  130  cancelled
-";
+/// Each code and its meaning.
+pub(crate) const TABLE: [(Exit, &str); 12] = [
+    (Exit::EndOfTurn, "the agent ended its turn"),
+    (Exit::Usage, "usage: the command line cannot be followed"),
+    (Exit::StartFailed, "the agent could not be started"),
+    (Exit::AuthRequired, "the agent requires a login first"),
+    (Exit::AgentDied, "the agent died"),
+    (
+        Exit::Protocol,
+        "the agent speaks another protocol version, or breaks the protocol",
+    ),
+    (Exit::Refusal, "the agent refused"),
+    (
+        Exit::Limit,
+        "a limit ended the turn (tokens, turn requests)",
+    ),
+    (Exit::TimedOut, "the agent did not answer in time"),
+    (Exit::AgentError, "the agent answered with an error"),
+    (Exit::Busy, "another turn runs in the session"),
+    (Exit::Cancelled, "cancelled"),
+];
 
-/// Returns the codes and what each says, as the help prints them.
-pub(crate) fn table() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let lines = HELP.lines().skip(1);
-    lines.filter_map(|line| line.trim_start().split_once("  "))
-}
+/// The table as the help prints it.
+pub(crate) static HELP: LazyLock<String> = LazyLock::new(|| {
+    let rows = TABLE.map(|(exit, meaning)| format!("  {:3}  {meaning}\n", exit.code()));
+    format!("Exit codes:\n{}", rows.concat())
+});
 
 impl Exit {
     /// Returns the number.
@@ -72,22 +66,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_help_lists_every_code_once_and_no_other() {
-        let all = [
-            Exit::EndOfTurn,
-            Exit::Usage,
-            Exit::StartFailed,
-            Exit::AuthRequired,
-            Exit::AgentDied,
-            Exit::Protocol,
-            Exit::Refusal,
-            Exit::Limit,
-            Exit::TimedOut,
-            Exit::AgentError,
-            Exit::Busy,
-            Exit::Cancelled,
-        ];
-        let listed: Vec<u8> = table().map(|(code, _)| code.parse().unwrap()).collect();
-        assert_eq!(listed, all.map(Exit::code));
+    fn the_readme_shows_the_table() {
+        let rows = TABLE.map(|(exit, meaning)| format!("| {} | {meaning} |\n", exit.code()));
+        let table = format!("| code | meaning |\n|---|---|\n{}", rows.concat());
+        assert!(include_str!("../README.md").contains(&table), "{table}");
+    }
+
+    #[test]
+    fn each_code_is_in_the_table_once() {
+        let codes = TABLE.map(|(exit, _)| exit.code());
+        assert!(codes.is_sorted_by(|one, next| one < next), "{codes:?}");
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use acp_client::ExitStatus;
 use acp_harness::launch::Isolation;
-use acp_harness::model::{Demand, Settings};
+use acp_harness::model::{Demand, SessionSettings};
 use acp_harness::record::SessionRecords;
 use acp_harness::turn::{Harness, Opened, StopHandle, TurnEnd, TurnError, TurnRequest};
 use acp_harness::{AgentEntry, Registry};
@@ -302,7 +302,7 @@ async fn an_agent_gets_its_own_environment_and_home() {
 async fn an_agent_that_takes_its_model_from_a_variable_gets_it_there() {
     let mut agent = Agent::new("start; say \"$ADA_MODEL\"; finish; hear");
     agent.entry.model_env = Some("ADA_MODEL".to_owned());
-    let wants = Settings::new().with_model("large", Demand::Require);
+    let wants = SessionSettings::new().with_model("large", Demand::Require);
     let request = agent.ask("x").with_settings(wants.clone());
     assert_eq!(agent.harness().run(request).await.unwrap().report, "large");
     // One that offers no choice and reads no variable cannot be made to have it.

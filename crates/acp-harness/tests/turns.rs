@@ -5,7 +5,7 @@ mod support;
 use std::time::Duration;
 
 use acp_client::Policy;
-use acp_harness::model::{Demand, Settings};
+use acp_harness::model::{Demand, SessionSettings};
 use acp_harness::transcript::{Speaker, Transcript};
 use acp_harness::turn::{
     Opened, Profile, Progress, StopHandle, TimeLimit, TurnEnd, TurnError, progress,
@@ -402,8 +402,9 @@ async fn the_model_is_chosen_before_the_prompt() {
             .on("session/new", [Do::Answer(opened.clone())])
             .on("session/set_config_option", [Do::Answer(set)])
     };
-    let wants =
-        |model: &str| ask("x").with_settings(Settings::new().with_model(model, Demand::Prefer));
+    let wants = |model: &str| {
+        ask("x").with_settings(SessionSettings::new().with_model(model, Demand::Prefer))
+    };
     let (outcome, heard) = fake().run(&harness(), wants("large")).await;
     outcome.unwrap();
     assert_eq!(

@@ -112,7 +112,7 @@ impl Inquiry {
                 if matches!(error, TurnError::AuthRequired(_)) {
                     answer.login = LoginState::Required;
                 }
-                let outcome = Outcome::of_turn_error(&error);
+                let outcome = Outcome::from(error);
                 answer.failure = Some(outcome.with_noise(self.client.noise()));
             }
         }
@@ -157,7 +157,7 @@ pub(crate) async fn unless_interrupted<T>(work: impl Future<Output = T>) -> Resu
         done = work => Ok(done),
         interrupted = tokio::signal::ctrl_c() => match interrupted {
             Ok(()) => Err(Outcome::interrupted(None)),
-            Err(error) => Err(Outcome::not_started(&error)),
+            Err(error) => Err(error.into()),
         },
     }
 }

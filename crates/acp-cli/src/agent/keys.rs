@@ -4,6 +4,8 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use crate::exit::Exit;
+use crate::outcome::Outcome;
 use acp_harness::registry::AgentEntry;
 use acp_harness::{Secret, files};
 
@@ -135,6 +137,12 @@ fn make_folder(folder: &Path) -> io::Result<()> {
 
 fn failed(what: &'static str, path: PathBuf, source: io::Error) -> KeyError {
     KeyError::Io { what, path, source }
+}
+
+impl From<KeyError> for Outcome {
+    fn from(error: KeyError) -> Self {
+        Self::failed(Exit::StartFailed, &error)
+    }
 }
 
 #[cfg(all(test, unix))]

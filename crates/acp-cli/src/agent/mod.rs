@@ -18,6 +18,7 @@ use acp_harness::version::{Probe, ProbeCommand};
 
 use self::keys::{KeyError, KeyFound, Keys};
 use crate::config::{self, Configuration, Word};
+use crate::exit::Exit;
 use crate::outcome::Outcome;
 pub(crate) use args::{AgentArgs, word};
 pub(crate) use id::{ask, asked, id_of, let_remember};
@@ -124,10 +125,8 @@ impl Agent {
 
     /// Finds the agent that is asked for, where nothing is asked of it but to be there.
     pub(crate) fn of_args(args: &AgentArgs, cwd: &Path) -> Result<Self, Outcome> {
-        let config = config::load(cwd, args.flags()?);
-        let config = config.map_err(|error| Outcome::of_config(&error))?;
-        let agent = Self::choose(&Asked::of(&config), args, cwd);
-        agent.map_err(|error| Outcome::no_agent(&error))
+        let config = config::load(cwd, args.flags()?)?;
+        Ok(Self::choose(&Asked::of(&config), args, cwd)?)
     }
 
     /// The demo agent, in a folder.
@@ -267,6 +266,26 @@ pub(crate) fn working_folder(folder: &Path, option: &str) -> Result<PathBuf, Out
         let message = format!("failed to work in {}: {error}", folder.display());
         Outcome::usage(message, &format!("{option} takes a folder that exists"))
     })
+}
+
+impl From<AgentError> for Outcome {
+    fn from(error: AgentError) -> Self {
+        let (exit, hint) = match &error {
+            AgentError::Unknown(_) => (
+                Exit::Usage,
+                "an agent that is not known is started by its command, behind --",
+            ),
+            AgentError::NotInstalled(_) => {
+                (Exit::StartFailed, "`acp agents` lists those that are there")
+            }
+            AgentError::Env(_) => (Exit::StartFailed, "unset it, then try again"),
+            _ => (
+                Exit::StartFailed,
+                "check the spelling, or give the full path; the command of the agent stands after --",
+            ),
+        };
+        Self::failed(exit, &error).with_hint(hint)
+    }
 }
 
 #[cfg(all(test, unix))]

@@ -1,11 +1,10 @@
 //! `acp completions`: what shells complete.
 
-use std::io::{Write, stdout};
-
 use clap::{Args, Command};
 use clap_complete::{Shell, generate};
 
 use crate::exit::Exit;
+use crate::show::print;
 
 /// What `acp completions` is told.
 #[derive(Debug, Args)]
@@ -26,9 +25,7 @@ Where each shell looks for them:
 
 /// Writes the completions of the program to standard output.
 pub(crate) fn run(args: &CompletionsArgs, acp: Command) -> Exit {
-    // Whoever closed standard output does not want to read it.
-    let _ = stdout().write_all(&completions(args.shell, acp));
-    Exit::EndOfTurn
+    print(Ok(completions(args.shell, acp)))
 }
 
 fn completions(shell: Shell, mut acp: Command) -> Vec<u8> {

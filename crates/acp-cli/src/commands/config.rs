@@ -59,8 +59,7 @@ pub(crate) fn run(command: &ConfigCommand) -> Exit {
 }
 
 fn show(args: &ShowArgs) -> Result<String, Outcome> {
-    let configuration =
-        load(&args.cwd, Flags::default()).map_err(|error| Outcome::of_config(&error))?;
+    let configuration = load(&args.cwd, Flags::default())?;
     Ok(match args.json {
         true => format!("{:#}\n", show::json(&configuration)),
         false => show::table(&configuration, width(stdout().is_terminal())),
@@ -73,7 +72,7 @@ fn init(args: &InitArgs) -> Result<String, Outcome> {
         true => init::project(Path::new(".")),
         false => init::global(&surroundings),
     };
-    let path = written.map_err(|error| Outcome::of_config(&error))?;
+    let path = written?;
     Ok(format!(
         "{} is written; take the # from the lines you want\n",
         path.display()

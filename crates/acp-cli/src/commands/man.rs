@@ -1,7 +1,7 @@
 //! `acp man`: the pages of the manual, made from the definition of the command line.
 
 use std::fs;
-use std::io::{self, Write, stdout};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Command};
@@ -11,7 +11,7 @@ use roff::{Roff, bold, roman};
 use super::config;
 use crate::exit::{self, Exit};
 use crate::outcome::Outcome;
-use crate::show::{fail, one_line};
+use crate::show::{fail, one_line, print};
 
 /// What `acp man` is told.
 #[derive(Debug, Args)]
@@ -49,9 +49,7 @@ pub(crate) fn run(args: &ManArgs, acp: Command) -> Exit {
                 }
             }
         }
-        // Whoever closed standard output does not want to read it.
-        let _ = page(command).map(|page| stdout().write_all(&page));
-        return Exit::EndOfTurn;
+        return print(page(command).map_err(Outcome::from));
     };
     match write_all(&acp, dir) {
         Ok(()) => Exit::EndOfTurn,
@@ -158,9 +156,9 @@ fn notes(command: &Command) -> Roff {
 fn exit_status() -> Roff {
     let mut roff = Roff::new();
     roff.control("SH", ["EXIT STATUS"]);
-    for (code, meaning) in exit::table() {
+    for (exit, meaning) in exit::TABLE {
         roff.control("TP", []);
-        roff.text([bold(code)]);
+        roff.text([bold(exit.code().to_string())]);
         roff.text([roman(meaning)]);
     }
     roff
@@ -252,7 +250,8 @@ mod tests {
     #[test]
     fn the_exit_codes_are_those_of_the_program() {
         let page = text(&acp());
-        for (code, meaning) in exit::table() {
+        for (exit, meaning) in exit::TABLE {
+            let code = exit.code();
             assert!(
                 page.contains(&format!("\\fB{code}\\fR\n{meaning}")),
                 "{page}"

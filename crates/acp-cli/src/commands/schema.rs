@@ -1,7 +1,5 @@
 //! `acp schema`: the schemas of what this program writes.
 
-use std::io::{Write, stdout};
-
 use clap::ValueEnum;
 
 use crate::exit::Exit;
@@ -19,7 +17,5 @@ pub(crate) fn print(name: SchemaName) -> Exit {
     let schema = match name {
         SchemaName::RunEvents => show::SCHEMA,
     };
-    // Whoever closed standard output does not want to read it.
-    let _ = stdout().write_all(schema.as_bytes());
-    Exit::EndOfTurn
+    show::print(Ok(schema))
 }

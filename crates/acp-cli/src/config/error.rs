@@ -1,5 +1,7 @@
 //! Why a configuration cannot be used.
 
+use crate::exit::Exit;
+use crate::outcome::Outcome;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -8,17 +10,12 @@ use std::path::{Path, PathBuf};
 #[error("{what}")]
 pub(crate) struct ConfigError {
     what: String,
-    hint: String,
+    pub(super) hint: String,
     #[source]
     source: Option<io::Error>,
 }
 
 impl ConfigError {
-    /// Returns what to do about it.
-    pub(crate) fn hint(&self) -> &str {
-        &self.hint
-    }
-
     /// Something in a file makes no sense.
     pub(super) fn file(path: &Path, line: Option<usize>, what: impl AsRef<str>) -> Self {
         let what = what.as_ref();
@@ -88,5 +85,11 @@ fn place(path: &Path, line: Option<usize>) -> String {
     match line {
         Some(line) => format!("{}, line {line}", path.display()),
         None => path.display().to_string(),
+    }
+}
+
+impl From<ConfigError> for Outcome {
+    fn from(error: ConfigError) -> Self {
+        Self::failed(Exit::Usage, &error).with_hint(error.hint.as_str())
     }
 }

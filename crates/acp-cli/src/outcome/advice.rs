@@ -1,7 +1,7 @@
 //! What a user can do about what went wrong.
 
 use acp_client::{ClientError, StartStage};
-use acp_harness::model::SelectError;
+use acp_harness::model::SettingError;
 use acp_harness::turn::AuthRequired;
 use acp_protocol::rpc::{CallError, WireError};
 use acp_protocol::v1::{AuthMethod, methods};
@@ -81,15 +81,14 @@ pub(super) fn on_login(wanted: &AuthRequired) -> String {
 }
 
 /// What to do about a model, an effort or a mode that cannot be had.
-pub(super) fn on_setting(error: &SelectError) -> String {
-    let setting = match error {
-        SelectError::NoChoice { setting, .. } => {
-            return format!("leave --{setting} out");
+pub(super) fn on_setting(error: &SettingError) -> String {
+    match error {
+        SettingError::NoChoice { setting, .. } => format!("leave --{setting} out"),
+        SettingError::NotOffered { setting, .. } => {
+            format!("choose one of these with --{setting}")
         }
-        SelectError::NotOffered { setting, .. } => setting,
-        _ => return "choose another".to_owned(),
-    };
-    format!("choose one of these with --{setting}")
+        _ => "--option takes the id of an option and one of its values".to_owned(),
+    }
 }
 
 fn login(methods: &[AuthMethod], error: Option<&WireError>) -> String {

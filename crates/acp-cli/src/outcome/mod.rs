@@ -5,18 +5,16 @@ mod advice;
 mod tests;
 
 use std::error::Error;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use acp_client::ClientError;
-use acp_harness::turn::{TimeLimit, TurnError};
+use acp_harness::turn::{DrivenTurn, StopCause, TimeLimit, TurnError};
 use acp_protocol::rpc::CallError;
 use acp_protocol::v1::StopReason;
 
-use crate::agent::AgentError;
-use crate::config::ConfigError;
 use crate::exit::Exit;
-use crate::sessions::{NotClaimed, NotSet};
 use crate::show::{one_line, shown};
 
 /// How a run ended.
@@ -81,9 +79,31 @@ impl Outcome {
             ),
         };
         Self {
-            exit,
             stop_reason: Some(stop_reason),
-            failure: Some(Failure::new(message, hint)),
+            ..Self::of_message(exit, message).with_hint(hint)
+        }
+    }
+
+    /// A turn that was driven to its end; `stopped` tells whether somebody wanted it to end.
+    pub(crate) fn of_driven(driven: DrivenTurn, stopped: bool) -> Self {
+        let error = match (driven.cause, driven.answer) {
+            (None, Some(Ok(answer))) => return Self::of_turn(answer.stop_reason),
+            // Agents answer a cancelled prompt in many ways, and a killed one not at all.
+            (Some(cause), answer) => {
+                let answer = answer.and_then(Result::ok);
+                return Self::cut_short(cause, answer.map(|answer| answer.stop_reason));
+            }
+            (None, Some(Err(error))) if !stopped => error,
+            (None, _) => return Self::interrupted(None),
+        };
+        error.into()
+    }
+
+    /// The turn was ended from our side.
+    pub(crate) fn cut_short(cause: StopCause, stop_reason: Option<StopReason>) -> Self {
+        match cause {
+            StopCause::Stopped => Self::interrupted(stop_reason),
+            StopCause::Limit { limit, after } => Self::out_of_time(limit, after, stop_reason),
         }
     }
 
@@ -98,30 +118,25 @@ impl Outcome {
 
     /// The command line cannot be followed.
     pub(crate) fn usage(message: String, hint: &str) -> Self {
-        Self::failed(Exit::Usage, Failure::new(message, hint))
+        Self::of_message(Exit::Usage, message).with_hint(hint)
     }
 
-    /// The configuration cannot be used.
-    pub(crate) fn of_config(error: &ConfigError) -> Self {
-        Self::usage(in_words(error), error.hint())
+    /// Something failed that the error says.
+    pub(crate) fn failed(exit: Exit, error: &dyn Error) -> Self {
+        Self::of_message(exit, in_words(error))
     }
 
-    /// A login did not succeed.
-    pub(crate) fn of_login(exit: Exit, error: &dyn Error, hint: &str) -> Self {
-        Self::failed(exit, Failure::new(in_words(error), hint))
-    }
-
-    /// The machine does not give what it takes to start.
-    pub(crate) fn not_started(error: &dyn Error) -> Self {
-        Self::failed(
-            Exit::StartFailed,
-            Failure {
-                message: in_words(error),
+    fn of_message(exit: Exit, message: String) -> Self {
+        Self {
+            exit,
+            stop_reason: None,
+            failure: Some(Failure {
+                message,
                 hint: None,
                 last_words: None,
                 noise: None,
-            },
-        )
+            }),
+        }
     }
 
     /// Another turn took the prompt.
@@ -133,117 +148,36 @@ impl Outcome {
         }
     }
 
-    /// The session is not to be had.
-    pub(crate) fn not_claimed(error: &NotClaimed) -> Self {
-        let (exit, hint) = match error {
-            NotClaimed::Store(_) => (Exit::StartFailed, None),
-            NotClaimed::Busy => (
-                Exit::Busy,
-                Some("--if-busy wait waits for it; `acp cancel` cancels it"),
-            ),
-            NotClaimed::StillBusy { .. } => (
-                Exit::Busy,
-                Some("--busy-timeout waits for longer; `acp cancel` cancels it"),
-            ),
-            NotClaimed::Untold(_) => (
-                Exit::AgentError,
-                Some("look at what it does before you say it again"),
-            ),
-        };
-        let failure = Failure {
-            message: in_words(error),
-            hint: hint.map(str::to_owned),
-            last_words: None,
-            noise: None,
-        };
-        Self::failed(exit, failure)
-    }
-
-    /// The process that runs a turn does not answer.
-    pub(crate) fn no_answer(error: &dyn Error) -> Self {
-        let hint = "the turn goes on; look for the process that runs it";
-        Self::failed(Exit::TimedOut, Failure::new(in_words(error), hint))
-    }
-
     /// Returns what went wrong; nothing when nothing did.
     pub(crate) fn message(&self) -> &str {
         let failure = self.failure.as_ref();
         failure.map_or("", |failure| &failure.message)
     }
 
-    /// Says what to do instead of what is said usually.
-    pub(crate) fn with_hint(mut self, hint: &str) -> Self {
+    /// Says what to do about it.
+    pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
+        self.with_advice(Some(hint))
+    }
+
+    /// Says what to do about it, if something can be done.
+    pub(crate) fn with_advice(mut self, hint: Option<impl Into<String>>) -> Self {
         if let Some(failure) = &mut self.failure {
-            failure.hint = Some(hint.to_owned());
+            failure.hint = hint.map(Into::into);
         }
         self
     }
 
-    /// Something cannot be set.
-    pub(crate) fn not_set(error: &NotSet) -> Self {
-        match error {
-            NotSet::Failed(error) => Self::of_turn_error(error),
-            NotSet::NotKept { .. } | NotSet::TooMany { .. } => {
-                let exit = match error {
-                    NotSet::TooMany { .. } => Exit::Usage,
-                    _ => Exit::Protocol,
-                };
-                let hint = "`acp set clear` forgets what the session is set to";
-                Self::failed(exit, Failure::new(in_words(error), hint))
-            }
+    /// Adds the end of what the agent wrote to standard error.
+    fn with_last_words(mut self, text: Option<&str>) -> Self {
+        if let Some(failure) = &mut self.failure {
+            failure.last_words = text.map(str::to_owned);
         }
-    }
-
-    /// There is no agent to start.
-    pub(crate) fn no_agent(error: &AgentError) -> Self {
-        let (exit, hint) = match error {
-            AgentError::Unknown(_) => (
-                Exit::Usage,
-                "an agent that is not known is started by its command, behind --",
-            ),
-            AgentError::NotInstalled(_) => {
-                (Exit::StartFailed, "`acp agents` lists those that are there")
-            }
-            AgentError::Env(_) => (Exit::StartFailed, "unset it, then try again"),
-            _ => (
-                Exit::StartFailed,
-                "check the spelling, or give the full path; the command of the agent stands after --",
-            ),
-        };
-        Self::failed(exit, Failure::new(in_words(error), hint))
-    }
-
-    /// The agent could not be brought to where it can be asked.
-    pub(crate) fn of_turn_error(error: &TurnError) -> Self {
-        let (exit, hint) = match error {
-            TurnError::Client(error) => return Self::of_error(error),
-            TurnError::AuthRequired(wanted) => (Exit::AuthRequired, Some(advice::on_login(wanted))),
-            TurnError::Version(_) => (Exit::StartFailed, Some("update the agent".to_owned())),
-            TurnError::Setting(error) => (Exit::Usage, Some(advice::on_setting(error))),
-            TurnError::Option(_) => (
-                Exit::Usage,
-                Some("--option takes the id of an option and one of its values".to_owned()),
-            ),
-            TurnError::TimedOut { .. } => (Exit::TimedOut, None),
-            TurnError::StreamTruncated { .. } => (Exit::AgentDied, None),
-            _ => (Exit::StartFailed, None),
-        };
-        let failure = Failure {
-            message: in_words(error),
-            hint,
-            last_words: error.stderr_tail().map(str::to_owned),
-            noise: None,
-        };
-        Self::failed(exit, failure)
+        self
     }
 
     /// The turn took too long, however the agent took its cancel: many answer one as if they
     /// had come to their end (B085).
-    pub(crate) fn out_of_time(
-        limit: TimeLimit,
-        bound: Duration,
-        stop_reason: Option<StopReason>,
-    ) -> Self {
+    fn out_of_time(limit: TimeLimit, bound: Duration, stop_reason: Option<StopReason>) -> Self {
         let hint = match limit {
             TimeLimit::Idle => "an agent may be silent for longer with --idle-timeout",
             _ => "give it more time with --timeout, or ask for less at once",
@@ -251,19 +185,8 @@ impl Outcome {
         let message = format!("failed to end the turn: {limit} {} s", bound.as_secs());
         Self {
             stop_reason,
-            ..Self::failed(Exit::TimedOut, Failure::new(message, hint))
+            ..Self::of_message(Exit::TimedOut, message).with_hint(hint)
         }
-    }
-
-    /// The client could not go on.
-    pub(crate) fn of_error(error: &ClientError) -> Self {
-        let failure = Failure {
-            message: in_words(error),
-            hint: advice::on_client_error(error),
-            last_words: error.stderr_tail().map(str::to_owned),
-            noise: None,
-        };
-        Self::failed(exit(error), failure)
     }
 
     /// Adds what the agent wrote that is no message, where that may be the reason.
@@ -274,24 +197,45 @@ impl Outcome {
         }
         self
     }
+}
 
-    fn failed(exit: Exit, failure: Failure) -> Self {
-        Self {
-            exit,
-            stop_reason: None,
-            failure: Some(failure),
-        }
+/// The machine does not give what it takes to start.
+impl From<io::Error> for Outcome {
+    fn from(error: io::Error) -> Self {
+        Self::failed(Exit::StartFailed, &error)
     }
 }
 
-impl Failure {
-    fn new(message: String, hint: &str) -> Self {
-        Self {
-            message,
-            hint: Some(hint.to_owned()),
-            last_words: None,
-            noise: None,
-        }
+/// The agent could not be brought to where it can be asked.
+impl From<TurnError> for Outcome {
+    fn from(error: TurnError) -> Self {
+        let (exit, hint) = match &error {
+            TurnError::Client(error) => return error.into(),
+            TurnError::AuthRequired(wanted) => (Exit::AuthRequired, Some(advice::on_login(wanted))),
+            TurnError::Version(_) => (Exit::StartFailed, Some("update the agent".to_owned())),
+            TurnError::Setting(error) => (Exit::Usage, Some(advice::on_setting(error))),
+            TurnError::TimedOut { .. } => (Exit::TimedOut, None),
+            TurnError::StreamTruncated { .. } => (Exit::AgentDied, None),
+            _ => (Exit::StartFailed, None),
+        };
+        Self::failed(exit, &error)
+            .with_advice(hint)
+            .with_last_words(error.stderr_tail())
+    }
+}
+
+/// The client could not go on.
+impl From<&ClientError> for Outcome {
+    fn from(error: &ClientError) -> Self {
+        Self::failed(exit(error), error)
+            .with_advice(advice::on_client_error(error))
+            .with_last_words(error.stderr_tail())
+    }
+}
+
+impl From<ClientError> for Outcome {
+    fn from(error: ClientError) -> Self {
+        (&error).into()
     }
 }
 

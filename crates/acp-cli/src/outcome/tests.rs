@@ -28,7 +28,7 @@ fn each_stop_reason_has_its_own_exit_code() {
 
 #[track_caller]
 fn check(error: &ClientError, exit: Exit, message: &str, hint: &str) {
-    let outcome = Outcome::of_error(error);
+    let outcome = Outcome::from(error);
     assert_eq!(outcome.exit, exit);
     let failure = outcome.failure.unwrap();
     assert_eq!(failure.message, message);

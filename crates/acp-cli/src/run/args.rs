@@ -14,7 +14,7 @@ use crate::values::{Bound, pair, time, time_or_none};
 
 /// What `acp run` is told.
 #[derive(Debug, Args)]
-#[command(after_help = exit::HELP, after_long_help = super::help::LONG.as_str())]
+#[command(after_help = exit::HELP.as_str(), after_long_help = super::help::LONG.as_str())]
 pub(crate) struct RunArgs {
     /// What to ask; `-` reads it from standard input, and so does a pipe without it
     pub(crate) prompt: Option<String>,

@@ -6,7 +6,7 @@ use crate::exit;
 
 /// What stands behind the options.
 pub(crate) static LONG: LazyLock<String> =
-    LazyLock::new(|| format!("{PERMISSIONS}\n{SESSIONS}\n{EVENTS}\n{}", exit::HELP));
+    LazyLock::new(|| format!("{PERMISSIONS}\n{SESSIONS}\n{EVENTS}\n{}", *exit::HELP));
 
 const PERMISSIONS: &str = "\
 Permissions:

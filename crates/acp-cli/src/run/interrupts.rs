@@ -4,6 +4,7 @@ use std::process;
 use std::time::Duration;
 
 use acp_client::Client;
+use acp_harness::turn::StopHandle;
 use tokio::sync::watch;
 
 use crate::exit::Exit;
@@ -13,70 +14,52 @@ use crate::show;
 /// it is left the hard way: its output may be blocked for ever.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// Counts the wishes to stop.
-#[derive(Clone)]
+/// The wishes of the user to stop.
 pub(crate) struct Interrupts {
-    count: watch::Sender<u32>,
+    stop: StopHandle,
+    kill: watch::Sender<bool>,
 }
 
 impl Interrupts {
-    /// Starts to listen. From the second wish on the agent of `client` is killed with
-    /// everything it started, whatever else goes on; the third ends the program.
-    pub(crate) fn listen(client: Client) -> std::io::Result<Self> {
+    /// Starts to listen. The first wish stops the turn, if nothing else has. The next one
+    /// kills the agent of `client` with everything it started, whatever else goes on, and
+    /// one more ends the program.
+    pub(crate) fn listen(client: Client, stop: &StopHandle) -> std::io::Result<Self> {
         let mut signals = platform::Signals::listen()?;
-        let count = watch::Sender::new(0);
-        let sender = count.clone();
+        let kill = watch::Sender::new(false);
+        let interrupts = Self {
+            stop: stop.clone(),
+            kill: kill.clone(),
+        };
+        let stop = stop.clone();
         tokio::spawn(async move {
             loop {
                 signals.next().await;
-                sender.send_modify(|count| *count += 1);
-                let count = *sender.borrow();
-                match count {
-                    1 => {}
-                    2 => {
-                        let client = client.clone();
-                        tokio::spawn(async move {
-                            client.kill().await;
-                            tokio::time::sleep(LAST_WORDS).await;
-                            leave();
-                        });
-                    }
-                    _ => leave(),
+                if !stop.is_stopped() {
+                    stop.stop();
+                } else if !kill.send_replace(true) {
+                    let client = client.clone();
+                    tokio::spawn(async move {
+                        client.kill().await;
+                        tokio::time::sleep(LAST_WORDS).await;
+                        leave();
+                    });
+                } else {
+                    leave();
                 }
             }
         });
-        Ok(Self { count })
+        Ok(interrupts)
     }
 
-    /// Counts what a test counts.
-    #[cfg(test)]
-    pub(crate) fn of(count: watch::Sender<u32>) -> Self {
-        Self { count }
-    }
-
-    /// Returns how many there were.
-    pub(crate) fn count(&self) -> u32 {
-        *self.count.borrow()
-    }
-
-    /// Waits until there were at least `count`.
-    pub(crate) async fn reach(&self, count: u32) {
-        let mut counted = self.count.subscribe();
-        // The sender is ours, so it is there.
-        let _ = counted.wait_for(|now| *now >= count).await;
-    }
-
-    /// Takes the end of this for the first wish, if there was none by then.
-    pub(crate) fn take_for_wish(&self, wish: impl Future<Output = ()> + Send + 'static) {
-        let count = self.count.clone();
-        tokio::spawn(async move {
-            wish.await;
-            count.send_if_modified(|count| {
-                let is_first = *count == 0;
-                *count = (*count).max(1);
-                is_first
-            });
-        });
+    /// Waits for one more wish than there were.
+    pub(crate) async fn another(&self) {
+        if self.stop.is_stopped() {
+            // The sender is ours, so it is there.
+            let _ = self.kill.subscribe().wait_for(|kill| *kill).await;
+        } else {
+            self.stop.stopped().await;
+        }
     }
 }
 

@@ -1,14 +1,12 @@
 //! Runs that are part of a kept session.
 
-use acp_harness::model::{Demand, Settings};
 use acp_harness::turn::{Ready, can_steer};
 
-use super::interrupts::Interrupts;
 use super::{Run, RunArgs};
 use crate::agent::{ask, asked};
 use crate::exit::Exit;
 use crate::outcome::Outcome;
-use crate::sessions::{Change, Kept, Target, TurnEnded, prove_all};
+use crate::sessions::{Kept, Target, TurnEnded, prove_all};
 use crate::show::Output;
 
 /// Finds the kept session that is meant, if any is, and asks its agent where nobody asked
@@ -24,8 +22,7 @@ pub(super) fn target(args: &mut RunArgs, cwd: &std::path::Path) -> Result<Option
         return Ok(None);
     }
     let asked = asked(&args.agent);
-    let target = Target::find(&args.keep, asked.as_ref(), cwd);
-    let target = target.map_err(|error| Outcome::not_started(&error))?;
+    let target = Target::find(&args.keep, asked.as_ref(), cwd)?;
     if let (None, Some(agent)) = (asked, target.agent()) {
         ask(&mut args.agent, agent)?;
     }
@@ -34,11 +31,7 @@ pub(super) fn target(args: &mut RunArgs, cwd: &std::path::Path) -> Result<Option
 
 impl Run {
     /// Claims the kept session, if the run is part of one.
-    pub(super) async fn claim(
-        &self,
-        output: &mut Output,
-        interrupts: &Interrupts,
-    ) -> Result<Option<Kept>, Outcome> {
+    pub(super) async fn claim(&self, output: &mut Output) -> Result<Option<Kept>, Outcome> {
         let Some(target) = &self.target else {
             return Ok(None);
         };
@@ -50,14 +43,10 @@ impl Run {
             true => Ok(&*self.prompt),
             false => Err("what is attached cannot be told while the agent works"),
         };
-        let claimed = tokio::select! {
-            claimed = target.claim(self.agent_id.clone(), &self.session.cwd, prompt, &mut say) => claimed,
-            () = interrupts.reach(1) => return Err(Outcome::interrupted(None)),
-            bound = self.bounds.passed() => return Err(Outcome::out_of_time(
-                acp_harness::turn::TimeLimit::Total, bound, None
-            )),
-        };
-        match claimed {
+        let agent = self.agent_id.clone();
+        let claim = target.claim(agent, &self.session.cwd, prompt, &self.stop, &mut say);
+        let claimed = self.bounds.within(claim).await;
+        match claimed.map_err(|cause| Outcome::cut_short(cause, None))? {
             Ok(Some(mut kept)) => {
                 for trouble in kept.take_troubles() {
                     output.say(&trouble);
@@ -71,15 +60,13 @@ impl Run {
                     end(kept, &outcome, output).await;
                     return Err(outcome);
                 }
-                let live = std::sync::Arc::clone(kept.live());
-                interrupts.take_for_wish(async move { live.unwanted().await });
                 Ok(Some(kept))
             }
             Ok(None) => {
                 output.steered();
                 Err(Outcome::steered())
             }
-            Err(error) => Err(Outcome::not_claimed(&error)),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -92,10 +79,9 @@ impl Run {
         output: &mut Output,
     ) -> Result<String, Outcome> {
         let control = ready.session.control();
-        let wanted = self.session.wanted(Some(kept));
-        prove_all(&control, &wanted).map_err(|error| Outcome::not_set(&error))?;
-        let told = kept.open(ready, &self.prompt);
-        let told = told.map_err(|error| Outcome::not_started(&error))?;
+        let wanted = self.session.remembered(Some(kept));
+        prove_all(&control, &wanted)?;
+        let told = kept.open(ready, &self.prompt)?;
         output.kept(&told);
         let agent = self.client.agent().ok();
         let steers = agent.is_some_and(|agent| can_steer(&self.agent.entry, &agent));
@@ -119,18 +105,4 @@ pub(super) async fn end(kept: Kept, outcome: &Outcome, output: &mut Output) {
     if let Err(error) = kept.end(end, outcome.exit.code()).await {
         output.say(&crate::outcome::in_words(&error));
     }
-}
-
-/// Puts changes into the words of an opening.
-pub(super) fn as_settings(changes: &[Change]) -> (Settings, Vec<(String, String)>) {
-    let mut settings = Settings::new();
-    let mut options = Vec::new();
-    for change in changes {
-        match change.clone() {
-            Change::Model { id } => settings = settings.with_model(id, Demand::Require),
-            Change::Mode { id } => settings = settings.with_mode(id, Demand::Require),
-            Change::Option { id, value } => options.push((id, value)),
-        }
-    }
-    (settings, options)
 }

@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use acp_client::{Client, ClientOptions, ClientTimeouts};
 use acp_harness::limits::HEADLESS_LOGIN_TIMEOUT;
+use acp_harness::turn::{StopHandle, TurnBounds, TurnDriver};
 use acp_protocol::rpc::Limits;
 use acp_protocol::v1::{ContentBlock, Implementation};
 use tokio::sync::mpsc;
@@ -32,9 +33,9 @@ pub(crate) use args::RunArgs;
 use attach::Attachment;
 use consent::Consent;
 use interrupts::Interrupts;
-use open::Wishes;
+use open::SessionRequest;
 use person::Person;
-use watch::{Bounds, Total, Watch};
+use watch::Watch;
 
 /// How long an agent may be silent if nothing else is said: longer than the longest command
 /// that the usual agents let themselves wait for, which is ten minutes.
@@ -89,13 +90,14 @@ fn how_to_go_on() -> String {
 struct Run {
     agent: Agent,
     client: Client,
-    session: Wishes,
+    session: SessionRequest,
     prompt: String,
     attachments: Vec<Attachment>,
     consent: Consent,
     person: Option<Person>,
     served: mpsc::Receiver<Served>,
-    bounds: Bounds,
+    bounds: TurnBounds,
+    stop: StopHandle,
     /// The kept session it is part of.
     target: Option<Target>,
     agent_id: AgentId,
@@ -116,15 +118,13 @@ impl Run {
         if let Some(settled) = target.as_ref().and_then(Target::cwd) {
             cwd = settled.to_owned();
         }
-        let config = config::load(&cwd, args.flags()?);
-        let config = config.map_err(|error| Outcome::of_config(&error))?;
+        let config = config::load(&cwd, args.flags()?)?;
         let mut asked = Asked::of(&config);
         if args.session.model.is_none() {
             let kept = target.as_ref().and_then(Target::model);
             asked.model = kept.or(asked.model);
         }
-        let agent = Agent::choose(&asked, &args.agent, &cwd);
-        let mut agent = agent.map_err(|error| Outcome::no_agent(&error))?;
+        let mut agent = Agent::choose(&asked, &args.agent, &cwd)?;
         if let Some(target) = &target {
             let_remember(&mut agent, target.folder());
         }
@@ -142,7 +142,7 @@ impl Run {
             let agent = &agent.entry.title;
             format!("{variable} is not passed on: it keeps {agent} from working")
         }));
-        let total = settings.timeout.value.map(Duration::from);
+        let stop = StopHandle::new();
         let idle = settings.idle_timeout.value;
         Ok(Self {
             client: Client::new(agent.launch.clone(), options),
@@ -150,42 +150,40 @@ impl Run {
             target,
             agent,
             consent: Consent::new(&args.consent, settings.allow.value, &cwd),
-            session: Wishes::new(args.session, cwd)?.or_configured(&config)?,
+            session: SessionRequest::new(args.session, &config, cwd)?,
             prompt,
             attachments,
             person,
             served,
-            bounds: Bounds {
-                total: total.and_then(Total::begin),
-                idle: idle.map_or(Some(IDLE_TIMEOUT), |bound| bound.0),
-            },
+            bounds: TurnBounds::new(&stop)
+                .with_total(settings.timeout.value.map(Duration::from))
+                .with_idle(idle.map_or(Some(IDLE_TIMEOUT), |bound| bound.0)),
+            stop,
             notes,
             colour: settings.color.value,
         })
     }
 
     async fn carry_out(&mut self, output: &mut Output) -> Outcome {
-        let interrupts = match Interrupts::listen(self.client.clone()) {
+        let interrupts = match Interrupts::listen(self.client.clone(), &self.stop) {
             Ok(interrupts) => interrupts,
-            Err(error) => return Outcome::not_started(&error),
+            Err(error) => return error.into(),
         };
         for note in &self.notes {
             output.say(note);
         }
-        let mut kept = match self.claim(output, &interrupts).await {
+        let mut kept = match self.claim(output).await {
             Ok(kept) => kept,
             Err(outcome) => return outcome,
         };
         output.status(&format!("starting {}", self.agent.entry.title));
-        let outcome = self.converse(output, &interrupts, kept.as_mut()).await;
+        let outcome = self.converse(output, kept.as_mut()).await;
+        let outcome = outcome.unwrap_or_else(|outcome| outcome);
         output.status("stopping the agent");
         // Whatever happened, nothing of the agent is left behind.
-        if interrupts.count() < 2 {
-            let wishes = interrupts.count();
-            tokio::select! {
-                _ = self.client.close() => {}
-                () = interrupts.reach(wishes + 1) => {}
-            }
+        tokio::select! {
+            _ = self.client.close() => {}
+            () = interrupts.another() => {}
         }
         self.client.kill().await;
         if let Some(kept) = kept {
@@ -198,27 +196,22 @@ impl Run {
     async fn converse(
         &mut self,
         output: &mut Output,
-        interrupts: &Interrupts,
         mut kept: Option<&mut Kept>,
-    ) -> Outcome {
+    ) -> Result<Outcome, Outcome> {
         let known = kept.as_deref();
         let mut tell = |event| output.progress(&event);
-        let opened = tokio::select! {
-            opened = self.session.open(&self.agent, &self.client, known, &mut tell) => Ok(opened),
-            () = interrupts.reach(1) => Err(Outcome::interrupted(None)),
-            bound = self.bounds.passed() => Err(Outcome::out_of_time(
-                acp_harness::turn::TimeLimit::Total, bound, None
-            )),
-        };
-        let mut ready = match opened {
+        let opening = self
+            .session
+            .open(&self.agent, &self.client, known, &mut tell);
+        let mut ready = match self.bounds.within(opening).await {
             Ok(Ok(ready)) => ready,
             // It was killed, so it could not go on.
-            Ok(Err(_)) if interrupts.count() > 0 => return Outcome::interrupted(None),
-            Ok(Err(error)) => return Outcome::of_turn_error(&error),
-            Err(outcome) => {
+            Ok(Err(_)) if self.stop.is_stopped() => return Err(Outcome::interrupted(None)),
+            Ok(Err(error)) => return Err(error.into()),
+            Err(cause) => {
                 output.say("stopping the agent");
                 self.client.kill().await;
-                return outcome;
+                return Err(Outcome::cut_short(cause, None));
             }
         };
         let opened = Open {
@@ -230,28 +223,19 @@ impl Run {
         };
         let shown = output.session(&opened);
         let prompt = match kept.as_deref_mut() {
-            Some(kept) => match self.begin_kept(kept, &ready, output) {
-                Ok(prompt) => prompt,
-                Err(outcome) => return outcome,
-            },
+            Some(kept) => self.begin_kept(kept, &ready, output)?,
             None => self.prompt.clone(),
         };
-        let turn = match ready.session.prompt(self.blocks(prompt)).await {
-            Ok(turn) => turn,
-            Err(error) => return Outcome::of_error(&error),
-        };
-        let watch = Watch {
-            client: &self.client,
-            consent: &self.consent,
-            person: self.person.as_mut(),
-            served: &mut self.served,
-            bounds: self.bounds,
+        let turn = ready.session.prompt(self.blocks(prompt)).await?;
+        let driver = TurnDriver::new(&self.client, turn, &self.bounds);
+        let mut watch = Watch {
+            run: self,
             output,
-            interrupts,
             kept: kept.as_deref(),
-            cancelled: None,
         };
-        watch.turn(turn, shown).await
+        watch.check(shown);
+        let driven = watch.turn(driver).await;
+        Ok(Outcome::of_driven(driven, self.stop.is_stopped()))
     }
 }
 
@@ -297,7 +281,6 @@ mod tests {
         AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
         duplex, split,
     };
-    use tokio::sync::watch;
     use tokio::time::Instant;
 
     use super::args::ConsentArgs;
@@ -351,11 +334,9 @@ mod tests {
     }
 
     /// A run, its agent, and what counts the wishes to stop.
-    fn run_over(
-        total: Option<Duration>,
-        idle: Option<Duration>,
-    ) -> (Run, Scripted, watch::Sender<u32>, Interrupts) {
+    fn run_over(total: Option<Duration>, idle: Option<Duration>) -> (Run, Scripted) {
         let (ours, theirs) = duplex(4096);
+        let stop = StopHandle::new();
         let (reader, writer) = split(ours);
         let folder = Path::new("/");
         let demo = Asked {
@@ -368,16 +349,14 @@ mod tests {
         let run = Run {
             agent: Agent::choose(&demo, &AgentArgs::default(), folder).unwrap(),
             client: Client::over(reader, writer, ClientOptions::new()),
-            session: Wishes::only(folder),
+            session: SessionRequest::only(folder),
             prompt: "x".to_owned(),
             attachments: Vec::new(),
             consent: Consent::new(&consent, config::AllowLevel::None, folder),
             person: None,
             served: mpsc::channel(1).1,
-            bounds: Bounds {
-                total: total.and_then(Total::begin),
-                idle,
-            },
+            bounds: TurnBounds::new(&stop).with_total(total).with_idle(idle),
+            stop,
             target: None,
             agent_id: AgentId::Demo,
             notes: Vec::new(),
@@ -385,23 +364,22 @@ mod tests {
         };
         let (reader, writer) = split(theirs);
         let lines = BufReader::new(reader).lines();
-        let count = watch::Sender::new(0);
-        let interrupts = Interrupts::of(count.clone());
-        (run, Scripted { lines, writer }, count, interrupts)
+        (run, Scripted { lines, writer })
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_agent_that_does_not_end_its_cancelled_turn_is_ended() {
-        let (mut run, mut agent, count, interrupts) = run_over(None, None);
+        let (mut run, mut agent) = run_over(None, None);
+        let stop = run.stop.clone();
         let agent = async {
             agent.start().await;
-            count.send_replace(1);
+            stop.stop();
             let cancelled = Instant::now();
             (agent.count_cancels().await, cancelled.elapsed())
         };
         let mut output = Output::nowhere();
-        let (outcome, (cancels, waited)) =
-            tokio::join!(run.converse(&mut output, &interrupts, None), agent);
+        let (outcome, (cancels, waited)) = tokio::join!(run.converse(&mut output, None), agent);
+        let outcome = outcome.unwrap_or_else(|outcome| outcome);
         assert_eq!(outcome, Outcome::interrupted(None));
         assert_eq!(cancels, 4, "once, and three times again");
         assert_eq!(waited.as_secs(), CANCEL_GRACE.as_secs());
@@ -411,7 +389,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_turn_that_takes_too_long_is_cancelled() {
         let minute = Duration::from_secs(60);
-        let (mut run, mut agent, _count, interrupts) = run_over(Some(minute), None);
+        let (mut run, mut agent) = run_over(Some(minute), None);
         let began = Instant::now();
         let agent = async {
             let prompt = agent.start().await;
@@ -423,7 +401,8 @@ mod tests {
                 .await;
         };
         let mut output = Output::nowhere();
-        let (outcome, ()) = tokio::join!(run.converse(&mut output, &interrupts, None), agent);
+        let (outcome, ()) = tokio::join!(run.converse(&mut output, None), agent);
+        let outcome = outcome.unwrap_or_else(|outcome| outcome);
         assert_eq!(outcome.exit, Exit::TimedOut);
         // As some agents put it; it was cancelled all the same.
         assert_eq!(outcome.stop_reason, Some(StopReason::EndTurn));
@@ -436,16 +415,15 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_agent_that_is_silent_is_cancelled_and_then_ended() {
-        let (mut run, mut agent, _count, interrupts) =
-            run_over(None, Some(Duration::from_secs(600)));
+        let (mut run, mut agent) = run_over(None, Some(Duration::from_secs(600)));
         let began = Instant::now();
         let agent = async {
             agent.start().await;
             (agent.count_cancels().await, began.elapsed())
         };
         let mut output = Output::nowhere();
-        let (outcome, (cancels, waited)) =
-            tokio::join!(run.converse(&mut output, &interrupts, None), agent);
+        let (outcome, (cancels, waited)) = tokio::join!(run.converse(&mut output, None), agent);
+        let outcome = outcome.unwrap_or_else(|outcome| outcome);
         assert_eq!(outcome.exit, Exit::TimedOut);
         assert_eq!(outcome.stop_reason, None);
         let failure = outcome.failure.unwrap();
@@ -460,15 +438,15 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_start_that_takes_too_long_is_ended() {
-        let (mut run, mut agent, _count, interrupts) =
-            run_over(Some(Duration::from_secs(10)), None);
+        let (mut run, mut agent) = run_over(Some(Duration::from_secs(10)), None);
         let agent = async {
             let request = agent.hear().await.unwrap();
             assert_eq!(request["method"], "initialize");
             agent.hear().await
         };
         let mut output = Output::nowhere();
-        let (outcome, heard) = tokio::join!(run.converse(&mut output, &interrupts, None), agent);
+        let (outcome, heard) = tokio::join!(run.converse(&mut output, None), agent);
+        let outcome = outcome.unwrap_or_else(|outcome| outcome);
         assert_eq!(outcome.exit, Exit::TimedOut);
         assert_eq!(heard, None, "nothing more is said to it");
     }

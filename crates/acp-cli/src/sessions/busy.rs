@@ -11,6 +11,8 @@ use super::control::{Answer, Ask, Caller, NoAnswer};
 use super::limits::{LOCK_POLL, MAX_STEER};
 use super::place::Place;
 use super::store::{Hold, Store, StoreError};
+use crate::exit::Exit;
+use crate::outcome::Outcome;
 
 /// What to do when another turn runs in the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -138,6 +140,27 @@ async fn steer(
         // Its agent went with it.
         Err(NoAnswer::Gone) => Ok(Steer::Again),
         Err(error) => Err(untold(error)),
+    }
+}
+
+impl From<NotClaimed> for Outcome {
+    fn from(error: NotClaimed) -> Self {
+        let (exit, hint) = match &error {
+            NotClaimed::Store(_) => (Exit::StartFailed, None),
+            NotClaimed::Busy => (
+                Exit::Busy,
+                Some("--if-busy wait waits for it; `acp cancel` cancels it"),
+            ),
+            NotClaimed::StillBusy { .. } => (
+                Exit::Busy,
+                Some("--busy-timeout waits for longer; `acp cancel` cancels it"),
+            ),
+            NotClaimed::Untold(_) => (
+                Exit::AgentError,
+                Some("look at what it does before you say it again"),
+            ),
+        };
+        Self::failed(exit, &error).with_advice(hint)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use acp_client::{ClientError, SessionControl, TurnEvent};
 use acp_harness::transcript::{FirstPrompt, Transcript};
-use acp_harness::turn::{Opened, Ready};
+use acp_harness::turn::{Opened, Ready, StopHandle};
 use acp_protocol::Patch;
 use acp_protocol::v1::{SessionId, SessionUpdate};
 use parking_lot::Mutex;
@@ -93,6 +93,7 @@ impl Kept {
         hold: Arc<Hold>,
         cwd: &str,
         way: &Way,
+        stop: &StopHandle,
     ) -> Self {
         let mut troubles = Vec::new();
         if let Some(aside) = hold.aside() {
@@ -110,7 +111,7 @@ impl Kept {
             Way::Anew => draft.begin_anew(),
             Way::In(session) => draft.take_up(session),
         }
-        let live = Arc::new(Live::new(place, Arc::downgrade(&hold)));
+        let live = Arc::new(Live::new(place, Arc::downgrade(&hold), stop));
         let control = Control::listen(&store.socket(place), Arc::clone(&live));
         if let Err(error) = &control {
             troubles.push(format!("no other process can reach this turn: {error}"));
@@ -147,11 +148,6 @@ impl Kept {
     /// Returns what the user should know, once.
     pub(crate) fn take_troubles(&mut self) -> Vec<String> {
         std::mem::take(&mut self.troubles)
-    }
-
-    /// Returns the turn as others reach it.
-    pub(crate) fn live(&self) -> &Arc<Live> {
-        &self.live
     }
 
     /// Records the session that the agent opened, and that its turn begins.

@@ -24,9 +24,8 @@ pub(crate) mod target;
 pub(crate) mod wishes;
 
 pub(crate) use args::KeepArgs;
-pub(crate) use busy::NotClaimed;
 pub(crate) use kept::{Kept, Rung, Told};
 pub(crate) use place::AgentId;
 pub(crate) use record::TurnEnded;
 pub(crate) use target::Target;
-pub(crate) use wishes::{Change, NotSet, prove_all};
+pub(crate) use wishes::{Change, prove_all};

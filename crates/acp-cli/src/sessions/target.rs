@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use acp_harness::turn::StopHandle;
 use acp_protocol::v1::SessionId;
 
 use super::args::KeepArgs;
@@ -13,6 +14,8 @@ use super::limits::{BUSY_WAIT, MAX_NAME};
 use super::place::{AgentId, Place, SessionName, scope_of};
 use super::record::Record;
 use super::store::{Store, StoreError};
+use crate::exit::Exit;
+use crate::outcome::Outcome;
 
 /// The kept session that a run is part of, before it is claimed.
 #[derive(Debug)]
@@ -112,7 +115,7 @@ impl Target {
     }
 
     /// Claims the session for a turn in `cwd`; `None` when a turn that runs took the
-    /// prompt.
+    /// prompt. Others may stop the turn by `stop`.
     ///
     /// # Cancel safety
     ///
@@ -122,6 +125,7 @@ impl Target {
         agent: AgentId,
         cwd: &Path,
         prompt: Result<&str, &str>,
+        stop: &StopHandle,
         say: &mut (dyn FnMut(&str) + Send),
     ) -> Result<Option<Kept>, NotClaimed> {
         let place = Place {
@@ -145,6 +149,7 @@ impl Target {
                     hold,
                     &cwd,
                     &self.way,
+                    stop,
                 )))
             }
         }
@@ -165,6 +170,12 @@ fn named_after(id: &str) -> SessionName {
     let name: String = id.chars().filter(plain).take(MAX_NAME).collect();
     let name = name.trim_start_matches('-').parse();
     name.unwrap_or_else(|_| SessionName::default_name())
+}
+
+impl From<NoTarget> for Outcome {
+    fn from(error: NoTarget) -> Self {
+        Self::failed(Exit::StartFailed, &error)
+    }
 }
 
 #[cfg(test)]

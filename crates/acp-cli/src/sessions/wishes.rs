@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use acp_client::SessionControl;
-use acp_harness::model::{Demand, Settings, select_option, values};
+use acp_harness::model::{Demand, SessionSettings, values};
 use acp_harness::text::one_line;
 use acp_harness::turn::{TurnError, set};
 use acp_protocol::v1::{
@@ -13,6 +13,8 @@ use acp_protocol::v1::{
 use serde::{Deserialize, Serialize};
 
 use super::limits::{MAX_OFFERS, MAX_SETTINGS};
+use crate::exit::Exit;
+use crate::outcome::Outcome;
 
 /// Characters of a list of values that are shown.
 const MAX_SHOWN: usize = 400;
@@ -39,7 +41,7 @@ impl fmt::Display for Change {
 /// What a session is set to before each of its turns: agents start anew for each, and not
 /// all of them remember.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Wishes {
+pub(crate) struct RememberedSettings {
     #[serde(default)]
     pub(crate) model: Option<String>,
     #[serde(default)]
@@ -60,7 +62,7 @@ pub(crate) struct Offers {
     options: Vec<SessionConfigOption>,
 }
 
-impl Wishes {
+impl RememberedSettings {
     /// Tells whether nothing is set.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -146,37 +148,30 @@ impl Offers {
     }
 }
 
+impl From<&Change> for SessionSettings {
+    fn from(change: &Change) -> Self {
+        let settings = Self::new();
+        match change {
+            Change::Model { id } => settings.with_model(id, Demand::Require),
+            Change::Mode { id } => settings.with_mode(id, Demand::Require),
+            Change::Option { id, value } => settings.with_option(id, value),
+        }
+    }
+}
+
 /// Tells whether there is something to be done to have a change.
 fn is_open(
     options: &[SessionConfigOption],
     modes: Option<&SessionModeState>,
     change: &Change,
 ) -> Result<bool, TurnError> {
-    let settings = match change {
-        Change::Model { id } => Settings::new().with_model(id, Demand::Require),
-        Change::Mode { id } => Settings::new().with_mode(id, Demand::Require),
-        Change::Option { id, value } => {
-            return Ok(select_option(options, id, value)?.is_some());
-        }
-    };
-    Ok(settings.plan().next(options, modes)?.is_some())
+    let mut plan = SessionSettings::from(change).plan();
+    Ok(plan.next(options, modes)?.is_some())
 }
 
 /// Sets it on a session that is open, and sees to it that the agent says so.
 pub(crate) async fn apply(control: &SessionControl, change: &Change) -> Result<(), NotSet> {
-    let settings = match change {
-        Change::Model { id } => Settings::new().with_model(id, Demand::Require),
-        Change::Mode { id } => Settings::new().with_mode(id, Demand::Require),
-        Change::Option { id, value } => {
-            let known = control.config_options().unwrap_or_default();
-            if let Some((id, value)) = select_option(&known, id, value).map_err(TurnError::from)? {
-                let set = control.set_config_option(id, value).await;
-                set.map_err(TurnError::from)?;
-            }
-            return prove(control, change);
-        }
-    };
-    set(control, &settings).await?;
+    set(control, &change.into()).await?;
     prove(control, change)
 }
 
@@ -207,4 +202,15 @@ pub(crate) enum NotSet {
     /// A session remembers only so many.
     #[error("remember {change}: too many options are set")]
     TooMany { change: Change },
+}
+
+impl From<NotSet> for Outcome {
+    fn from(error: NotSet) -> Self {
+        let exit = match error {
+            NotSet::Failed(error) => return error.into(),
+            NotSet::NotKept { .. } => Exit::Protocol,
+            NotSet::TooMany { .. } => Exit::Usage,
+        };
+        Self::failed(exit, &error).with_hint("`acp set clear` forgets what the session is set to")
+    }
 }

@@ -25,7 +25,7 @@ mod ticker;
 mod tools;
 mod usage;
 
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 use acp_client::{Answer, Client, Decision, Question, RawLine, Session, ToolFacts, TurnEvent};
@@ -403,14 +403,23 @@ impl Output {
 }
 
 /// Shows what came of a command that writes one text, or how it failed.
-pub(crate) fn print(done: Result<String, Outcome>) -> Exit {
-    match done {
-        Ok(text) => {
-            // Whoever closed standard output does not want to read it.
-            let _ = io::Write::write_all(&mut io::stdout(), text.as_bytes());
-            Exit::EndOfTurn
-        }
+pub(crate) fn print(done: Result<impl AsRef<[u8]>, Outcome>) -> Exit {
+    match done.and_then(|text| write_stdout(text.as_ref())) {
+        Ok(()) => Exit::EndOfTurn,
         Err(outcome) => fail(&outcome),
+    }
+}
+
+/// Writes to standard output. A reader that closed the pipe wants no more of it, which is
+/// no failure.
+pub(crate) fn write_stdout(text: &[u8]) -> Result<(), Outcome> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Outcome::usage(
+            format!("failed to write to standard output: {error}"),
+            "see that there is room where it goes",
+        )),
+        _ => Ok(()),
     }
 }
 

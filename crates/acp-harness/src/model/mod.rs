@@ -6,19 +6,20 @@
 //! efforts):
 //!
 //! ```
-//! use acp_harness::model::{Demand, Settings, Step};
+//! use acp_harness::model::{Demand, SessionSettings, Step};
 //! # use acp_protocol::v1::SessionConfigOption;
 //! # let mut options: Vec<SessionConfigOption> = serde_json::from_str(r#"[{"id": "m",
 //! #     "name": "Model", "category": "model", "type": "select", "currentValue": "small",
 //! #     "options": [{"value": "small", "name": "S"}, {"value": "large", "name": "L"}]}]"#)?;
-//! # let call = |_: &str, _: &str| Vec::<SessionConfigOption>::new();
+//! # use acp_protocol::v1::{SessionConfigId, SessionConfigOptionValue};
+//! # let call = |_: SessionConfigId, _: SessionConfigOptionValue| Vec::<SessionConfigOption>::new();
 //!
-//! let settings = Settings::new().with_model("large", Demand::Require);
+//! let settings = SessionSettings::new().with_model("large", Demand::Require);
 //! let mut plan = settings.plan();
 //! while let Some(step) = plan.next(&options, None)? {
-//!     if let Step::Option { option, value, .. } = step {
+//!     if let Step::Option { option, value } = step {
 //!         // `session/set_config_option`; its answer holds the whole new list.
-//!         options = call(option.as_str(), value.as_str());
+//!         options = call(option, value);
 //!     }
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -28,8 +29,8 @@ mod option;
 mod plan;
 mod select;
 
-pub use option::{OptionError, select_option};
-pub use plan::{Plan, Settings, Step};
+pub use option::select_option;
+pub use plan::{Plan, SessionSettings, Step};
 pub use select::{Selection, select, values};
 
 use std::fmt;
@@ -102,7 +103,7 @@ pub enum Kept {
 /// Why a value that is wanted cannot be set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum SelectError {
+pub enum SettingError {
     /// The agent offers no such choice.
     #[error("set the {setting} to {value:?}: the agent has no choice of {setting}")]
     NoChoice {
@@ -120,6 +121,30 @@ pub enum SelectError {
         value: String,
         /// What there is instead, the first of it.
         offered: Vec<String>,
+    },
+    /// The agent has no such option.
+    #[error("set the option {option:?}: the agent has {}", list(.offered))]
+    NoSuchOption {
+        /// What was to be set.
+        option: String,
+        /// The options there are, the first of them.
+        offered: Vec<String>,
+    },
+    /// The option has no such value.
+    #[error("set the option {option:?} to {value:?}: the agent offers {}", list(.offered))]
+    NoSuchValue {
+        /// What was to be set.
+        option: String,
+        /// To what.
+        value: String,
+        /// What there is instead, the first of it.
+        offered: Vec<String>,
+    },
+    /// The option is of a kind that nobody knows.
+    #[error("set the option {option:?}: it is of a kind that is not known here")]
+    UnknownKind {
+        /// What was to be set.
+        option: String,
     },
 }
 

@@ -4,40 +4,10 @@ use acp_protocol::v1::{
     SessionConfigId, SessionConfigOption, SessionConfigOptionKind, SessionConfigOptionValue,
 };
 
-use super::list;
+use super::SettingError;
 use super::select::{id_of, values};
 use crate::limits::MAX_OFFERED_SHOWN;
 use crate::text;
-
-/// Why an option cannot be set to a value.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum OptionError {
-    /// The agent has no such option.
-    #[error("set the option {option:?}: the agent has {}", list(.offered))]
-    NoSuchOption {
-        /// What was to be set.
-        option: String,
-        /// The options there are, the first of them.
-        offered: Vec<String>,
-    },
-    /// The option has no such value.
-    #[error("set the option {option:?} to {value:?}: the agent offers {}", list(.offered))]
-    NoSuchValue {
-        /// What was to be set.
-        option: String,
-        /// To what.
-        value: String,
-        /// What there is instead, the first of it.
-        offered: Vec<String>,
-    },
-    /// The option is of a kind that nobody knows.
-    #[error("set the option {option:?}: it is of a kind that is not known here")]
-    UnknownKind {
-        /// What was to be set.
-        option: String,
-    },
-}
 
 /// Finds what is to be asked of an agent to have an option at a value; `None` when it has
 /// that already.
@@ -47,21 +17,21 @@ pub enum OptionError {
 ///
 /// # Errors
 ///
-/// [`OptionError`] with what there is instead.
+/// [`SettingError`] with what there is instead.
 pub fn select_option(
     options: &[SessionConfigOption],
     option: &str,
     value: &str,
-) -> Result<Option<(SessionConfigId, SessionConfigOptionValue)>, OptionError> {
+) -> Result<Option<(SessionConfigId, SessionConfigOptionValue)>, SettingError> {
     let by_id = options.iter().find(|known| id_of(known) == *option);
     let found = by_id.or_else(|| options.iter().find(|known| known.name == option));
     let Some(found) = found else {
-        return Err(OptionError::NoSuchOption {
+        return Err(SettingError::NoSuchOption {
             option: option.to_owned(),
             offered: shown(options.iter().map(|known| id_of(known).as_str().to_owned())),
         });
     };
-    let no_such_value = |offered| OptionError::NoSuchValue {
+    let no_such_value = |offered| SettingError::NoSuchValue {
         option: option.to_owned(),
         value: value.to_owned(),
         offered,
@@ -89,7 +59,7 @@ pub fn select_option(
         }
         _ => {
             let option = option.to_owned();
-            return Err(OptionError::UnknownKind { option });
+            return Err(SettingError::UnknownKind { option });
         }
     };
     Ok(wanted.map(|wanted| (id_of(found), wanted)))

@@ -3,22 +3,27 @@
 use std::collections::VecDeque;
 
 use acp_protocol::v1::{
-    SessionConfigId, SessionConfigOption, SessionConfigValueId, SessionModeId, SessionModeState,
+    SessionConfigId, SessionConfigOption, SessionConfigOptionValue, SessionModeId, SessionModeState,
 };
 
-use super::{Demand, Kept, SelectError, Selection, Setting, Wanted, select};
+use super::{Demand, Kept, Selection, Setting, SettingError, Wanted, select, select_option};
 use crate::limits::MAX_OFFERED_SHOWN;
 use crate::text;
 
 /// What a session is to be set to.
+///
+/// Several sources may say it, and [`or`](Self::or) is their order: first the command line
+/// or the caller, then what a session remembers, then a configuration, then the agent's row
+/// of the table. Each takes its place where no stronger one says anything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Settings {
+pub struct SessionSettings {
     model: Option<Wanted>,
     effort: Option<Wanted>,
     mode: Option<Wanted>,
+    options: Vec<(String, String)>,
 }
 
-impl Settings {
+impl SessionSettings {
     /// Wants nothing.
     #[must_use]
     pub fn new() -> Self {
@@ -46,21 +51,42 @@ impl Settings {
         self
     }
 
+    /// Wants an option of the session at a value; see [`select_option`].
+    #[must_use]
+    pub fn with_option(mut self, id: impl Into<String>, value: impl Into<String>) -> Self {
+        self.options.push((id.into(), value.into()));
+        self
+    }
+
     /// Returns the model that is wanted.
     #[must_use]
     pub fn model(&self) -> Option<&Wanted> {
         self.model.as_ref()
     }
 
-    /// Wants what is missing here as others want it: what somebody chose goes before what
-    /// nobody did.
+    /// Wants what is missing here as a weaker source wants it.
     #[must_use]
-    pub fn or(self, others: Self) -> Self {
+    pub fn or(self, weaker: Self) -> Self {
+        let mut options = weaker.options;
+        options.retain(|(id, _)| self.options.iter().all(|(stronger, _)| stronger != id));
+        options.extend(self.options);
         Self {
-            model: self.model.or(others.model),
-            effort: self.effort.or(others.effort),
-            mode: self.mode.or(others.mode),
+            model: self.model.or(weaker.model),
+            effort: self.effort.or(weaker.effort),
+            mode: self.mode.or(weaker.mode),
+            options,
         }
+    }
+
+    /// Tells whether it sets anything that the other does.
+    #[must_use]
+    pub fn sets(&self, other: &Self) -> bool {
+        let both = |one: &Option<Wanted>, other: &Option<Wanted>| one.is_some() && other.is_some();
+        let option = |(id, _): &(String, String)| self.options.iter().any(|(own, _)| own == id);
+        both(&self.model, &other.model)
+            || both(&self.effort, &other.effort)
+            || both(&self.mode, &other.mode)
+            || other.options.iter().any(option)
     }
 
     /// Begins to carry it out.
@@ -74,7 +100,8 @@ impl Settings {
         ];
         let left = all
             .into_iter()
-            .filter_map(|(setting, wanted)| Some((setting, wanted.clone()?)))
+            .filter_map(|(setting, wanted)| Some(Wish::Setting(setting, wanted.clone()?)))
+            .chain(self.options.iter().cloned().map(Wish::Option))
             .collect();
         Plan {
             left,
@@ -88,27 +115,32 @@ fn wanted(value: String, demand: Demand) -> Option<Wanted> {
 }
 
 /// One thing to ask of the agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Step {
     /// `session/set_config_option`.
     Option {
-        /// Which setting this is about.
-        setting: Setting,
         /// The option.
         option: SessionConfigId,
         /// Its value.
-        value: SessionConfigValueId,
+        value: SessionConfigOptionValue,
     },
     /// `session/set_mode`, for agents whose modes are no configuration option.
     Mode(SessionModeId),
 }
 
-/// Carries [`Settings`] out, as far as the agent's offers let it.
+/// Carries [`SessionSettings`] out, as far as the agent's offers let it.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    left: VecDeque<(Setting, Wanted)>,
+    left: VecDeque<Wish>,
     kept: Vec<(Setting, Kept)>,
+}
+
+/// One of the settings that are still to be set.
+#[derive(Clone, Debug)]
+enum Wish {
+    Setting(Setting, Wanted),
+    Option((String, String)),
 }
 
 impl Plan {
@@ -120,17 +152,24 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`SelectError`] when a value cannot be had that is wanted too much to go without.
+    /// [`SettingError`] when a value cannot be had that is wanted too much to go without.
     /// The plan may be gone on with, without that one.
     pub fn next(
         &mut self,
         options: &[SessionConfigOption],
         modes: Option<&SessionModeState>,
-    ) -> Result<Option<Step>, SelectError> {
-        while let Some((setting, wanted)) = self.left.pop_front() {
+    ) -> Result<Option<Step>, SettingError> {
+        while let Some(wish) = self.left.pop_front() {
+            let (setting, wanted) = match wish {
+                Wish::Setting(setting, wanted) => (setting, wanted),
+                Wish::Option((option, value)) => match select_option(options, &option, &value)? {
+                    Some((option, value)) => return Ok(Some(Step::Option { option, value })),
+                    None => continue,
+                },
+            };
             let selection = match modes {
                 Some(modes) if setting == Setting::Mode => mode(options, modes, &wanted)?,
-                _ => selected(setting, select(options, setting, &wanted)?),
+                _ => selected(select(options, setting, &wanted)?),
             };
             match selection {
                 Ok(step) => return Ok(Some(step)),
@@ -147,12 +186,11 @@ impl Plan {
     }
 }
 
-fn selected(setting: Setting, selection: Selection) -> Result<Step, Kept> {
+fn selected(selection: Selection) -> Result<Step, Kept> {
     match selection {
         Selection::Set { option, value } => Ok(Step::Option {
-            setting,
             option,
-            value,
+            value: value.into(),
         }),
         Selection::Keep(kept) => Err(kept),
     }
@@ -163,7 +201,7 @@ fn mode(
     options: &[SessionConfigOption],
     modes: &SessionModeState,
     wanted: &Wanted,
-) -> Result<Result<Step, Kept>, SelectError> {
+) -> Result<Result<Step, Kept>, SettingError> {
     // Where there is no option, the modes decide: even what is required may go on to them.
     let demand = match wanted.demand {
         Demand::Suggest => Demand::Suggest,
@@ -171,7 +209,7 @@ fn mode(
     };
     let by_option = select(options, Setting::Mode, &Wanted::new(&*wanted.value, demand))?;
     if by_option != Selection::Keep(Kept::NoChoice) {
-        return Ok(selected(Setting::Mode, by_option));
+        return Ok(selected(by_option));
     }
     let value = &wanted.value;
     if modes.current_mode_id == **value {
@@ -186,7 +224,7 @@ fn mode(
         (Some(mode), _) if mode.id == modes.current_mode_id => Ok(Err(Kept::Current)),
         (Some(mode), _) => Ok(Ok(Step::Mode(mode.id.clone()))),
         (None, Demand::Suggest) => Ok(Err(Kept::NotOffered)),
-        (None, Demand::Prefer | Demand::Require) => Err(SelectError::NotOffered {
+        (None, Demand::Prefer | Demand::Require) => Err(SettingError::NotOffered {
             setting: Setting::Mode,
             value: value.clone(),
             offered: offered
@@ -223,9 +261,12 @@ mod tests {
         .unwrap()
     }
 
-    fn shown(step: Result<Option<Step>, SelectError>) -> String {
+    fn shown(step: Result<Option<Step>, SettingError>) -> String {
         match step {
             Ok(Some(Step::Option { option, value, .. })) => {
+                let SessionConfigOptionValue::ValueId(value) = value else {
+                    panic!("{value:?}")
+                };
                 format!("{}={}", option.as_str(), value.as_str())
             }
             Ok(Some(Step::Mode(mode))) => format!("mode {}", mode.as_str()),
@@ -236,7 +277,7 @@ mod tests {
 
     #[test]
     fn effort_is_chosen_from_the_list_that_the_model_brought() {
-        let settings = Settings::new()
+        let settings = SessionSettings::new()
             .with_effort("max", Demand::Require)
             .with_model("large", Demand::Require);
         let mut plan = settings.plan();
@@ -256,7 +297,7 @@ mod tests {
 
     #[test]
     fn nothing_is_asked_for_what_is_so_already() {
-        let settings = Settings::new()
+        let settings = SessionSettings::new()
             .with_model("small", Demand::Require)
             .with_effort("high", Demand::Prefer)
             .with_mode("", Demand::Require);
@@ -273,7 +314,7 @@ mod tests {
     #[test]
     fn modes_are_taken_where_there_is_no_option_for_them() {
         let step = |options: &[_], value: &str, demand| {
-            let settings = Settings::new().with_mode(value, demand);
+            let settings = SessionSettings::new().with_mode(value, demand);
             shown(settings.plan().next(options, Some(&modes())))
         };
         let by_option = options(&[option("mode", "auto", &["auto", "plan"])]);
@@ -292,7 +333,7 @@ mod tests {
             step(&[], "fly", Demand::Prefer),
             "set the mode to \"fly\": the agent offers auto, ask"
         );
-        let settings = Settings::new().with_mode("fly", Demand::Require);
+        let settings = SessionSettings::new().with_mode("fly", Demand::Require);
         assert_eq!(
             shown(settings.plan().next(&[], None)),
             "set the mode to \"fly\": the agent has no choice of mode"
@@ -301,7 +342,7 @@ mod tests {
 
     #[test]
     fn one_that_cannot_be_had_does_not_end_the_plan() {
-        let settings = Settings::new()
+        let settings = SessionSettings::new()
             .with_model("x", Demand::Require)
             .with_mode("ask", Demand::Require);
         let mut plan = settings.plan();

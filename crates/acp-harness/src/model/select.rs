@@ -7,7 +7,7 @@ use acp_protocol::v1::{
 };
 use serde_json::Value;
 
-use super::{Demand, Kept, SelectError, Setting, Wanted};
+use super::{Demand, Kept, Setting, SettingError, Wanted};
 use crate::limits::MAX_OFFERED_SHOWN;
 use crate::text;
 
@@ -33,17 +33,17 @@ pub enum Selection {
 ///
 /// # Errors
 ///
-/// [`SelectError`] when it cannot be had and the [`Demand`] does not let that pass.
+/// [`SettingError`] when it cannot be had and the [`Demand`] does not let that pass.
 pub fn select(
     options: &[SessionConfigOption],
     setting: Setting,
     wanted: &Wanted,
-) -> Result<Selection, SelectError> {
+) -> Result<Selection, SettingError> {
     let value = &wanted.value;
     let Some((option, choice)) = find(options, setting) else {
         return match wanted.demand {
             Demand::Suggest | Demand::Prefer => Ok(Selection::Keep(Kept::NoChoice)),
-            Demand::Require => Err(SelectError::NoChoice {
+            Demand::Require => Err(SettingError::NoChoice {
                 setting,
                 value: value.clone(),
             }),
@@ -57,7 +57,7 @@ pub fn select(
     let Some(offer) = by_id.or_else(|| offered().find(|offer| offer.name == *value)) else {
         return match wanted.demand {
             Demand::Suggest => Ok(Selection::Keep(Kept::NotOffered)),
-            Demand::Prefer | Demand::Require => Err(SelectError::NotOffered {
+            Demand::Prefer | Demand::Require => Err(SettingError::NotOffered {
                 setting,
                 value: value.clone(),
                 offered: offered()
@@ -289,7 +289,7 @@ mod tests {
             Setting::Model,
             &Wanted::new("z", Demand::Prefer),
         );
-        let Err(SelectError::NotOffered { offered, .. }) = error else {
+        let Err(SettingError::NotOffered { offered, .. }) = error else {
             panic!("{error:?}");
         };
         assert_eq!(offered.len(), MAX_OFFERED_SHOWN);

@@ -3,37 +3,37 @@
 use acp_client::{ClientError, Exit, PromptResult};
 use acp_protocol::v1::StopReason;
 
-use super::drive::{Cause, Driven};
+use super::driver::{DrivenTurn, StopCause};
 use super::sign_in::SignIn;
 use super::{TurnEnd, TurnError, TurnOutcome};
 
 /// What comes of a turn that was interrupted before the agent got its prompt.
-pub(super) fn stopped_before(why: Cause) -> Result<TurnOutcome, TurnError> {
+pub(super) fn stopped_before(why: StopCause) -> Result<TurnOutcome, TurnError> {
     match why {
-        Cause::Stop => Ok(TurnOutcome::stopped()),
-        Cause::Limit(limit, after) => Err(TurnError::TimedOut { limit, after }),
+        StopCause::Stopped => Ok(TurnOutcome::stopped()),
+        StopCause::Limit { limit, after } => Err(TurnError::TimedOut { limit, after }),
     }
 }
 
 /// How a turn ended.
 pub(super) fn end_of(
-    driven: Driven,
+    driven: DrivenTurn,
     has_output: bool,
     sign_in: &mut SignIn<'_>,
 ) -> Result<TurnEnd, TurnError> {
     let answered = |answer: PromptResult| Ok(TurnEnd::Answered(answer.stop_reason));
     let error = match (driven.cause, driven.answer) {
-        (None, Some(Ok(answer))) | (Some(Cause::Stop), Some(Ok(answer))) => {
+        (None, Some(Ok(answer))) | (Some(StopCause::Stopped), Some(Ok(answer))) => {
             return answered(answer);
         }
         // Several agents answer a cancel by an error.
-        (Some(Cause::Stop), Some(Err(ClientError::Refused { .. }))) => {
+        (Some(StopCause::Stopped), Some(Err(ClientError::Refused { .. }))) => {
             return Ok(TurnEnd::Answered(StopReason::Cancelled));
         }
-        (Some(Cause::Stop) | None, None) | (Some(Cause::Stop), Some(Err(_))) => {
+        (Some(StopCause::Stopped) | None, None) | (Some(StopCause::Stopped), Some(Err(_))) => {
             return Ok(TurnEnd::Abandoned);
         }
-        (Some(Cause::Limit(limit, after)), answer) => {
+        (Some(StopCause::Limit { limit, after }), answer) => {
             let abandoned = match answer {
                 // It came to its end after all, just then.
                 Some(Ok(answer)) if answer.stop_reason != StopReason::Cancelled => {

@@ -8,7 +8,7 @@ use acp_client::{ClientError, ExitStatus};
 use acp_protocol::v1::{AuthMethod, AuthMethodId};
 
 use crate::launch::EnvError;
-use crate::model::{OptionError, SelectError};
+use crate::model::SettingError;
 use crate::record::RecordError;
 use crate::registry::{NotInstalled, UnknownAgent};
 use crate::version::VersionRejection;
@@ -38,12 +38,9 @@ pub enum TurnError {
     /// The agent wants a login that nothing here can give it.
     #[error(transparent)]
     AuthRequired(Box<AuthRequired>),
-    /// Model, effort or mode cannot be had.
+    /// A model, an effort, a mode or an option cannot be had.
     #[error(transparent)]
-    Setting(#[from] SelectError),
-    /// An option cannot be set.
-    #[error(transparent)]
-    Option(#[from] OptionError),
+    Setting(#[from] SettingError),
     /// The agent went away before it had answered the prompt.
     #[error("read the turn to its end: the agent went away{}", with_status(*.exit))]
     StreamTruncated {

@@ -9,13 +9,14 @@ use acp_client::{
 use acp_protocol::v1::{Implementation, ToolKind};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::drive::{Bounds, Reading, Total, drive};
 use super::ending::{end_of, stopped_before};
 use super::prompting::prompt_of;
+use super::reading::Reading;
+use super::request::Conversation;
 use super::running::Running;
-use super::steering::Steerer;
 use super::{
-    Observer, Opening, Profile, Progress, TurnEnd, TurnError, TurnOutcome, TurnRequest, can_steer,
+    Observer, Opening, Profile, Progress, TurnBounds, TurnDriver, TurnEnd, TurnError, TurnOutcome,
+    TurnRequest,
 };
 use crate::launch::{BuiltEnv, EnvPolicy, describe, preflight};
 use crate::limits::HEADLESS_LOGIN_TIMEOUT;
@@ -163,23 +164,22 @@ impl Harness {
         tell: &mut Observer<'_>,
     ) -> Result<TurnOutcome, TurnError> {
         let entry = start.entry;
-        let stop = request.stop.clone();
-        let bounds = Bounds {
-            stop: &stop,
-            idle: request.idle,
-            total: Total::begin(request.total),
-            grace: request.grace,
-        };
+        let bounds = TurnBounds::new(&request.stop)
+            .with_idle(request.idle)
+            .with_total(request.total)
+            .with_grace(request.grace);
         let claim = match &request.conversation {
-            Some(conversation) => tokio::select! {
-                biased;
-                why = bounds.interrupted() => return stopped_before(why),
-                claim = conversation.records.claim(
-                    &entry.name,
-                    &conversation.key,
-                    conversation.patience,
-                ) => Some(Arc::new(claim?)),
-            },
+            Some(Conversation {
+                records,
+                key,
+                patience,
+            }) => {
+                let claim = records.claim(&entry.name, key, *patience);
+                match bounds.within(claim).await {
+                    Ok(claim) => Some(Arc::new(claim?)),
+                    Err(cause) => return stopped_before(cause),
+                }
+            }
             None => None,
         };
         let (options, decisions) = self.options(&mut request, entry);
@@ -202,11 +202,7 @@ impl Harness {
         if request.keeps_mode {
             opening = opening.keeping_mode();
         }
-        let ready = tokio::select! {
-            biased;
-            why = bounds.interrupted() => Err(why),
-            ready = opening.open(running.client(), tell) => Ok(ready),
-        };
+        let ready = bounds.within(opening.open(running.client(), tell)).await;
         let mut sign_in = opening.into_sign_in();
         let mut ready = match ready {
             Ok(Ok(ready)) => ready,
@@ -214,9 +210,9 @@ impl Harness {
                 running.end().await;
                 return Err(error);
             }
-            Err(why) => {
+            Err(cause) => {
                 running.end().await;
-                return stopped_before(why);
+                return stopped_before(cause);
             }
         };
         let agent = running.client().agent().ok();
@@ -229,10 +225,14 @@ impl Harness {
             }
         };
         let mut reading = Reading::default();
-        let steers = agent.as_ref().is_some_and(|agent| can_steer(entry, agent));
-        let asked = request.steering.take();
-        let steerer = Steerer::new(turn.control(), asked, steers);
-        let driven = drive(running.client(), turn, steerer, &bounds, &mut reading, tell).await;
+        let mut driver = TurnDriver::new(running.client(), turn, &bounds)
+            .merging()
+            .steered_by(request.steering.take(), entry, agent.as_deref());
+        while let Some(event) = driver.next().await {
+            reading.take(event, tell);
+        }
+        let driven = driver.end().await;
+        reading.end(&driven);
         let session_id = ready.session.id().clone();
         drop(ready.session);
         let exit = running.end().await;

@@ -13,7 +13,7 @@ use crate::limits::IDLE_LOOKS;
 /// It looks at the connection several times within the bound, so that everything counts
 /// that the agent sends, whoever reads it. The client has to be connected.
 #[derive(Debug)]
-pub struct IdleWatch {
+pub(super) struct IdleWatch {
     client: Client,
     bound: Option<Duration>,
     next: Instant,
@@ -24,8 +24,7 @@ pub struct IdleWatch {
 
 impl IdleWatch {
     /// Begins to watch; without a bound it never expires.
-    #[must_use]
-    pub fn begin(client: &Client, bound: Option<Duration>) -> Self {
+    pub(super) fn begin(client: &Client, bound: Option<Duration>) -> Self {
         let step = bound.map_or(Duration::ZERO, step);
         Self {
             client: client.clone(),
@@ -41,7 +40,7 @@ impl IdleWatch {
     /// # Cancel safety
     ///
     /// Cancel-safe: what was seen is kept.
-    pub async fn expired(&mut self) -> Duration {
+    pub(super) async fn expired(&mut self) -> Duration {
         let Some(bound) = self.bound else {
             return pending().await;
         };

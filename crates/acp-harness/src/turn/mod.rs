@@ -18,7 +18,7 @@
 //!
 //! ```no_run
 //! use acp_client::Policy;
-//! use acp_harness::model::{Demand, Settings};
+//! use acp_harness::model::{Demand, SessionSettings};
 //! use acp_harness::record::SessionRecords;
 //! use acp_harness::turn::{Harness, Profile, TurnRequest};
 //! use acp_protocol::v1::ToolKind;
@@ -27,7 +27,7 @@
 //! let harness = Harness::new();
 //! let request = TurnRequest::new("codex", "Which tests fail?", "/home/ada/project")
 //!     .in_conversation(SessionRecords::in_folder("/home/ada/.ada/sessions"), "ticket 17")
-//!     .with_settings(Settings::new().with_effort("low", Demand::Prefer))
+//!     .with_settings(SessionSettings::new().with_effort("low", Demand::Prefer))
 //!     .with_permissions(Policy::allow_kinds([ToolKind::Read, ToolKind::Execute]))
 //!     .with_profile(Profile::Workspace);
 //! let outcome = harness.run(request).await?;
@@ -36,7 +36,7 @@
 //! # }
 //! ```
 
-mod drive;
+mod driver;
 mod ending;
 mod error;
 mod harness;
@@ -46,15 +46,16 @@ mod opening;
 mod outcome;
 mod progress;
 mod prompting;
+mod reading;
 mod request;
 mod running;
 mod sign_in;
 mod steering;
 mod stop;
 
+pub use driver::{DrivenTurn, DriverEvent, StopCause, TurnBounds, TurnDriver};
 pub use error::{AuthRequired, TimeLimit, TurnError};
 pub use harness::Harness;
-pub use idle::IdleWatch;
 pub use ladder::{Reopened, reopen};
 pub use opening::{Opening, Ready, set};
 pub use outcome::{Opened, TurnEnd, TurnOutcome};

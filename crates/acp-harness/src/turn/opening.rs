@@ -12,7 +12,7 @@ use super::sign_in::SignIn;
 use super::{Observer, Opened, Progress, TurnError};
 use crate::launch::AgentHome;
 use crate::login::AuthPolicy;
-use crate::model::{Demand, Settings, Step, select_option};
+use crate::model::{Demand, SessionSettings, Step};
 use crate::record::Claim;
 use crate::registry::AgentEntry;
 use crate::version::{ChildRunner, Probe, ProbeCommand, Version};
@@ -45,8 +45,7 @@ pub struct Opening<'a> {
     claim: Option<Arc<Claim>>,
     known: Option<SessionId>,
     no_other: bool,
-    settings: Settings,
-    options: Vec<(String, String)>,
+    settings: SessionSettings,
     keeps_mode: bool,
     preflight: Option<(Probe, ProbeCommand)>,
 }
@@ -82,8 +81,7 @@ impl<'a> Opening<'a> {
             claim: None,
             known: None,
             no_other: false,
-            settings: Settings::new(),
-            options: Vec::new(),
+            settings: SessionSettings::new(),
             keeps_mode: false,
             preflight: None,
         }
@@ -125,18 +123,10 @@ impl<'a> Opening<'a> {
         self
     }
 
-    /// Chooses model, effort and mode.
+    /// Chooses model, effort, mode and options.
     #[must_use]
-    pub fn with_settings(mut self, settings: Settings) -> Self {
+    pub fn with_settings(mut self, settings: SessionSettings) -> Self {
         self.settings = settings;
-        self
-    }
-
-    /// Sets options of the session after those, each to a value; see
-    /// [`select_option`].
-    #[must_use]
-    pub fn with_options(mut self, options: impl IntoIterator<Item = (String, String)>) -> Self {
-        self.options.extend(options);
         self
     }
 
@@ -234,13 +224,7 @@ impl<'a> Opening<'a> {
             id: session.id().clone(),
             opened,
         });
-        set(&session.control(), &self.wishes()).await?;
-        for (option, value) in &self.options {
-            let known = session.config_options().unwrap_or_default();
-            if let Some((option, value)) = select_option(&known, option, value)? {
-                session.control().set_config_option(option, value).await?;
-            }
-        }
+        set(&session.control(), &self.wanted()).await?;
         Ok(Ready {
             session,
             opened,
@@ -255,16 +239,18 @@ impl<'a> Opening<'a> {
 
     /// What the session is set to: what was chosen, and what the agent's entry says where
     /// nothing was.
-    fn wishes(&self) -> Settings {
+    fn wanted(&self) -> SessionSettings {
         let entry = self.sign_in.entry;
-        let mut wishes = self.settings.clone();
-        let mut others = Settings::new();
-        if let (Some(model), Some(_)) = (wishes.model(), &entry.model_env)
+        let mut wanted = self.settings.clone();
+        let mut others = SessionSettings::new();
+        if let (Some(model), Some(_)) = (wanted.model(), &entry.model_env)
             && model.demand == Demand::Require
         {
             // It is set already, where there is no choice of it.
             let value = model.value.clone();
-            wishes = Settings::new().with_model(value, Demand::Prefer).or(wishes);
+            wanted = SessionSettings::new()
+                .with_model(value, Demand::Prefer)
+                .or(wanted);
         }
         if let Some(model) = &entry.model {
             others = others.with_model(model, Demand::Suggest);
@@ -272,7 +258,7 @@ impl<'a> Opening<'a> {
         if let (Some(mode), false) = (&entry.quirks.asking_mode, self.keeps_mode) {
             others = others.with_mode(mode, Demand::Prefer);
         }
-        wishes.or(others)
+        wanted.or(others)
     }
 }
 
@@ -296,12 +282,12 @@ impl fmt::Debug for Opening<'_> {
 /// # Cancel safety
 ///
 /// Dropped while it waits, some of it may be set.
-pub async fn set(control: &SessionControl, settings: &Settings) -> Result<(), TurnError> {
+pub async fn set(control: &SessionControl, settings: &SessionSettings) -> Result<(), TurnError> {
     let mut plan = settings.plan();
     loop {
         let options = control.config_options().unwrap_or_default();
         match plan.next(&options, control.modes().as_ref())? {
-            Some(Step::Option { option, value, .. }) => {
+            Some(Step::Option { option, value }) => {
                 control.set_config_option(option, value).await?;
             }
             Some(Step::Mode(mode)) => control.set_mode(mode).await?,

@@ -12,7 +12,7 @@ use crate::Secret;
 use crate::launch::{AgentHome, EnvPolicy};
 use crate::limits::{IDLE_TIMEOUT, STOP_GRACE};
 use crate::login::AuthPolicy;
-use crate::model::Settings;
+use crate::model::SessionSettings;
 use crate::record::SessionRecords;
 use crate::transcript::Transcript;
 
@@ -33,7 +33,7 @@ pub struct TurnRequest {
     pub(super) conversation: Option<Conversation>,
     pub(super) instructions: String,
     pub(super) history: Transcript,
-    pub(super) settings: Settings,
+    pub(super) settings: SessionSettings,
     pub(super) keeps_mode: bool,
     pub(super) auth: AuthPolicy,
     pub(super) key: Option<Secret>,
@@ -93,7 +93,7 @@ impl TurnRequest {
             conversation: None,
             instructions: String::new(),
             history: Transcript::new(),
-            settings: Settings::new(),
+            settings: SessionSettings::new(),
             keeps_mode: false,
             auth: AuthPolicy::new(),
             key: None,
@@ -161,7 +161,7 @@ impl TurnRequest {
     }
 
     /// Chooses model, effort and mode.
-    pub fn with_settings(mut self, settings: Settings) -> Self {
+    pub fn with_settings(mut self, settings: SessionSettings) -> Self {
         self.settings = settings;
         self
     }

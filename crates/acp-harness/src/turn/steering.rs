@@ -1,5 +1,6 @@
 //! Telling an agent more while it works.
 
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -15,7 +16,6 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use super::{Observer, Progress};
 use crate::limits::{MAX_STEERINGS, STEERING_GRACE};
 use crate::registry::AgentEntry;
 
@@ -101,14 +101,14 @@ pub fn steering() -> (SteerHandle, SteerAsks) {
 
 /// Tells the agent of one turn more while it works. Clones steer the same turn.
 #[derive(Clone, Debug)]
-pub struct SteerHandle(mpsc::Sender<Ask>);
+pub struct SteerHandle(mpsc::Sender<SteerAsk>);
 
 /// What is said by [`SteerHandle`]s of one turn.
 #[derive(Debug)]
-pub struct SteerAsks(mpsc::Receiver<Ask>);
+pub struct SteerAsks(mpsc::Receiver<SteerAsk>);
 
 #[derive(Debug)]
-struct Ask {
+struct SteerAsk {
     text: String,
     answer: oneshot::Sender<SteerOutcome>,
 }
@@ -123,7 +123,7 @@ impl SteerHandle {
     pub async fn steer(&self, text: impl Into<String>) -> SteerOutcome {
         let (answer, answered) = oneshot::channel();
         let text = text.into();
-        if self.0.send(Ask { text, answer }).await.is_err() {
+        if self.0.send(SteerAsk { text, answer }).await.is_err() {
             return SteerOutcome::FallbackRequired;
         }
         // Dropped without an answer, it was not sent: the turn ended before.
@@ -131,38 +131,32 @@ impl SteerHandle {
     }
 }
 
-/// Steers one turn, and puts what came of it in its place among the updates.
+/// Steers one turn, and puts the outcomes in their place among the updates.
 ///
-/// Answers are heard where updates are read, and on no task of their own: which came first
-/// is then told by their places, and not by who was woken first.
+/// Answers are polled where updates are read, and on no task of their own: their order is
+/// then that in which they were received, and not that in which tasks were woken.
 pub(super) struct Steerer {
     control: SessionControl,
-    asked: Option<mpsc::Receiver<Ask>>,
+    asked: Option<mpsc::Receiver<SteerAsk>>,
     /// Whether the agent can be steered, and nothing went wrong with it yet.
     works: bool,
-    running: Vec<Running>,
-    /// What came, and was not told yet.
-    done: Vec<Done>,
+    sent: Vec<SentSteering>,
+    answered: Vec<AnsweredSteering>,
+    /// Outcomes whose place has come.
+    outcomes: VecDeque<SteerOutcome>,
 }
 
-/// Something the agent was told and has not answered.
-struct Running {
+/// A steering prompt that the agent has not answered.
+struct SentSteering {
     result: Pin<Box<dyn Future<Output = Result<Steered, SteeringError>> + Send>>,
     answer: oneshot::Sender<SteerOutcome>,
 }
 
-struct Done {
+/// An answer whose place has not come yet.
+struct AnsweredSteering {
     outcome: SteerOutcome,
     seq: ReceiveSeq,
     answer: oneshot::Sender<SteerOutcome>,
-}
-
-/// How a step went.
-pub(super) enum Step {
-    /// Go on.
-    Again,
-    /// What was heard may be told now.
-    Tell,
 }
 
 impl Steerer {
@@ -171,32 +165,38 @@ impl Steerer {
             control,
             asked: asked.map(|asked| asked.0),
             works,
-            running: Vec::new(),
-            done: Vec::new(),
+            sent: Vec::new(),
+            answered: Vec::new(),
+            outcomes: VecDeque::new(),
         }
     }
 
-    /// Tells whether something may have to be told between two updates.
+    /// Tells whether an outcome may belong between two updates.
     pub(super) fn is_busy(&self) -> bool {
-        !self.running.is_empty() || !self.done.is_empty()
+        !self.sent.is_empty() || !self.answered.is_empty()
     }
 
-    /// Goes a step on, when every update was read that has come: asks the agent, hears from
-    /// it, or tells what it had heard before. Between hearing and telling the updates have
+    /// Takes the next outcome whose place has come.
+    pub(super) fn next_outcome(&mut self) -> Option<SteerOutcome> {
+        self.outcomes.pop_front()
+    }
+
+    /// Goes a step on, when every received update was read: sends a prompt, receives an
+    /// answer, or gives the answers before their place. Between the two the updates have
     /// another chance: those that came before the answer may have come just now.
     ///
     /// # Cancel safety
     ///
     /// Cancel-safe.
-    pub(super) async fn step(&mut self) -> Step {
-        if !self.done.is_empty() {
-            return Step::Tell;
+    pub(super) async fn step(&mut self) {
+        if !self.answered.is_empty() {
+            return self.place(None);
         }
         let ask = poll_fn(|cx| {
-            self.hear(cx);
+            self.receive(cx);
             match &mut self.asked {
-                _ if !self.done.is_empty() => Poll::Ready(None),
-                Some(asked) if self.running.len() < MAX_STEERINGS => asked.poll_recv(cx).map(Some),
+                _ if !self.answered.is_empty() => Poll::Ready(None),
+                Some(asked) if self.sent.len() < MAX_STEERINGS => asked.poll_recv(cx).map(Some),
                 _ => Poll::Pending,
             }
         });
@@ -206,77 +206,75 @@ impl Steerer {
             Some(None) => self.asked = None,
             None => {}
         }
-        Step::Again
     }
 
-    /// Hears what has come, and tells what came before this place.
-    pub(super) async fn tell_before(&mut self, seq: ReceiveSeq, tell: &mut Observer<'_>) {
+    /// Places the outcomes that were received before this update.
+    pub(super) async fn place_before(&mut self, seq: ReceiveSeq) {
         poll_fn(|cx| {
-            self.hear(cx);
+            self.receive(cx);
             Poll::Ready(())
         })
         .await;
-        self.tell(Some(seq), tell);
-    }
-
-    /// Tells what was heard: what came before this place, or all of it.
-    pub(super) fn tell(&mut self, before: Option<ReceiveSeq>, tell: &mut Observer<'_>) {
-        self.done.sort_by_key(|done| done.seq);
-        let told = match before {
-            Some(seq) => self.done.partition_point(|done| done.seq < seq),
-            None => self.done.len(),
-        };
-        for done in self.done.drain(..told) {
-            let worked = matches!(
-                done.outcome,
-                SteerOutcome::Injected | SteerOutcome::FallbackRequired
-            );
-            // What may have been done is not to be done twice, so no more of it.
-            self.works &= worked;
-            tell(Progress::Steered(done.outcome));
-            // Nobody waits any more, if that fails.
-            let _ = done.answer.send(done.outcome);
-        }
+        self.place(Some(seq));
     }
 
     /// Ends with the turn: answers that are under way have a moment to come.
-    pub(super) async fn end(mut self, tell: &mut Observer<'_>) {
+    pub(super) async fn finish(&mut self) {
         let all = poll_fn(|cx| {
-            self.hear(cx);
-            match self.running.is_empty() {
+            self.receive(cx);
+            match self.sent.is_empty() {
                 true => Poll::Ready(()),
                 false => Poll::Pending,
             }
         });
-        // However that ends, what is there is told.
+        // Received or not, each gets an outcome.
         let _ = timeout(STEERING_GRACE, all).await;
         self.give_up();
-        self.tell(None, tell);
+        self.place(None);
     }
 
-    fn begin(&mut self, ask: Ask) {
+    /// Places the outcomes that were received before an update, or all of them.
+    fn place(&mut self, before: Option<ReceiveSeq>) {
+        self.answered.sort_by_key(|answered| answered.seq);
+        let placed = match before {
+            Some(seq) => self.answered.partition_point(|answered| answered.seq < seq),
+            None => self.answered.len(),
+        };
+        for answered in self.answered.drain(..placed) {
+            // A prompt that may have been taken is not to be taken twice, so no more of them.
+            self.works &= matches!(
+                answered.outcome,
+                SteerOutcome::Injected | SteerOutcome::FallbackRequired
+            );
+            self.outcomes.push_back(answered.outcome);
+            // Nobody waits any more, if that fails.
+            let _ = answered.answer.send(answered.outcome);
+        }
+    }
+
+    fn begin(&mut self, ask: SteerAsk) {
         if !self.works {
             // Nobody waits any more, if that fails.
             let _ = ask.answer.send(SteerOutcome::Unsupported);
             return;
         }
         let prompt = steering_prompt(&ask.text);
-        self.running.push(Running {
+        self.sent.push(SentSteering {
             result: Box::pin(self.control.steer(prompt).result()),
             answer: ask.answer,
         });
     }
 
     /// Takes the answers that are there.
-    fn hear(&mut self, cx: &mut Context<'_>) {
+    fn receive(&mut self, cx: &mut Context<'_>) {
         let mut n = 0;
-        while let Some(running) = self.running.get_mut(n) {
-            let Poll::Ready(result) = running.result.as_mut().poll(cx) else {
+        while let Some(sent) = self.sent.get_mut(n) {
+            let Poll::Ready(result) = sent.result.as_mut().poll(cx) else {
                 n += 1;
                 continue;
             };
-            let answer = self.running.swap_remove(n).answer;
-            self.done.push(Done {
+            let answer = self.sent.swap_remove(n).answer;
+            self.answered.push(AnsweredSteering {
                 outcome: SteerOutcome::of(&result),
                 seq: match &result {
                     Ok(steered) => steered.facts.response_seq,
@@ -289,11 +287,11 @@ impl Steerer {
 
     /// Waits for no answer any more. What was sent was sent.
     fn give_up(&mut self) {
-        for running in self.running.drain(..) {
-            self.done.push(Done {
+        for sent in self.sent.drain(..) {
+            self.answered.push(AnsweredSteering {
                 outcome: SteerOutcome::DeliveryUnknown,
                 seq: ReceiveSeq::default(),
-                answer: running.answer,
+                answer: sent.answer,
             });
         }
     }
@@ -302,9 +300,9 @@ impl Steerer {
 impl Drop for Steerer {
     fn drop(&mut self) {
         self.give_up();
-        for done in self.done.drain(..) {
+        for answered in self.answered.drain(..) {
             // Nobody waits any more, if that fails.
-            let _ = done.answer.send(done.outcome);
+            let _ = answered.answer.send(answered.outcome);
         }
     }
 }

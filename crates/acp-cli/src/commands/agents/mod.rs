@@ -42,8 +42,7 @@ pub(crate) async fn run(args: AgentsArgs) -> Exit {
 }
 
 async fn show(args: &AgentsArgs) -> Result<String, Outcome> {
-    let configuration = config::load(Path::new("."), Flags::default());
-    let configuration = configuration.map_err(|error| Outcome::of_config(&error))?;
+    let configuration = config::load(Path::new("."), Flags::default())?;
     let width = width(stdout().is_terminal());
     let Some(name) = &args.agent else {
         let seen = seen(&configuration, None).await;
@@ -53,7 +52,7 @@ async fn show(args: &AgentsArgs) -> Result<String, Outcome> {
         });
     };
     let agent = configuration.find(name);
-    match agent.map_err(|error| Outcome::of_config(&error))? {
+    match agent? {
         Agent::Known(name) => {
             let seen = seen(&configuration, Some(&name)).await;
             Ok(seen

@@ -46,8 +46,7 @@ fn find(configuration: &Configuration, cwd: &Path, report: &mut Report) -> Resul
                 .next("acp doctor NAME asks another; `agent` in the configuration chooses one"),
             _ => Check::well("agent", said),
         });
-        return Agent::demo_agent(cwd)
-            .map_err(|error| Check::failed("agent", &Outcome::no_agent(&error)));
+        return Agent::demo_agent(cwd).map_err(|error| Check::failed("agent", &error.into()));
     };
     let registry = &configuration.registry;
     let Some(entry) = registry.get(name) else {
@@ -59,7 +58,7 @@ fn find(configuration: &Configuration, cwd: &Path, report: &mut Report) -> Resul
     };
     let model = configuration.settings.model.value.as_ref();
     let agent = Agent::of_entry(registry, entry, model.map(config::Word::as_str), cwd, false)
-        .map_err(|error| not_there(name, &error))?;
+        .map_err(|error| not_there(name, error))?;
     let by = match &chosen.origin {
         Origin::Flag(_) => String::new(),
         origin => format!(" (chosen by {origin})"),
@@ -82,9 +81,8 @@ fn find(configuration: &Configuration, cwd: &Path, report: &mut Report) -> Resul
 }
 
 /// Says why an agent cannot be started, and how it is installed.
-fn not_there(name: &str, error: &AgentError) -> Check {
-    let check = Check::failed("agent", &Outcome::no_agent(error));
-    match error {
+fn not_there(name: &str, error: AgentError) -> Check {
+    match &error {
         AgentError::NotInstalled(error) => {
             let said = format!(
                 "{name} needs {}, not found in {:?}",
@@ -93,7 +91,7 @@ fn not_there(name: &str, error: &AgentError) -> Check {
             );
             Check::missing("agent", said, error.install.as_str())
         }
-        _ => check,
+        _ => Check::failed("agent", &error.into()),
     }
 }
 

@@ -4,7 +4,7 @@ mod agent;
 mod machine;
 mod report;
 
-use std::io::{IsTerminal, Write, stdout};
+use std::io::{IsTerminal, stdout};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -13,7 +13,7 @@ use crate::agent::inquiry::unless_interrupted;
 use crate::config::{self, Configuration, Flags, Origin, Word};
 use crate::exit::{self, Exit};
 use crate::outcome::Outcome;
-use crate::show::fail;
+use crate::show::{fail, write_stdout};
 use crate::table::width;
 use report::{Check, Report};
 
@@ -47,7 +47,7 @@ static HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
          login only when there is a prompt.\n\n\
          It ends with 0 when all is well, notes or not; else with the code of the first thing\n\
          that is wrong, which is the code that `acp run` would end with.\n\n{}",
-        exit::HELP
+        *exit::HELP
     )
 });
 
@@ -61,9 +61,10 @@ pub(crate) async fn run(args: DoctorArgs) -> Exit {
         true => format!("{:#}\n", report.json()),
         false => report.text(width(stdout().is_terminal())),
     };
-    // Whoever closed standard output does not want to read it.
-    let _ = stdout().write_all(text.as_bytes());
-    report.exit()
+    match write_stdout(text.as_bytes()) {
+        Ok(()) => report.exit(),
+        Err(outcome) => fail(&outcome),
+    }
 }
 
 async fn examine(args: &DoctorArgs) -> Report {
@@ -78,7 +79,7 @@ async fn examine(args: &DoctorArgs) -> Report {
             configuration
         }
         Err(error) => {
-            let outcome = Outcome::of_config(&error);
+            let outcome = Outcome::from(error);
             report.checks.push(Check::failed("configuration", &outcome));
             // The rest may be worth knowing all the same.
             let mut configuration = Configuration::default();
@@ -98,7 +99,7 @@ async fn examine(args: &DoctorArgs) -> Report {
         .checks
         .extend(denied.map(|warning| Check::note("configuration", warning)));
     if let Err(error) = configuration.mcp_servers() {
-        let outcome = Outcome::of_config(&error);
+        let outcome = Outcome::from(error);
         report.checks.push(Check::failed("mcp", &outcome));
     }
     report.checks.extend(machine::tools().await);

@@ -61,5 +61,5 @@ pub(super) fn failed(error: &LoginError) -> Outcome {
             "log in with the agent's own program, which says more",
         ),
     };
-    Outcome::of_login(exit, error, hint)
+    Outcome::failed(exit, error).with_hint(hint)
 }

@@ -33,9 +33,8 @@ async fn carry_out(args: &LogoutArgs) -> Result<String, Outcome> {
     let (configuration, name) = chosen(args.agent.as_ref(), "logout")?;
     let entry = known(&configuration, &name)?;
     let mut said = Vec::new();
-    let keys = Keys::of_user().map_err(|error| Outcome::not_started(&error))?;
-    let forgotten = keys.forget(entry);
-    let forgotten = forgotten.map_err(|error| Outcome::not_started(&error))?;
+    let keys = Keys::of_user()?;
+    let forgotten = keys.forget(entry)?;
     if forgotten {
         said.push(format!("the stored key of {name} is forgotten"));
     }
@@ -67,6 +66,6 @@ async fn tell(configuration: &Configuration, entry: &AgentEntry) -> Result<(), O
             format!("{} offers no logout to its clients", entry.name),
             "its own program may know how",
         ),
-        error => Outcome::of_error(&error).with_noise(noise),
+        error => Outcome::from(error).with_noise(noise),
     })
 }

@@ -114,7 +114,7 @@ async fn by_method(
     let client = inquiry.client();
     let hello = client.dial().await.map_err(|error| {
         let noise = client.noise();
-        Outcome::of_error(&error).with_noise(noise)
+        Outcome::from(error).with_noise(noise)
     })?;
     let entry = &inquiry.agent().entry;
     let methods = Methods::of(&configuration.registry, entry, &hello.auth_methods);
@@ -150,7 +150,7 @@ async fn authenticate(inquiry: &Inquiry, method: &AuthMethodAgent) -> Result<(),
         one_line(&method.name)
     ));
     let done = inquiry.client().authenticate(method.id.clone()).await;
-    done.map_err(|error| Outcome::of_error(&error))
+    done.map_err(|error| Outcome::from(error))
 }
 
 /// Looks whether a session opens now, with the agent started anew: some read what a login
@@ -186,7 +186,7 @@ async fn store_key(entry: &AgentEntry) -> Result<String, Outcome> {
         )
     })?;
     let stored = Keys::of_user().and_then(|keys| keys.store(entry, &key));
-    stored.map_err(|error| Outcome::not_started(&error))?;
+    stored?;
     Ok(format!(
         "stored; {} gets it in {variable}. acp doctor {} asks whether a session opens",
         entry.name, entry.name
@@ -199,8 +199,7 @@ fn chosen(given: Option<&Word>, command: &str) -> Result<(Configuration, String)
         agent: given.cloned(),
         ..Flags::default()
     };
-    let configuration =
-        config::load(Path::new("."), flags).map_err(|error| Outcome::of_config(&error))?;
+    let configuration = config::load(Path::new("."), flags)?;
     match &configuration.agent.value {
         Chosen::Known(name) => {
             let name = name.clone();
@@ -225,13 +224,18 @@ fn known<'a>(configuration: &'a Configuration, name: &str) -> Result<&'a AgentEn
 }
 
 fn start(configuration: &Configuration, entry: &AgentEntry) -> Result<Agent, Outcome> {
-    let agent = Agent::of_entry(&configuration.registry, entry, None, &here()?, false);
-    agent.map_err(|error| Outcome::no_agent(&error))
+    Ok(Agent::of_entry(
+        &configuration.registry,
+        entry,
+        None,
+        &here()?,
+        false,
+    )?)
 }
 
 /// The folder that a session is opened in, to see whether one opens.
 fn here() -> Result<std::path::PathBuf, Outcome> {
-    std::env::current_dir().map_err(|error| Outcome::not_started(&error))
+    std::env::current_dir().map_err(|error| error.into())
 }
 
 /// Tells the person in front of the terminal.

@@ -22,7 +22,7 @@ pub(super) async fn log_in(launch: &Launch, method: &AuthMethodTerminal) -> Resu
     if let Some((width, height)) = terminal_size::terminal_size() {
         login = login.with_size(acp_harness::login::TerminalSize::new(width.0, height.0));
     }
-    let raw = Raw::begin().map_err(|error| Outcome::not_started(&error))?;
+    let raw = Raw::begin()?;
     let end = login.run(tokio::io::stdin(), tokio::io::stdout()).await;
     drop(raw);
     end.map(|_| ()).map_err(|error| failed(&error))

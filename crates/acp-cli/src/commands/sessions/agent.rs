@@ -64,7 +64,7 @@ impl Connected {
         match client.dial().await {
             Ok(_) => Ok(Self { client }),
             Err(error) => {
-                let outcome = Outcome::of_error(&error).with_noise(client.noise());
+                let outcome = Outcome::from(error).with_noise(client.noise());
                 client.kill().await;
                 Err(outcome)
             }
@@ -91,7 +91,7 @@ pub(super) async fn list(args: &AgentListArgs) -> Result<String, Outcome> {
     }
     let listed = list.all().await;
     connected.end().await;
-    let listed = listed.map_err(|error| Outcome::of_error(&error))?;
+    let listed = listed?;
     let name = |session: &SessionInfo| {
         let id = &session.session_id;
         let record = kept
@@ -124,10 +124,8 @@ pub(super) async fn list(args: &AgentListArgs) -> Result<String, Outcome> {
 
 /// The sessions that are kept of a folder.
 fn kept(cwd: &Path) -> Result<Vec<Record>, Outcome> {
-    let folder = text_of(scope_of(cwd)).map_err(|error| Outcome::not_started(&error))?;
-    let store = Store::of_user().map_err(|error| Outcome::not_started(&error))?;
+    let folder = text_of(scope_of(cwd))?;
+    let store = Store::of_user()?;
     let listing = store.list(Some(&folder));
-    Ok(listing
-        .map_err(|error| Outcome::not_started(&error))?
-        .records)
+    Ok(listing?.records)
 }

@@ -29,8 +29,8 @@ pub(super) async fn cancel(args: &CancelArgs) -> Result<String, Outcome> {
     let found = args.place.sessions()?;
     let sockets = found.store.sockets(&found.folder);
     let mut running = Vec::new();
-    for socket in sockets.map_err(|error| Outcome::not_started(&error))? {
-        if let Some(turn) = look(&socket).await.map_err(|error| untold(&error))?
+    for socket in sockets? {
+        if let Some(turn) = look(&socket).await?
             && args.session.as_ref().is_none_or(|name| turn.name == *name)
             && args.place.means(&turn.agent)
         {
@@ -47,7 +47,7 @@ pub(super) async fn cancel(args: &CancelArgs) -> Result<String, Outcome> {
     }
     let mut said = String::new();
     for (turn, socket) in running {
-        let how = cancel_one(&socket).await.map_err(|error| untold(&error))?;
+        let how = cancel_one(&socket).await?;
         said.push_str(&format!("session {}: {how}\n", turn.name));
     }
     Ok(said)
@@ -86,12 +86,5 @@ async fn cancel_one(socket: &std::path::Path) -> Result<String, NoAnswer> {
         Ok(_) => Ok("cancelled".to_owned()),
         Err(NoAnswer::Gone) => Ok("the process that ran its turn is gone".to_owned()),
         Err(error) => Err(error),
-    }
-}
-
-fn untold(error: &NoAnswer) -> Outcome {
-    match error {
-        NoAnswer::TimedOut => Outcome::no_answer(error),
-        _ => Outcome::not_started(error),
     }
 }

@@ -41,10 +41,9 @@ impl WhereArgs {
     pub(super) fn sessions(&self) -> Result<Found, Outcome> {
         let cwd = self.cwd.as_deref().unwrap_or(Path::new("."));
         let cwd = working_folder(cwd, "--cwd")?;
-        let folder = text_of(scope_of(&cwd)).map_err(|error| Outcome::not_started(&error))?;
-        let store = Store::of_user().map_err(|error| Outcome::not_started(&error))?;
-        let listing = store.list(Some(&folder));
-        let mut listing = listing.map_err(|error| Outcome::not_started(&error))?;
+        let folder = text_of(scope_of(&cwd))?;
+        let store = Store::of_user()?;
+        let mut listing = store.list(Some(&folder))?;
         listing
             .records
             .retain(|record| self.means(record.agent.label()));

@@ -31,12 +31,9 @@ pub(crate) struct ListArgs {
 pub(super) async fn list(args: &ListArgs) -> Result<String, Outcome> {
     let (store, mut listing) = match args.all {
         true => {
-            let store = Store::of_user().map_err(|error| Outcome::not_started(&error))?;
+            let store = Store::of_user()?;
             let listing = store.list(None);
-            (
-                store,
-                listing.map_err(|error| Outcome::not_started(&error))?,
-            )
+            (store, listing?)
         }
         false => {
             let found = args.place.sessions()?;

@@ -52,8 +52,8 @@ impl WhichArgs {
 
 fn hold(store: &Store, record: &Record) -> Result<Hold, Outcome> {
     let hold = store.try_claim(&record.place());
-    let hold = hold.map_err(|error| Outcome::not_claimed(&error.into()))?;
-    hold.ok_or_else(|| Outcome::not_claimed(&NotClaimed::Busy))
+    let hold = hold.map_err(NotClaimed::from)?;
+    hold.ok_or_else(|| Outcome::from(NotClaimed::Busy))
 }
 
 pub(super) async fn close(args: &CloseArgs) -> Result<String, Outcome> {
@@ -74,8 +74,7 @@ pub(super) async fn close(args: &CloseArgs) -> Result<String, Outcome> {
             Err(outcome) => said.push_str(&untold(outcome.message())),
         }
     }
-    hold.update(Record::close)
-        .map_err(|error| Outcome::not_started(&error))?;
+    hold.update(Record::close)?;
     Ok(format!("{said}\n"))
 }
 
@@ -105,10 +104,9 @@ pub(super) async fn delete(args: &DeleteArgs) -> Result<String, Outcome> {
             Err(ClientError::Unsupported { .. }) => {
                 said.push_str(" here; its agent does not know how to, and may remember it")
             }
-            Err(error) => return Err(Outcome::of_error(&error).with_hint(hint)),
+            Err(error) => return Err(Outcome::from(error).with_hint(hint)),
         }
     }
-    hold.delete()
-        .map_err(|error| Outcome::not_started(&error))?;
+    hold.delete()?;
     Ok(format!("{said}\n"))
 }

@@ -11,7 +11,7 @@ use crate::sessions::limits::{CALL_TIMEOUT, LOCK_POLL, MAX_VALUE, SET_TIMEOUT};
 use crate::sessions::place::SessionName;
 use crate::sessions::record::Record;
 use crate::sessions::store::Hold;
-use crate::sessions::wishes::{Change, NotSet, Wishes};
+use crate::sessions::wishes::{Change, NotSet, RememberedSettings};
 
 /// What `acp set` is told.
 #[derive(Debug, Args)]
@@ -88,15 +88,14 @@ pub(super) async fn set(args: &SetArgs) -> Result<String, Outcome> {
         }
         // It changes hands in this moment.
         if begun.elapsed() > CALL_TIMEOUT {
-            return Err(Outcome::not_claimed(&NotClaimed::Busy));
+            return Err(NotClaimed::Busy.into());
         }
         sleep(LOCK_POLL).await;
     }
 }
 
 fn hold(found: &Found, record: &Record) -> Result<Option<Hold>, Outcome> {
-    let hold = found.store.try_claim(&record.place());
-    hold.map_err(|error| Outcome::not_claimed(&error.into()))
+    Ok(found.store.try_claim(&record.place())?)
 }
 
 const OFFERS: &str = "`acp sessions show` shows all that the agent offers";
@@ -107,13 +106,12 @@ fn remember(hold: &Hold, change: &Change) -> Result<(), Outcome> {
     let checked = record
         .as_ref()
         .map_or(Ok(()), |record| record.offers.check(change));
-    checked.map_err(|error| Outcome::not_set(&NotSet::Failed(error)).with_hint(OFFERS))?;
+    checked.map_err(|error| Outcome::from(error).with_hint(OFFERS))?;
     let mut added = true;
-    hold.update(|record| added = record.wishes.add(change))
-        .map_err(|error| Outcome::not_started(&error))?;
+    hold.update(|record| added = record.wishes.add(change))?;
     if !added {
         let change = change.clone();
-        return Err(Outcome::not_set(&NotSet::TooMany { change }));
+        return Err(NotSet::TooMany { change }.into());
     }
     Ok(())
 }
@@ -124,12 +122,8 @@ async fn set_live(
     record: &Record,
     change: &Change,
 ) -> Result<Option<String>, Outcome> {
-    let failed = |error: &dyn std::error::Error| Outcome::not_started(error);
     let socket = found.store.socket(&record.place());
-    let Some(mut caller) = Caller::call(&socket)
-        .await
-        .map_err(|error| failed(&error))?
-    else {
+    let Some(mut caller) = Caller::call(&socket).await? else {
         return Ok(None);
     };
     let change = change.clone();
@@ -139,15 +133,14 @@ async fn set_live(
         Ok(Answer::Set) => Ok(Some(said)),
         Ok(Answer::Failed { message }) => Err(Outcome::usage(message, OFFERS)),
         Ok(_) | Err(crate::sessions::control::NoAnswer::Gone) => Ok(None),
-        Err(error) => Err(failed(&error)),
+        Err(error) => Err(error.into()),
     }
 }
 
 fn clear(found: &Found, record: &Record) -> Result<String, Outcome> {
     let hold = hold(found, record)?;
-    let hold = hold.ok_or_else(|| Outcome::not_claimed(&NotClaimed::Busy))?;
-    hold.update(|record| record.wishes = Wishes::default())
-        .map_err(|error| Outcome::not_started(&error))?;
+    let hold = hold.ok_or_else(|| Outcome::from(NotClaimed::Busy))?;
+    hold.update(|record| record.wishes = RememberedSettings::default())?;
     let name = &record.name;
     Ok(format!("session {name}: set to nothing any more\n"))
 }

@@ -84,7 +84,7 @@ impl World {
                 let parts = rows.chain(mcp).chain(notes).chain(warnings);
                 format!("{agent}\n{}", parts.collect::<String>())
             }
-            Err(error) => format!("{}\n  {}\n", in_words(&error), error.hint()),
+            Err(error) => format!("{}\n  {}\n", in_words(&error), error.hint),
         };
         expected.assert_eq(&text.replace(&*self.path("").to_string_lossy(), "~/"));
     }

@@ -11,6 +11,8 @@ use tokio::time::timeout;
 
 use super::socket::{Stream, connect, same_user};
 use super::{Answer, Ask, Line, VERSION};
+use crate::exit::Exit;
+use crate::outcome::Outcome;
 use crate::sessions::limits::{CALL_TIMEOUT, MAX_LINE};
 
 /// A call to the process that runs a turn.
@@ -94,5 +96,15 @@ pub(super) async fn read_line(
         Some(b'\n') => Ok(Some(line)),
         Some(_) if line.len() + 1 == MAX_LINE => Err(io::ErrorKind::InvalidData.into()),
         _ => Ok(None),
+    }
+}
+
+impl From<NoAnswer> for Outcome {
+    fn from(error: NoAnswer) -> Self {
+        match error {
+            NoAnswer::TimedOut => Self::failed(Exit::TimedOut, &error)
+                .with_hint("the turn goes on; look for the process that runs it"),
+            _ => Self::failed(Exit::StartFailed, &error),
+        }
     }
 }

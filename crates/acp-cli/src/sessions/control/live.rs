@@ -3,7 +3,7 @@
 use std::sync::Weak;
 
 use acp_client::SessionControl;
-use acp_harness::turn::{SteerOutcome, steering_prompt};
+use acp_harness::turn::{SteerOutcome, StopHandle, steering_prompt};
 use tokio::sync::watch;
 
 use super::{Answer, Ask, Ended, Running};
@@ -18,8 +18,7 @@ use crate::sessions::wishes::{Change, NotSet, Offers, apply};
 pub(crate) struct Live {
     about: Running,
     stage: watch::Sender<Stage>,
-    /// Whether somebody wants it to end.
-    unwanted: watch::Sender<bool>,
+    stop: StopHandle,
     /// How many callers' wishes are being carried out, and may have to be recorded.
     busy: watch::Sender<usize>,
     /// Gone as soon as the session is free.
@@ -44,7 +43,7 @@ enum Stage {
 
 impl Live {
     /// Begins with an agent that is being started.
-    pub(crate) fn new(place: &Place, hold: Weak<Hold>) -> Self {
+    pub(crate) fn new(place: &Place, hold: Weak<Hold>, stop: &StopHandle) -> Self {
         Self {
             about: Running {
                 name: place.name.clone(),
@@ -53,7 +52,7 @@ impl Live {
                 since: now(),
             },
             stage: watch::Sender::new(Stage::Opening),
-            unwanted: watch::Sender::new(false),
+            stop: stop.clone(),
             busy: watch::Sender::new(0),
             hold,
         }
@@ -81,24 +80,13 @@ impl Live {
         self.stage.send_replace(Stage::Over(ended));
     }
 
-    /// Waits until somebody wants the turn to end.
-    ///
-    /// # Cancel safety
-    ///
-    /// Cancel-safe.
-    pub(crate) async fn unwanted(&self) {
-        let mut unwanted = self.unwanted.subscribe();
-        // The sender is ours, so it is there.
-        let _ = unwanted.wait_for(|unwanted| *unwanted).await;
-    }
-
     /// Does what a caller wants, and gives the answer; for a cancel only the first one.
     pub(super) async fn serve(&self, ask: Ask) -> Answer {
         let _busy = Busy::begin(&self.busy);
         match ask {
             Ask::Look => Answer::Running(self.about.clone()),
             Ask::Cancel => {
-                self.unwanted.send_replace(true);
+                self.stop.stop();
                 Answer::Cancelling
             }
             Ask::Steer { text } => self.steer(&text).await,

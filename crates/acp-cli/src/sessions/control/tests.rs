@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use acp_client::{Client, ClientOptions, Session};
-use acp_harness::turn::SteerOutcome;
+use acp_harness::turn::{SteerOutcome, StopHandle};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
 use tokio::task::JoinHandle;
@@ -27,6 +27,7 @@ struct Turn {
     place: Place,
     hold: Arc<Hold>,
     live: Arc<Live>,
+    stop: StopHandle,
 }
 
 fn turn() -> Turn {
@@ -37,13 +38,15 @@ fn turn() -> Turn {
     let mut record = Record::new(&place, "/");
     record.begin_turn("ask");
     hold.save(record).unwrap();
-    let live = Arc::new(Live::new(&place, Arc::downgrade(&hold)));
+    let stop = StopHandle::new();
+    let live = Arc::new(Live::new(&place, Arc::downgrade(&hold), &stop));
     Turn {
         _dir: dir,
         store,
         place,
         hold,
         live,
+        stop,
     }
 }
 
@@ -123,7 +126,7 @@ async fn who_cancels_hears_the_end() {
         let answer = caller.ask(&Ask::Cancel, SOON).await.unwrap();
         assert_eq!(answer, Answer::Cancelling);
     }
-    turn.live.unwanted().await;
+    assert!(turn.stop.is_stopped());
     assert!(matches!(caller.answer(SOON).await, Err(NoAnswer::TimedOut)));
     turn.live.end(ended());
     for caller in [&mut caller, &mut second] {
@@ -135,6 +138,7 @@ async fn who_cancels_hears_the_end() {
     let (mut caller, server) = call(&Arc::new(Live::new(
         &turn.place,
         Arc::downgrade(&turn.hold),
+        &turn.stop,
     )));
     caller.ask(&Ask::Cancel, SOON).await.unwrap();
     server.abort();

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::limits::{MAX_FORMER, MAX_KEPT, MAX_PROMPT, MAX_REPORT, MAX_TITLE, MAX_TURNS};
 use super::place::{AgentId, Place, SessionName};
-use super::wishes::{Offers, Wishes};
+use super::wishes::{Offers, RememberedSettings};
 
 /// What is kept of a session, in one file.
 ///
@@ -47,7 +47,7 @@ pub(crate) struct Record {
     pub(crate) former: Vec<Former>,
     /// What it is set to before each turn.
     #[serde(default)]
-    pub(crate) wishes: Wishes,
+    pub(crate) wishes: RememberedSettings,
     /// What the agent had to choose from when it was last asked.
     #[serde(default)]
     pub(crate) offers: Offers,
@@ -136,7 +136,7 @@ impl Record {
             closed: None,
             chapter: 0,
             former: Vec::new(),
-            wishes: Wishes::default(),
+            wishes: RememberedSettings::default(),
             offers: Offers::default(),
             turns: Vec::new(),
             left_out: 0,
@@ -178,7 +178,7 @@ impl Record {
         self.leave();
         self.chapter += 1;
         self.title = None;
-        self.wishes = Wishes::default();
+        self.wishes = RememberedSettings::default();
     }
 
     /// Closes it.

@@ -15,6 +15,8 @@ use super::control::overlong_path;
 use super::limits::{MAX_ASIDE, MAX_FILE, MAX_SESSIONS};
 use super::place::{Place, stem_of_folder};
 use super::record::{NoRecord, Record};
+use crate::exit::Exit;
+use crate::outcome::Outcome;
 
 /// The sessions of one user, a file each, in a folder that only they may look into.
 ///
@@ -292,4 +294,10 @@ fn state_folder() -> Option<PathBuf> {
         false => Some(absolute(std::env::home_dir()?)?.join(".local/state")),
     });
     Some(folder?.join("acp"))
+}
+
+impl From<StoreError> for Outcome {
+    fn from(error: StoreError) -> Self {
+        Self::failed(Exit::StartFailed, &error)
+    }
 }

@@ -6,7 +6,7 @@ use acp_process::Launch;
 
 use super::{ConnectError, Connector, NativeConnector, bound, overlaid};
 use crate::launch::{EnvOverlay, ProxyBinding};
-use crate::model::{Demand, Settings};
+use crate::model::{Demand, SessionSettings};
 
 /// Connects Claude's adapter, started by its own program: it gets no arguments.
 ///
@@ -65,18 +65,18 @@ impl ClaudeConnector {
 
     /// Returns what a session is set to. What was not said is left as it is.
     #[must_use]
-    pub fn settings(&self) -> Settings {
+    pub fn settings(&self) -> SessionSettings {
         self.settings_for(&self.model)
     }
 
     /// Returns what a session is set to that is to use the small model.
     #[must_use]
-    pub fn small_settings(&self) -> Settings {
+    pub fn small_settings(&self) -> SessionSettings {
         self.settings_for(&self.small_model)
     }
 
-    fn settings_for(&self, model: &str) -> Settings {
-        Settings::new()
+    fn settings_for(&self, model: &str) -> SessionSettings {
+        SessionSettings::new()
             .with_model(model, Demand::Require)
             .with_effort(&*self.effort, Demand::Require)
             .with_mode(&*self.mode, Demand::Suggest)

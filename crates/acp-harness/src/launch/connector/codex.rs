@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{ConnectError, Connector, NativeConnector, bound, overlaid};
 use crate::launch::{EnvOverlay, ProxyBinding};
-use crate::model::{Demand, Settings};
+use crate::model::{Demand, SessionSettings};
 
 /// Connects Codex's adapter, started by its own program: its arguments are replaced.
 ///
@@ -61,7 +61,7 @@ const TOKEN: &str = "ACP_PROXY_TOKEN";
 /// Leads to settings and logins of somebody else.
 const HOME: &str = "CODEX_HOME";
 
-/// Settings of Codex, in the order in which they are told.
+/// SessionSettings of Codex, in the order in which they are told.
 type Pairs = Vec<(Vec<&'static str>, Value)>;
 
 impl CodexConnector {
@@ -104,8 +104,8 @@ impl CodexConnector {
 
     /// Returns what a session is set to. What was not said is left as it is.
     #[must_use]
-    pub fn settings(&self) -> Settings {
-        Settings::new()
+    pub fn settings(&self) -> SessionSettings {
+        SessionSettings::new()
             .with_model(&*self.model, Demand::Require)
             .with_effort(&*self.effort, Demand::Require)
     }

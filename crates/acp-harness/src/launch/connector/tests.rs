@@ -2,7 +2,7 @@ use std::ffi::OsStr;
 
 use super::*;
 use crate::Secret;
-use crate::model::{Demand, Settings};
+use crate::model::{Demand, SessionSettings};
 
 /// A launch with an argument of its own and these variables.
 fn launch(variables: &[&str]) -> Launch {
@@ -89,16 +89,16 @@ fn sessions_are_set_to_what_was_said() {
         .with_effort("high")
         .with_mode("plan");
     let settings = |model| {
-        Settings::new()
+        SessionSettings::new()
             .with_model(model, Demand::Require)
             .with_effort("high", Demand::Require)
     };
     let expected = |model| settings(model).with_mode("plan", Demand::Suggest);
     assert_eq!(claude.settings(), expected("large"));
     assert_eq!(claude.small_settings(), expected("small"));
-    assert_eq!(ClaudeConnector::new().settings(), Settings::new());
+    assert_eq!(ClaudeConnector::new().settings(), SessionSettings::new());
     let codex = CodexConnector::by_variables();
-    assert_eq!(codex.settings(), Settings::new());
+    assert_eq!(codex.settings(), SessionSettings::new());
     let codex = codex.with_model("o").with_effort("high");
     assert_eq!(codex.settings(), settings("o"));
 }

@@ -1,0 +1,94 @@
+//! The view of a turn that a report and progress events are made of.
+
+use acp_client::{TurnEvent, Update};
+use acp_protocol::v1::{PromptResponse, SessionUpdate};
+
+use super::{DrivenTurn, DriverEvent, Observer, Progress, StopCause};
+use crate::reader::{ReaderEvent, TurnReducer};
+use crate::report::TurnReport;
+
+/// What was read of a turn.
+#[derive(Default)]
+pub(super) struct Reading {
+    pub(super) report: TurnReport,
+    pub(super) reducer: TurnReducer,
+}
+
+impl Reading {
+    /// Tells whether anything came of the turn: words or deeds.
+    pub(super) fn has_output(&self) -> bool {
+        let facts = self.reducer.facts();
+        facts.said || facts.calls > 0
+    }
+
+    /// Reads an event, and reports progress.
+    pub(super) fn take(&mut self, event: DriverEvent, tell: &mut Observer<'_>) {
+        match event {
+            DriverEvent::Turn(TurnEvent::Update(update)) if !is_replay(&update) => {
+                self.read(&update.update, tell);
+            }
+            DriverEvent::Turn(TurnEvent::Unreadable { .. }) => self.lose(1, tell),
+            DriverEvent::Turn(TurnEvent::Gap { dropped }) => self.lose(dropped, tell),
+            // Updates before the prompt are no part of this turn, and a question is
+            // answered in being dropped: no.
+            DriverEvent::Turn(_) => {}
+            DriverEvent::Steered(outcome) => tell(Progress::Steered(outcome)),
+            DriverEvent::Stopping(cause) => tell(Progress::Stopping {
+                limit: match cause {
+                    StopCause::Stopped => None,
+                    StopCause::Limit { limit, .. } => Some(limit),
+                },
+            }),
+        }
+    }
+
+    /// Reads the agent's answer to the prompt.
+    pub(super) fn end(&mut self, driven: &DrivenTurn) {
+        if let Some(Ok(answer)) = &driven.answer {
+            let mut response = PromptResponse::new(answer.stop_reason.clone());
+            response.meta = answer.meta.clone();
+            self.reducer.end(&response);
+        }
+    }
+
+    fn lose(&mut self, updates: u64, tell: &mut Observer<'_>) {
+        self.report.lose();
+        self.reducer.lose(updates);
+        tell(Progress::Lost { updates });
+    }
+
+    fn read(&mut self, update: &SessionUpdate, tell: &mut Observer<'_>) {
+        self.report.read(update);
+        let events = self.reducer.read(update);
+        let nothing = events.is_empty();
+        for event in events {
+            tell(match event {
+                ReaderEvent::Text(text) => Progress::Message(text),
+                ReaderEvent::Reasoning(text) => Progress::Thought(text),
+                ReaderEvent::Call(call) => Progress::ToolCall(call),
+                ReaderEvent::Result(result) => Progress::ToolResult(result),
+            });
+        }
+        match update {
+            SessionUpdate::ToolCallUpdate(update) if nothing => tell(Progress::ToolUpdate {
+                id: update.tool_call_id.clone(),
+                status: update.status.clone(),
+                title: update.title.clone(),
+            }),
+            SessionUpdate::Plan(plan) => tell(Progress::Plan(plan.clone())),
+            SessionUpdate::CurrentModeUpdate(mode) => {
+                tell(Progress::Mode(mode.current_mode_id.clone()));
+            }
+            SessionUpdate::UsageUpdate(usage) => tell(Progress::Usage((**usage).clone())),
+            _ => {}
+        }
+    }
+}
+
+/// Tells whether an agent says of an update that it is history: some replay a session
+/// after they have loaded it.
+fn is_replay(update: &Update) -> bool {
+    let meta = update.meta.as_ref();
+    meta.and_then(|meta| meta.get("isReplay"))
+        .is_some_and(|said| said == true)
+}
