@@ -11,10 +11,7 @@ use tokio::sync::{Notify, oneshot};
 
 use crate::limits::CALL_CHUNKS;
 
-use crate::turn::{Harness, Progress, TurnEnd, TurnError, TurnOutcome, TurnRequest};
-
-/// Why a call did not come to anything.
-pub type CallError = TurnError;
+use crate::turn::{Harness, HarnessError, TurnEnding, TurnOutcome, TurnProgress, TurnRequest};
 
 /// What came of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +26,7 @@ pub struct Called {
 
 impl From<TurnOutcome> for Called {
     fn from(outcome: TurnOutcome) -> Self {
-        if let TurnEnd::Failed(error) = &outcome.end {
+        if let TurnEnding::Failed(error) = &outcome.end {
             tracing::warn!(error = error as &dyn std::error::Error, "a call broke off");
         }
         Self {
@@ -53,7 +50,7 @@ impl From<TurnOutcome> for Called {
 /// runs on a thread of its own. To wait without being asynchronous, see [`call_blocking`].
 ///
 /// ```no_run
-/// # async fn example() -> Result<(), acp_harness::CallError> {
+/// # async fn example() -> Result<(), acp_harness::HarnessError> {
 /// let asked = "Which tests fail?";
 /// let called = acp_harness::call("codex", asked, "/home/ada/project", |chunk| {
 ///     eprint!("{chunk}");
@@ -66,7 +63,7 @@ impl From<TurnOutcome> for Called {
 ///
 /// # Errors
 ///
-/// [`CallError`] when nothing came of it; for a name that is not known, before anything is
+/// [`HarnessError`] when nothing came of it; for a name that is not known, before anything is
 /// started, with the names there are.
 ///
 /// # Cancel safety
@@ -77,7 +74,7 @@ pub async fn call(
     input: &str,
     cwd: impl Into<PathBuf>,
     on_chunk: impl FnMut(&str) + Send,
-) -> Result<Called, CallError> {
+) -> Result<Called, HarnessError> {
     let request = TurnRequest::new(agent, input, cwd);
     Harness::new().call(request, on_chunk).await
 }
@@ -94,7 +91,7 @@ pub fn call_blocking(
     input: &str,
     cwd: impl Into<PathBuf>,
     on_chunk: impl FnMut(&str) + Send,
-) -> Result<Called, CallError> {
+) -> Result<Called, HarnessError> {
     let request = TurnRequest::new(agent, input, cwd);
     Harness::new().call_blocking(request, on_chunk)
 }
@@ -113,7 +110,7 @@ impl Harness {
         &self,
         request: TurnRequest,
         on_chunk: impl FnMut(&str) + Send,
-    ) -> Result<Called, CallError> {
+    ) -> Result<Called, HarnessError> {
         if Handle::try_current().is_ok() {
             self.call_here(request, on_chunk).await
         } else {
@@ -125,9 +122,9 @@ impl Harness {
         &self,
         request: TurnRequest,
         mut on_chunk: impl FnMut(&str) + Send,
-    ) -> Result<Called, CallError> {
+    ) -> Result<Called, HarnessError> {
         let mut tell = move |event| {
-            if let Progress::Message(text) = event {
+            if let TurnProgress::Message(text) = event {
                 on_chunk(&text);
             }
         };
@@ -138,20 +135,20 @@ impl Harness {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run), and [`TurnError::Runtime`] when the system gives us no thread
+    /// As [`run`](Self::run), and [`HarnessError::Runtime`] when the system gives us no thread
     /// for it.
     pub fn call_blocking(
         &self,
         request: TurnRequest,
         on_chunk: impl FnMut(&str) + Send,
-    ) -> Result<Called, CallError> {
+    ) -> Result<Called, HarnessError> {
         thread::scope(|scope| {
             let turn = move || {
-                let runtime = runtime().map_err(TurnError::Runtime)?;
+                let runtime = runtime().map_err(HarnessError::Runtime)?;
                 runtime.block_on(self.call_here(request, on_chunk))
             };
             let thread = named().spawn_scoped(scope, turn);
-            let thread = thread.map_err(TurnError::Runtime)?;
+            let thread = thread.map_err(HarnessError::Runtime)?;
             match thread.join() {
                 Ok(called) => called,
                 // `on_chunk` panicked; it is the caller's panic.
@@ -165,7 +162,7 @@ impl Harness {
         &self,
         request: TurnRequest,
         mut on_chunk: impl FnMut(&str) + Send,
-    ) -> Result<Called, CallError> {
+    ) -> Result<Called, HarnessError> {
         // The thread waits when nobody takes what it hears, and so does the agent.
         let (chunks, heard) = sync_channel::<String>(CALL_CHUNKS);
         let bell = Arc::new(Notify::new());
@@ -179,7 +176,7 @@ impl Harness {
                 let _ = chunks.send(chunk.to_owned());
                 ring.notify_one();
             };
-            let result = runtime().map_err(TurnError::Runtime).map(|runtime| {
+            let result = runtime().map_err(HarnessError::Runtime).map(|runtime| {
                 runtime.block_on(async {
                     tokio::select! {
                         result = harness.call_here(request, tell) => Some(result),
@@ -190,7 +187,7 @@ impl Harness {
             // Nobody waits any more, if that fails.
             let _ = done.send(result);
         };
-        named().spawn(turn).map_err(TurnError::Runtime)?;
+        named().spawn(turn).map_err(HarnessError::Runtime)?;
         tokio::pin!(result);
         let result = loop {
             let result = tokio::select! {
@@ -211,7 +208,7 @@ impl Harness {
             Ok(Err(error)) => Err(error),
             Ok(Ok(None)) | Err(_) => {
                 let gone = io::Error::other("the thread of the turn is gone");
-                Err(TurnError::Runtime(gone))
+                Err(HarnessError::Runtime(gone))
             }
         }
     }

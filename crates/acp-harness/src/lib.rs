@@ -54,6 +54,6 @@ pub mod transcript;
 pub mod turn;
 pub mod version;
 
-pub use call::{CallError, Called, call, call_blocking};
+pub use call::{Called, call, call_blocking};
 pub use registry::{AgentEntry, Registry, detect_installed, validate_agent};
 pub use secret::Secret;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use acp_harness::registry::{
-    AgentEntry, AgentTable, Origin, Registry, RegistryFileError, validate_agent,
+    AgentEntry, AgentOrigin, AgentTable, Registry, RegistryFileError, validate_agent,
 };
 use acp_harness::version::Version;
 use expect_test::expect_file;
@@ -59,7 +59,7 @@ fn the_documentation_shows_the_table() {
 fn every_row_says_all_that_a_user_needs() {
     for agent in Registry::builtin().iter() {
         assert_eq!(agent.check(), Ok(()));
-        assert_eq!(agent.origin, Origin::BuiltIn);
+        assert_eq!(agent.origin, AgentOrigin::BuiltIn);
         assert!(agent.docs.starts_with("https://"), "{}", agent.name);
         assert!(!agent.install.is_empty(), "{}", agent.name);
         assert!(!agent.login.hint.is_empty(), "{}", agent.name);
@@ -215,7 +215,7 @@ fn a_file_adds_changes_and_takes_away() {
     );
     assert_eq!(after.min_version, Some(Version::new(2, 0, 0)));
     assert_eq!(after.env["A"], "b");
-    assert_eq!(after.origin, Origin::User);
+    assert_eq!(after.origin, AgentOrigin::User);
     // What is not said stays, also within the inner tables.
     assert_eq!(after.requires, before.requires);
     assert_eq!(after.login.keys, before.login.keys);

@@ -7,7 +7,7 @@ use acp_harness::launch::Isolation;
 use acp_harness::login::{AuthPolicy, LoginMarker};
 use acp_harness::record::{RecordError, SessionRecords};
 use acp_harness::transcript::{Speaker, Transcript};
-use acp_harness::turn::{Opened, Opening, Progress, TurnError, TurnRequest, progress};
+use acp_harness::turn::{HarnessError, Opened, Opening, TurnProgress, TurnRequest, progress};
 use serde_json::{Value, json};
 use std::time::{Duration, SystemTime};
 use support::{Do, Fake, SECOND, ada, ask, harness, harness_of, methods, params, text};
@@ -207,7 +207,10 @@ async fn an_agent_that_dies_has_refused_nothing() {
         let talk = Talk::begun().await;
         let fake = Fake::new(able(&[rung.trim_start_matches("session/")])).on(rung, [Do::HangUp]);
         let (outcome, heard) = fake.run(&harness(), talk.ask("And now?")).await;
-        assert!(matches!(outcome, Err(TurnError::Client(_))), "{outcome:?}");
+        assert!(
+            matches!(outcome, Err(HarnessError::Client(_))),
+            "{outcome:?}"
+        );
         assert_eq!(methods(&heard), ["initialize", rung]);
         assert_eq!(talk.recorded().unwrap(), "s-1", "the record is kept");
     }
@@ -233,7 +236,7 @@ async fn one_turn_of_a_conversation_at_a_time() {
         .run_over(talk.ask("x"), tokio::io::empty(), tokio::io::sink())
         .await;
     assert!(
-        matches!(error, Err(TurnError::Record(RecordError::Busy))),
+        matches!(error, Err(HarnessError::Record(RecordError::Busy))),
         "{error:?}"
     );
 
@@ -296,7 +299,7 @@ async fn a_refused_session_is_asked_for_once_more_after_a_login() {
     assert_eq!(methods(&heard), expected);
     let mut logins = Vec::new();
     while let Some(event) = events.next().await {
-        if let Progress::Login { method, succeeded } = event {
+        if let TurnProgress::Login { method, succeeded } = event {
             logins.push((method.to_string(), succeeded));
         }
     }
@@ -314,7 +317,7 @@ async fn a_refused_session_is_asked_for_once_more_after_a_login() {
 async fn an_agent_that_asks_for_ever_is_not_logged_in_for_ever() {
     let fake = Fake::with_logins(&["one"]).on("session/new", [Do::Refuse(-32000)]);
     let (outcome, heard) = fake.run(&harness(), ask("x")).await;
-    let Err(TurnError::AuthRequired(required)) = outcome else {
+    let Err(HarnessError::AuthRequired(required)) = outcome else {
         panic!("{outcome:?}");
     };
     assert_eq!(required.tried, ["one"]);
@@ -334,7 +337,7 @@ async fn what_needs_a_person_is_not_tried_unless_somebody_is_there() {
     entry.login.browser_methods = vec!["browser".to_owned()];
     let harness = harness_of(entry);
     let (outcome, heard) = fake().run(&harness, ask("x")).await;
-    let Err(TurnError::AuthRequired(required)) = outcome else {
+    let Err(HarnessError::AuthRequired(required)) = outcome else {
         panic!("{outcome:?}");
     };
     assert_eq!((required.methods.len(), required.tried.len()), (2, 0));
@@ -399,7 +402,7 @@ async fn a_login_is_remembered_until_the_agent_asks_again() {
         .on("session/new", [Do::Refuse(-32000)])
         .on("authenticate", [Do::Refuse(-32603)]);
     let (outcome, _) = fake.run(&harness(), ask("x").in_home(home.clone())).await;
-    assert!(matches!(outcome, Err(TurnError::AuthRequired(_))));
+    assert!(matches!(outcome, Err(HarnessError::AuthRequired(_))));
     assert_eq!(logged_in(), None);
     // So it is when only the prompt is refused.
     LoginMarker::new(SystemTime::now(), "one")
@@ -407,6 +410,6 @@ async fn a_login_is_remembered_until_the_agent_asks_again() {
         .unwrap();
     let fake = Fake::with_logins(&["one"]).on("session/prompt", [Do::Refuse(-32000)]);
     let (outcome, _) = fake.run(&harness(), ask("x").in_home(home.clone())).await;
-    assert!(matches!(outcome, Err(TurnError::AuthRequired(_))));
+    assert!(matches!(outcome, Err(HarnessError::AuthRequired(_))));
     assert_eq!(logged_in(), None);
 }

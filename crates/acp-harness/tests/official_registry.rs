@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use acp_harness::limits::MAX_REGISTRY_FILE;
 use acp_harness::registry::official::{Distribution, ImportError, Imported, Importer};
-use acp_harness::registry::{Origin, Registry};
+use acp_harness::registry::{AgentOrigin, Registry};
 use expect_test::{Expect, expect, expect_file};
 
 const SAMPLE: &[u8] = include_bytes!("registry/sample.json");
@@ -17,7 +17,7 @@ fn linux() -> Importer {
 fn shown(imported: &Imported) -> String {
     let mut text = String::new();
     for agent in &imported.agents {
-        assert_eq!(agent.origin, Origin::Imported);
+        assert_eq!(agent.origin, AgentOrigin::Imported);
         assert_eq!(agent.probe, [""; 0]);
         let version = agent.version.as_deref().unwrap_or("none");
         writeln!(text, "{} ({}) {version}", agent.name, agent.title).unwrap();
@@ -192,7 +192,7 @@ fn what_is_known_already_is_not_replaced() {
     let known = registry.add(imported.agents).unwrap();
     assert_eq!(known, ["codex-acp"]);
     assert_eq!(registry.get("codex-acp").unwrap().name, "codex");
-    assert_eq!(registry.get("ada").unwrap().origin, Origin::Imported);
+    assert_eq!(registry.get("ada").unwrap().origin, AgentOrigin::Imported);
     // What a user says of it counts on top.
     registry
         .lay_over("[agents.ada]\nversion = \"1.1.0\"")

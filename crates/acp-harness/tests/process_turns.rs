@@ -9,7 +9,7 @@ use acp_client::ExitStatus;
 use acp_harness::launch::Isolation;
 use acp_harness::model::{Demand, SessionSettings};
 use acp_harness::record::SessionRecords;
-use acp_harness::turn::{Harness, Opened, StopHandle, TurnEnd, TurnError, TurnRequest};
+use acp_harness::turn::{Harness, HarnessError, Opened, StopHandle, TurnEnding, TurnRequest};
 use acp_harness::{AgentEntry, Registry};
 use acp_process::Environment;
 use tempfile::TempDir;
@@ -129,7 +129,8 @@ async fn a_stream_that_breaks_off_is_named_with_status_and_redacted_last_words()
     let request = agent.ask("x").with_key("hunter2-swordfish");
     let outcome = agent.harness().run(request).await.unwrap();
     assert_eq!((&*outcome.report, outcome.stop_reason()), ("Half", "error"));
-    let TurnEnd::Failed(error @ TurnError::StreamTruncated { exit, .. }) = &outcome.end else {
+    let TurnEnding::Failed(error @ HarnessError::StreamTruncated { exit, .. }) = &outcome.end
+    else {
         panic!("{:?}", outcome.end);
     };
     assert_eq!(*exit, Some(ExitStatus::Code(7)));
@@ -151,7 +152,7 @@ async fn an_agent_that_ignores_everything_is_killed_after_the_grace() {
     };
     let (outcome, pid) = tokio::join!(harness.run(request), stopping);
     let end = outcome.unwrap().end;
-    assert!(matches!(end, TurnEnd::Abandoned), "{end:?}");
+    assert!(matches!(end, TurnEnding::Abandoned), "{end:?}");
     assert!(!runs(pid), "{pid} is left");
 }
 
@@ -242,7 +243,7 @@ fn a_call_needs_no_runtime() {
     let expected: String = (0..200).map(|n| format!("{n}.")).collect();
     assert_eq!((&*called.report, &*heard), (&*expected, &*expected));
     let unknown = block_on(acp_harness::call("no-such-agent", "x", "/", |_| ()));
-    assert!(matches!(unknown, Err(TurnError::UnknownAgent(_))));
+    assert!(matches!(unknown, Err(HarnessError::UnknownAgent(_))));
 }
 
 #[test]
@@ -309,7 +310,7 @@ async fn an_agent_that_takes_its_model_from_a_variable_gets_it_there() {
     agent.entry.model_env = None;
     let request = agent.ask("x").with_settings(wants);
     let error = agent.harness().run(request).await.unwrap_err();
-    assert!(matches!(error, TurnError::Setting(_)), "{error}");
+    assert!(matches!(error, HarnessError::Setting(_)), "{error}");
 }
 
 #[tokio::test]
@@ -318,7 +319,7 @@ async fn a_version_is_asked_for_before_the_agent_starts() {
     agent.entry.probe = vec!["-c".to_owned(), "echo ada 1.1.9".to_owned()];
     agent.entry.min_version = Some("1.2.0".parse().unwrap());
     let error = agent.harness().run(agent.ask("x")).await.unwrap_err();
-    assert!(matches!(error, TurnError::Version(_)), "{error}");
+    assert!(matches!(error, HarnessError::Version(_)), "{error}");
     assert!(!agent.path("started").exists());
 }
 
@@ -332,12 +333,12 @@ async fn what_keeps_an_agent_from_working_is_told_before_it_starts() {
         .with_ambient(Environment::exactly(ambient).unwrap());
     let all = acp_harness::launch::EnvPolicy::inheriting_all();
     let error = harness.run(agent.ask("x").with_env(all)).await.unwrap_err();
-    assert!(matches!(error, TurnError::Env(_)), "{error}");
+    assert!(matches!(error, HarnessError::Env(_)), "{error}");
 
     agent.entry.command = "no-such-program".to_owned();
     agent.entry.install = "get ada".to_owned();
     let error = agent.harness().run(agent.ask("x")).await.unwrap_err();
-    assert!(matches!(error, TurnError::NotInstalled(_)), "{error}");
+    assert!(matches!(error, HarnessError::NotInstalled(_)), "{error}");
     assert!(
         error.to_string().ends_with("to install it: get ada"),
         "{error}"

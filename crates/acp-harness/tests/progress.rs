@@ -3,7 +3,7 @@
 mod support;
 
 use acp_harness::limits::{MAX_PROGRESS_EVENTS, MAX_PROGRESS_TEXT};
-use acp_harness::turn::{Progress, ProgressReceiver, progress};
+use acp_harness::turn::{ProgressReceiver, TurnProgress, progress};
 use acp_protocol::v1::Plan;
 use serde_json::json;
 use support::{Do, Fake, ask, harness, permission, text, tool};
@@ -15,20 +15,20 @@ fn all(events: &mut ProgressReceiver) -> Vec<String> {
         .collect()
 }
 
-fn brief(event: &Progress) -> String {
+fn brief(event: &TurnProgress) -> String {
     match event {
-        Progress::Connected { .. } => "connected".to_owned(),
-        Progress::Session { id, opened } => format!("session {id} {opened:?}"),
-        Progress::Message(text) => format!("says {text}"),
-        Progress::Thought(text) => format!("thinks {text}"),
-        Progress::ToolCall(call) => format!("calls {}", call.title),
-        Progress::ToolUpdate { id, status, .. } => format!("update {id} {status:?}"),
-        Progress::ToolResult(result) => format!("result {}", result.text),
-        Progress::Plan(plan) => format!("plan of {}", plan.entries.len()),
-        Progress::Mode(mode) => format!("mode {mode}"),
-        Progress::Usage(usage) => format!("usage {}", usage.used),
-        Progress::Permission(decided) => format!("permission {:?}", decided.kind),
-        Progress::Missed { text, events } => format!("missed {text} and {events}"),
+        TurnProgress::Connected { .. } => "connected".to_owned(),
+        TurnProgress::Session { id, opened } => format!("session {id} {opened:?}"),
+        TurnProgress::Message(text) => format!("says {text}"),
+        TurnProgress::Thought(text) => format!("thinks {text}"),
+        TurnProgress::ToolCall(call) => format!("calls {}", call.title),
+        TurnProgress::ToolUpdate { id, status, .. } => format!("update {id} {status:?}"),
+        TurnProgress::ToolResult(result) => format!("result {}", result.text),
+        TurnProgress::Plan(plan) => format!("plan of {}", plan.entries.len()),
+        TurnProgress::Mode(mode) => format!("mode {mode}"),
+        TurnProgress::Usage(usage) => format!("usage {}", usage.used),
+        TurnProgress::Permission(decided) => format!("permission {:?}", decided.kind),
+        TurnProgress::Missed { text, events } => format!("missed {text} and {events}"),
         other => format!("{other:?}"),
     }
 }
@@ -99,12 +99,12 @@ async fn decisions_are_told() {
 #[test]
 fn adjacent_texts_are_joined() {
     let (sender, mut events) = progress();
-    let say = |text: &str| sender.send(Progress::Message(text.to_owned()));
+    let say = |text: &str| sender.send(TurnProgress::Message(text.to_owned()));
     say("a");
     say("b");
-    sender.send(Progress::Thought("c".to_owned()));
-    sender.send(Progress::Thought("d".to_owned()));
-    sender.send(Progress::Mode("ask".into()));
+    sender.send(TurnProgress::Thought("c".to_owned()));
+    sender.send(TurnProgress::Thought("d".to_owned()));
+    sender.send(TurnProgress::Mode("ask".into()));
     say("e");
     assert_eq!(
         all(&mut events),
@@ -117,8 +117,8 @@ fn of_a_slow_reader_the_oldest_texts_are_kept_back_and_nothing_else() {
     let (sender, mut events) = progress();
     let piece = "x".repeat(MAX_PROGRESS_TEXT / 4);
     for n in 0..8 {
-        sender.send(Progress::Message(piece.clone()));
-        sender.send(Progress::Mode(n.to_string().into()));
+        sender.send(TurnProgress::Message(piece.clone()));
+        sender.send(TurnProgress::Mode(n.to_string().into()));
     }
     let told = all(&mut events);
     let modes: Vec<_> = told
@@ -143,26 +143,28 @@ fn one_endless_text_is_bounded_too_and_so_are_many_short_ones() {
     let (sender, mut events) = progress();
     let piece = "ä".repeat(1000);
     for _ in 0..MAX_PROGRESS_TEXT / 500 {
-        sender.send(Progress::Message(piece.clone()));
+        sender.send(TurnProgress::Message(piece.clone()));
     }
-    sender.send(Progress::Message("end".to_owned()));
+    sender.send(TurnProgress::Message("end".to_owned()));
     let told = all(&mut events);
     assert_eq!(told.len(), 2, "what is missing, and the rest");
     assert!(told[1].len() <= MAX_PROGRESS_TEXT + 5 && told[1].ends_with("ääend"));
 
     for _ in 0..MAX_PROGRESS_TEXT {
-        sender.send(Progress::Message("x".to_owned()));
-        sender.send(Progress::Thought("y".to_owned()));
+        sender.send(TurnProgress::Message("x".to_owned()));
+        sender.send(TurnProgress::Thought("y".to_owned()));
     }
     let told = all(&mut events);
-    assert!(told.len() * size_of::<Progress>() <= MAX_PROGRESS_TEXT + 2 * size_of::<Progress>());
+    assert!(
+        told.len() * size_of::<TurnProgress>() <= MAX_PROGRESS_TEXT + 2 * size_of::<TurnProgress>()
+    );
 }
 
 #[test]
 fn other_events_are_bounded_by_their_number() {
     let (sender, mut events) = progress();
     for _ in 0..MAX_PROGRESS_EVENTS + 3 {
-        sender.send(Progress::Plan(Plan::new(Vec::new())));
+        sender.send(TurnProgress::Plan(Plan::new(Vec::new())));
     }
     let told = all(&mut events);
     assert_eq!(told.len(), MAX_PROGRESS_EVENTS + 1);
@@ -180,7 +182,7 @@ async fn who_waits_is_woken_by_an_event_and_by_the_end() {
         told
     });
     tokio::task::yield_now().await;
-    sender.send(Progress::Message("one".to_owned()));
+    sender.send(TurnProgress::Message("one".to_owned()));
     tokio::task::yield_now().await;
     drop(sender);
     assert_eq!(waiting.await.unwrap(), ["says one"]);

@@ -2,7 +2,7 @@
 
 mod support;
 
-use acp_harness::turn::{Progress, SteerOutcome, TurnRequest, can_steer, progress, steering};
+use acp_harness::turn::{SteerOutcome, TurnProgress, TurnRequest, can_steer, progress, steering};
 use serde_json::{Value, json};
 use support::{Do, Fake, SECOND, ada, ask, harness, harness_of, methods, params, text};
 
@@ -35,8 +35,8 @@ async fn steered(fake: Fake, request: TurnRequest) -> (SteerOutcome, Vec<String>
         let (mut told, mut outcome) = (Vec::new(), None);
         while let Some(event) = events.next().await {
             match event {
-                Progress::Message(text) => told.push(text),
-                Progress::Steered(outcome) => told.push(format!("{outcome:?}")),
+                TurnProgress::Message(text) => told.push(text),
+                TurnProgress::Steered(outcome) => told.push(format!("{outcome:?}")),
                 _ => continue,
             }
             if outcome.is_none() {

@@ -8,7 +8,7 @@ use acp_client::Policy;
 use acp_harness::model::{Demand, SessionSettings};
 use acp_harness::transcript::{Speaker, Transcript};
 use acp_harness::turn::{
-    Opened, Profile, Progress, StopHandle, TimeLimit, TurnEnd, TurnError, progress,
+    AccessProfile, HarnessError, Opened, StopHandle, TimeLimit, TurnEnding, TurnProgress, progress,
 };
 use acp_protocol::v1::{McpServer, StopReason};
 use serde_json::{Value, json};
@@ -69,9 +69,9 @@ async fn a_turn_comes_to_its_report() {
 #[tokio::test(start_paused = true)]
 async fn profiles_say_what_is_offered() {
     for (profile, offered) in [
-        (Profile::Isolated, [false, false, false]),
-        (Profile::Workspace, [true, true, false]),
-        (Profile::Full, [true, true, true]),
+        (AccessProfile::Isolated, [false, false, false]),
+        (AccessProfile::Workspace, [true, true, false]),
+        (AccessProfile::Full, [true, true, true]),
     ] {
         let dir = tempfile::tempdir().unwrap();
         let mut request = ask("x").with_profile(profile);
@@ -93,7 +93,7 @@ async fn profiles_say_what_is_offered() {
 async fn an_unknown_agent_fails_before_anything_starts() {
     let request = acp_harness::turn::TurnRequest::new("eve", "x", "/code");
     let error = harness().run(request).await.unwrap_err();
-    assert!(matches!(error, TurnError::UnknownAgent(_)), "{error}");
+    assert!(matches!(error, HarnessError::UnknownAgent(_)), "{error}");
     assert!(error.to_string().contains("ada"), "{error}");
 }
 
@@ -158,14 +158,20 @@ async fn an_empty_turn_is_flagged() {
 async fn a_failure_without_output_is_an_error_and_one_with_output_an_outcome() {
     let fake = Fake::new(json!({})).on("session/prompt", [Do::Refuse(-32603)]);
     let (outcome, _) = fake.run(&harness(), ask("x")).await;
-    assert!(matches!(outcome, Err(TurnError::Client(_))), "{outcome:?}");
+    assert!(
+        matches!(outcome, Err(HarnessError::Client(_))),
+        "{outcome:?}"
+    );
 
     let fake = Fake::new(json!({})).on("session/prompt", [text("Half"), Do::Refuse(-32603)]);
     let (outcome, _) = fake.run(&harness(), ask("x")).await;
     let outcome = outcome.unwrap();
     assert_eq!((&*outcome.report, outcome.stop_reason()), ("Half", "error"));
     assert_eq!(outcome.session_id, None, "the next turn begins clean");
-    assert!(matches!(outcome.end, TurnEnd::Failed(TurnError::Client(_))));
+    assert!(matches!(
+        outcome.end,
+        TurnEnding::Failed(HarnessError::Client(_))
+    ));
 }
 
 #[tokio::test(start_paused = true)]
@@ -173,7 +179,7 @@ async fn a_truncated_stream_is_named() {
     let fake = Fake::new(json!({})).on("session/prompt", [Do::HangUp]);
     let (outcome, _) = fake.run(&harness(), ask("x")).await;
     assert!(
-        matches!(outcome, Err(TurnError::StreamTruncated { .. })),
+        matches!(outcome, Err(HarnessError::StreamTruncated { .. })),
         "{outcome:?}"
     );
     let fake = Fake::new(json!({})).on("session/prompt", [text("Half"), Do::HangUp]);
@@ -182,7 +188,7 @@ async fn a_truncated_stream_is_named() {
     assert_eq!(outcome.report, "Half");
     assert!(matches!(
         outcome.end,
-        TurnEnd::Failed(TurnError::StreamTruncated { .. })
+        TurnEnding::Failed(HarnessError::StreamTruncated { .. })
     ));
 }
 
@@ -204,7 +210,7 @@ async fn a_stop_cancels_once_and_keeps_what_was_said() {
     let request = ask("x").with_stop(&stop).with_progress(sender);
     let stopping = async {
         while let Some(event) = events.next().await {
-            if matches!(event, Progress::Message(_)) {
+            if matches!(event, TurnProgress::Message(_)) {
                 stop.stop();
                 break;
             }
@@ -215,7 +221,7 @@ async fn a_stop_cancels_once_and_keeps_what_was_said() {
     let outcome = outcome.unwrap();
     assert!(matches!(
         outcome.end,
-        TurnEnd::Answered(StopReason::Cancelled)
+        TurnEnding::Answered(StopReason::Cancelled)
     ));
     // The last message may be the agent's word about its end.
     assert_eq!(outcome.report, "Stopped.");
@@ -237,7 +243,7 @@ async fn an_agent_that_ignores_a_stop_is_abandoned_after_the_grace() {
     let ((outcome, _), ()) = tokio::join!(fake.run(&harness, request), stopping);
     let outcome = outcome.unwrap();
     assert!(
-        matches!(outcome.end, TurnEnd::Abandoned),
+        matches!(outcome.end, TurnEnding::Abandoned),
         "{:?}",
         outcome.end
     );
@@ -257,7 +263,7 @@ async fn a_stop_is_heard_before_there_is_anything_to_cancel() {
         };
         let harness = harness();
         let ((outcome, heard), ()) = tokio::join!(fake.run(&harness, request), stopping);
-        assert!(matches!(outcome.unwrap().end, TurnEnd::Stopped));
+        assert!(matches!(outcome.unwrap().end, TurnEnding::Stopped));
         assert!(!methods(&heard).contains(&"session/prompt"));
     }
 }
@@ -275,7 +281,7 @@ async fn silence_ends_a_turn_and_news_of_any_kind_are_none() {
     let begun = Instant::now();
     let (outcome, heard) = fake.run(&harness(), ask("x")).await;
     let outcome = outcome.unwrap();
-    let TurnEnd::TimedOut {
+    let TurnEnding::TimedOut {
         limit,
         after,
         abandoned,
@@ -305,7 +311,7 @@ async fn an_agent_is_not_idle_while_it_waits_for_us() {
     assert!(
         matches!(
             outcome,
-            Err(TurnError::TimedOut {
+            Err(HarnessError::TimedOut {
                 limit: TimeLimit::Idle,
                 ..
             })
@@ -344,7 +350,7 @@ async fn the_whole_turn_is_bounded_where_that_is_wanted() {
     let outcome = outcome.unwrap();
     let expected = TimeLimit::Total;
     assert!(
-        matches!(outcome.end, TurnEnd::TimedOut { limit, abandoned: true, .. } if limit == expected),
+        matches!(outcome.end, TurnEnding::TimedOut { limit, abandoned: true, .. } if limit == expected),
         "{:?}",
         outcome.end
     );
@@ -355,7 +361,7 @@ async fn the_whole_turn_is_bounded_where_that_is_wanted() {
     let request = ask("x").with_total_timeout(20 * SECOND);
     let (outcome, _) = fake.run(&harness(), request).await;
     assert!(
-        matches!(outcome, Err(TurnError::TimedOut { .. })),
+        matches!(outcome, Err(HarnessError::TimedOut { .. })),
         "{outcome:?}"
     );
 }
@@ -422,7 +428,7 @@ async fn the_model_is_chosen_before_the_prompt() {
 
     let (outcome, heard) = fake().run(&harness(), wants("huge")).await;
     let error = outcome.unwrap_err();
-    assert!(matches!(error, TurnError::Setting(_)), "{error}");
+    assert!(matches!(error, HarnessError::Setting(_)), "{error}");
     assert!(error.to_string().contains("small, large"), "{error}");
     assert!(!methods(&heard).contains(&"session/prompt"));
 }
@@ -460,7 +466,10 @@ async fn a_version_that_is_too_old_is_not_asked_anything() {
     let harness = harness_of(entry);
     let old = Fake::new(json!({})).on("initialize", [hello("1.1.9")]);
     let (outcome, heard) = old.run(&harness, ask("x")).await;
-    assert!(matches!(outcome, Err(TurnError::Version(_))), "{outcome:?}");
+    assert!(
+        matches!(outcome, Err(HarnessError::Version(_))),
+        "{outcome:?}"
+    );
     assert_eq!(methods(&heard), ["initialize"]);
     let new = Fake::new(json!({})).on("initialize", [hello("1.2.0")]);
     let (outcome, _) = new.run(&harness, ask("x")).await;

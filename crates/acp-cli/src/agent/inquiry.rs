@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use acp_client::{Client, ClientOptions, ClientTimeouts, Session};
 use acp_harness::login::AuthPolicy;
-use acp_harness::turn::{Opening, TurnError};
+use acp_harness::turn::{HarnessError, Opening};
 use acp_protocol::v1::{Implementation, InitializeResponse, SessionConfigOption, SessionModeState};
 
 use crate::agent::Agent;
@@ -109,7 +109,7 @@ impl Inquiry {
                 self.forget(ready.session, answer.agent.as_deref()).await;
             }
             Err(error) => {
-                if matches!(error, TurnError::AuthRequired(_)) {
+                if matches!(error, HarnessError::AuthRequired(_)) {
                     answer.login = LoginState::Required;
                 }
                 let outcome = Outcome::from(error);

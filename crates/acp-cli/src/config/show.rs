@@ -96,7 +96,7 @@ pub(crate) fn table(configuration: &Configuration, width: Option<usize>) -> Stri
 fn own_agents(configuration: &Configuration) -> impl Iterator<Item = &str> {
     let entries = configuration.registry.iter();
     entries
-        .filter(|entry| entry.origin == registry::Origin::User)
+        .filter(|entry| entry.origin == registry::AgentOrigin::User)
         .map(|entry| entry.name.as_str())
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use acp_client::ClientError;
-use acp_harness::turn::{DrivenTurn, StopCause, TimeLimit, TurnError};
+use acp_harness::turn::{DrivenTurn, HarnessError, StopCause, TimeLimit};
 use acp_protocol::rpc::CallError;
 use acp_protocol::v1::StopReason;
 
@@ -207,15 +207,17 @@ impl From<io::Error> for Outcome {
 }
 
 /// The agent could not be brought to where it can be asked.
-impl From<TurnError> for Outcome {
-    fn from(error: TurnError) -> Self {
+impl From<HarnessError> for Outcome {
+    fn from(error: HarnessError) -> Self {
         let (exit, hint) = match &error {
-            TurnError::Client(error) => return error.into(),
-            TurnError::AuthRequired(wanted) => (Exit::AuthRequired, Some(advice::on_login(wanted))),
-            TurnError::Version(_) => (Exit::StartFailed, Some("update the agent".to_owned())),
-            TurnError::Setting(error) => (Exit::Usage, Some(advice::on_setting(error))),
-            TurnError::TimedOut { .. } => (Exit::TimedOut, None),
-            TurnError::StreamTruncated { .. } => (Exit::AgentDied, None),
+            HarnessError::Client(error) => return error.into(),
+            HarnessError::AuthRequired(wanted) => {
+                (Exit::AuthRequired, Some(advice::on_login(wanted)))
+            }
+            HarnessError::Version(_) => (Exit::StartFailed, Some("update the agent".to_owned())),
+            HarnessError::Setting(error) => (Exit::Usage, Some(advice::on_setting(error))),
+            HarnessError::TimedOut { .. } => (Exit::TimedOut, None),
+            HarnessError::StreamTruncated { .. } => (Exit::AgentDied, None),
             _ => (Exit::StartFailed, None),
         };
         Self::failed(exit, &error)

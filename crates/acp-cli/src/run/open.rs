@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use acp_client::Client;
 use acp_harness::login::AuthPolicy;
 use acp_harness::model::{Demand, SessionSettings};
-use acp_harness::turn::{Observer, Opening, Ready, TurnError};
+use acp_harness::turn::{HarnessError, Observer, Opening, Ready};
 use acp_protocol::v1::McpServer;
 
 use super::args::SessionArgs;
@@ -76,7 +76,7 @@ impl SessionRequest {
         client: &Client,
         kept: Option<&Kept>,
         tell: &mut Observer<'_>,
-    ) -> Result<Ready, TurnError> {
+    ) -> Result<Ready, HarnessError> {
         let mut auth = AuthPolicy::new();
         if agent.has_key {
             auth = auth.having_key();

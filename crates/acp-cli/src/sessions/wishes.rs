@@ -6,7 +6,7 @@ use std::fmt;
 use acp_client::SessionControl;
 use acp_harness::model::{Demand, SessionSettings, values};
 use acp_harness::text::one_line;
-use acp_harness::turn::{TurnError, set};
+use acp_harness::turn::{HarnessError, set};
 use acp_protocol::v1::{
     SessionConfigOption, SessionConfigOptionCategory, SessionConfigOptionKind, SessionModeState,
 };
@@ -139,8 +139,8 @@ impl Offers {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] with what there is instead.
-    pub(crate) fn check(&self, change: &Change) -> Result<(), TurnError> {
+    /// [`HarnessError`] with what there is instead.
+    pub(crate) fn check(&self, change: &Change) -> Result<(), HarnessError> {
         match self.known {
             true => is_open(&self.options, self.modes.as_ref(), change).map(|_| ()),
             false => Ok(()),
@@ -164,7 +164,7 @@ fn is_open(
     options: &[SessionConfigOption],
     modes: Option<&SessionModeState>,
     change: &Change,
-) -> Result<bool, TurnError> {
+) -> Result<bool, HarnessError> {
     let mut plan = SessionSettings::from(change).plan();
     Ok(plan.next(options, modes)?.is_some())
 }
@@ -195,7 +195,7 @@ pub(crate) fn prove_all(control: &SessionControl, changes: &[Change]) -> Result<
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotSet {
     #[error(transparent)]
-    Failed(#[from] TurnError),
+    Failed(#[from] HarnessError),
     /// The agent accepted it and says it is set to something else.
     #[error("set {change}: the agent took it, and still has another one")]
     NotKept { change: Change },

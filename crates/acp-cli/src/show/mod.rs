@@ -30,7 +30,7 @@ use std::path::Path;
 
 use acp_client::{Answer, Client, Decision, Question, RawLine, Session, ToolFacts, TurnEvent};
 use acp_harness::report::TurnReport;
-use acp_harness::turn::{Opened, Progress};
+use acp_harness::turn::{Opened, TurnProgress};
 use acp_protocol::v1::{PermissionOption, SessionId, SessionUpdate, ToolCallUpdate};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -277,10 +277,10 @@ impl Output {
     }
 
     /// Something happened on the way to the session.
-    pub(crate) fn progress(&mut self, event: &Progress) {
+    pub(crate) fn progress(&mut self, event: &TurnProgress) {
         let (method, succeeded) = match event {
-            Progress::Login { method, succeeded } => (method, succeeded),
-            Progress::Connected { .. } => return self.status("opening a session"),
+            TurnProgress::Login { method, succeeded } => (method, succeeded),
+            TurnProgress::Connected { .. } => return self.status("opening a session"),
             _ => return,
         };
         if let Some(out) = &mut self.json {

@@ -1,12 +1,12 @@
 //! Choosing model, effort and mode of a session by its configuration options.
 //!
-//! Everything here is a function of what the agent offers; nobody is called. A [`Plan`]
+//! Everything here is a function of what the agent offers; nobody is called. A [`SettingPlan`]
 //! gives one step after the other, each computed from the newest list of options, because
 //! an agent's answer to one step (another model) changes what the next may be (its
 //! efforts):
 //!
 //! ```
-//! use acp_harness::model::{Demand, SessionSettings, Step};
+//! use acp_harness::model::{Demand, SessionSettings, SettingStep};
 //! # use acp_protocol::v1::SessionConfigOption;
 //! # let mut options: Vec<SessionConfigOption> = serde_json::from_str(r#"[{"id": "m",
 //! #     "name": "Model", "category": "model", "type": "select", "currentValue": "small",
@@ -17,7 +17,7 @@
 //! let settings = SessionSettings::new().with_model("large", Demand::Require);
 //! let mut plan = settings.plan();
 //! while let Some(step) = plan.next(&options, None)? {
-//!     if let Step::Option { option, value } = step {
+//!     if let SettingStep::Option { option, value } = step {
 //!         // `session/set_config_option`; its answer holds the whole new list.
 //!         options = call(option, value);
 //!     }
@@ -30,7 +30,7 @@ mod plan;
 mod select;
 
 pub use option::select_option;
-pub use plan::{Plan, SessionSettings, Step};
+pub use plan::{SessionSettings, SettingPlan, SettingStep};
 pub use select::{Selection, select, values};
 
 use std::fmt;
@@ -91,7 +91,7 @@ impl Wanted {
 /// Why nothing is to be done about a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Kept {
+pub enum LeftBecause {
     /// It is set already.
     Current,
     /// The agent offers no such choice.

@@ -6,7 +6,7 @@ use acp_protocol::v1::{
     SessionConfigId, SessionConfigOption, SessionConfigOptionValue, SessionModeId, SessionModeState,
 };
 
-use super::{Demand, Kept, Selection, Setting, SettingError, Wanted, select, select_option};
+use super::{Demand, LeftBecause, Selection, Setting, SettingError, Wanted, select, select_option};
 use crate::limits::MAX_OFFERED_SHOWN;
 use crate::text;
 
@@ -91,7 +91,7 @@ impl SessionSettings {
 
     /// Begins to carry it out.
     #[must_use]
-    pub fn plan(&self) -> Plan {
+    pub fn plan(&self) -> SettingPlan {
         // The model first: what efforts there are depends on it.
         let all = [
             (Setting::Model, &self.model),
@@ -103,7 +103,7 @@ impl SessionSettings {
             .filter_map(|(setting, wanted)| Some(Wish::Setting(setting, wanted.clone()?)))
             .chain(self.options.iter().cloned().map(Wish::Option))
             .collect();
-        Plan {
+        SettingPlan {
             left,
             kept: Vec::new(),
         }
@@ -117,7 +117,7 @@ fn wanted(value: String, demand: Demand) -> Option<Wanted> {
 /// One thing to ask of the agent.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Step {
+pub enum SettingStep {
     /// `session/set_config_option`.
     Option {
         /// The option.
@@ -131,9 +131,9 @@ pub enum Step {
 
 /// Carries [`SessionSettings`] out, as far as the agent's offers let it.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct SettingPlan {
     left: VecDeque<Wish>,
-    kept: Vec<(Setting, Kept)>,
+    kept: Vec<(Setting, LeftBecause)>,
 }
 
 /// One of the settings that are still to be set.
@@ -143,7 +143,7 @@ enum Wish {
     Option((String, String)),
 }
 
-impl Plan {
+impl SettingPlan {
     /// Returns the next step, or `None` when there is nothing more to do.
     ///
     /// `options` is the newest list: that of the session's opening at first, then that of
@@ -158,12 +158,14 @@ impl Plan {
         &mut self,
         options: &[SessionConfigOption],
         modes: Option<&SessionModeState>,
-    ) -> Result<Option<Step>, SettingError> {
+    ) -> Result<Option<SettingStep>, SettingError> {
         while let Some(wish) = self.left.pop_front() {
             let (setting, wanted) = match wish {
                 Wish::Setting(setting, wanted) => (setting, wanted),
                 Wish::Option((option, value)) => match select_option(options, &option, &value)? {
-                    Some((option, value)) => return Ok(Some(Step::Option { option, value })),
+                    Some((option, value)) => {
+                        return Ok(Some(SettingStep::Option { option, value }));
+                    }
                     None => continue,
                 },
             };
@@ -181,14 +183,14 @@ impl Plan {
 
     /// Returns what was left as it is so far, and why.
     #[must_use]
-    pub fn kept(&self) -> &[(Setting, Kept)] {
+    pub fn kept(&self) -> &[(Setting, LeftBecause)] {
         &self.kept
     }
 }
 
-fn selected(selection: Selection) -> Result<Step, Kept> {
+fn selected(selection: Selection) -> Result<SettingStep, LeftBecause> {
     match selection {
-        Selection::Set { option, value } => Ok(Step::Option {
+        Selection::Set { option, value } => Ok(SettingStep::Option {
             option,
             value: value.into(),
         }),
@@ -201,19 +203,19 @@ fn mode(
     options: &[SessionConfigOption],
     modes: &SessionModeState,
     wanted: &Wanted,
-) -> Result<Result<Step, Kept>, SettingError> {
+) -> Result<Result<SettingStep, LeftBecause>, SettingError> {
     // Where there is no option, the modes decide: even what is required may go on to them.
     let demand = match wanted.demand {
         Demand::Suggest => Demand::Suggest,
         Demand::Prefer | Demand::Require => Demand::Prefer,
     };
     let by_option = select(options, Setting::Mode, &Wanted::new(&*wanted.value, demand))?;
-    if by_option != Selection::Keep(Kept::NoChoice) {
+    if by_option != Selection::Keep(LeftBecause::NoChoice) {
         return Ok(selected(by_option));
     }
     let value = &wanted.value;
     if modes.current_mode_id == **value {
-        return Ok(Err(Kept::Current));
+        return Ok(Err(LeftBecause::Current));
     }
     let offered = &modes.available_modes;
     let found = offered
@@ -221,9 +223,9 @@ fn mode(
         .find(|mode| mode.id == **value)
         .or_else(|| offered.iter().find(|mode| mode.name == *value));
     match (found, wanted.demand) {
-        (Some(mode), _) if mode.id == modes.current_mode_id => Ok(Err(Kept::Current)),
-        (Some(mode), _) => Ok(Ok(Step::Mode(mode.id.clone()))),
-        (None, Demand::Suggest) => Ok(Err(Kept::NotOffered)),
+        (Some(mode), _) if mode.id == modes.current_mode_id => Ok(Err(LeftBecause::Current)),
+        (Some(mode), _) => Ok(Ok(SettingStep::Mode(mode.id.clone()))),
+        (None, Demand::Suggest) => Ok(Err(LeftBecause::NotOffered)),
         (None, Demand::Prefer | Demand::Require) => Err(SettingError::NotOffered {
             setting: Setting::Mode,
             value: value.clone(),
@@ -261,15 +263,15 @@ mod tests {
         .unwrap()
     }
 
-    fn shown(step: Result<Option<Step>, SettingError>) -> String {
+    fn shown(step: Result<Option<SettingStep>, SettingError>) -> String {
         match step {
-            Ok(Some(Step::Option { option, value, .. })) => {
+            Ok(Some(SettingStep::Option { option, value, .. })) => {
                 let SessionConfigOptionValue::ValueId(value) = value else {
                     panic!("{value:?}")
                 };
                 format!("{}={}", option.as_str(), value.as_str())
             }
-            Ok(Some(Step::Mode(mode))) => format!("mode {}", mode.as_str()),
+            Ok(Some(SettingStep::Mode(mode))) => format!("mode {}", mode.as_str()),
             Ok(None) => "done".to_owned(),
             Err(error) => error.to_string(),
         }
@@ -305,8 +307,8 @@ mod tests {
         let offered = options(&[option("model", "small", &["small"])]);
         assert_eq!(shown(plan.next(&offered, None)), "done");
         let kept = [
-            (Setting::Model, Kept::Current),
-            (Setting::Effort, Kept::NoChoice),
+            (Setting::Model, LeftBecause::Current),
+            (Setting::Effort, LeftBecause::NoChoice),
         ];
         assert_eq!(plan.kept(), kept);
     }

@@ -7,7 +7,7 @@ use acp_protocol::v1::{
 };
 use serde_json::Value;
 
-use super::{Demand, Kept, Setting, SettingError, Wanted};
+use super::{Demand, LeftBecause, Setting, SettingError, Wanted};
 use crate::limits::MAX_OFFERED_SHOWN;
 use crate::text;
 
@@ -22,7 +22,7 @@ pub enum Selection {
         value: SessionConfigValueId,
     },
     /// Nothing, and why.
-    Keep(Kept),
+    Keep(LeftBecause),
 }
 
 /// Finds out what is to be done to have a value.
@@ -42,7 +42,7 @@ pub fn select(
     let value = &wanted.value;
     let Some((option, choice)) = find(options, setting) else {
         return match wanted.demand {
-            Demand::Suggest | Demand::Prefer => Ok(Selection::Keep(Kept::NoChoice)),
+            Demand::Suggest | Demand::Prefer => Ok(Selection::Keep(LeftBecause::NoChoice)),
             Demand::Require => Err(SettingError::NoChoice {
                 setting,
                 value: value.clone(),
@@ -50,13 +50,13 @@ pub fn select(
         };
     };
     if choice.current_value == **value {
-        return Ok(Selection::Keep(Kept::Current));
+        return Ok(Selection::Keep(LeftBecause::Current));
     }
     let offered = || values(choice);
     let by_id = offered().find(|offer| offer.value == **value);
     let Some(offer) = by_id.or_else(|| offered().find(|offer| offer.name == *value)) else {
         return match wanted.demand {
-            Demand::Suggest => Ok(Selection::Keep(Kept::NotOffered)),
+            Demand::Suggest => Ok(Selection::Keep(LeftBecause::NotOffered)),
             Demand::Prefer | Demand::Require => Err(SettingError::NotOffered {
                 setting,
                 value: value.clone(),
@@ -68,7 +68,7 @@ pub fn select(
         };
     };
     if offer.value == choice.current_value {
-        return Ok(Selection::Keep(Kept::Current));
+        return Ok(Selection::Keep(LeftBecause::Current));
     }
     Ok(Selection::Set {
         option: id_of(option),
@@ -318,13 +318,13 @@ mod tests {
             }).collect();
             ranked.sort_by_key(|(rank, _)| *rank);
             let expected = match ranked.first() {
-                None => Selection::Keep(Kept::NoChoice),
-                Some((_, (_, _, values))) if values[0] == value => Selection::Keep(Kept::Current),
+                None => Selection::Keep(LeftBecause::NoChoice),
+                Some((_, (_, _, values))) if values[0] == value => Selection::Keep(LeftBecause::Current),
                 Some((_, (id, _, values))) if values.contains(&value) => Selection::Set {
                     option: (*id).into(),
                     value: value.as_str().into(),
                 },
-                Some(_) => Selection::Keep(Kept::NotOffered),
+                Some(_) => Selection::Keep(LeftBecause::NotOffered),
             };
             prop_assert_eq!(got, Ok(expected));
         }

@@ -22,7 +22,7 @@ pub struct AgentEntry {
     /// Other names it is found by; those of the official registry are among them.
     pub aliases: Vec<String>,
     /// Where this was read.
-    pub origin: Origin,
+    pub origin: AgentOrigin,
     /// The program: a name that is looked up in the search path, or an absolute path.
     pub command: String,
     /// Its arguments; `{version}` stands for [`version`](Self::version).
@@ -104,7 +104,7 @@ pub struct Quirks {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Origin {
+pub enum AgentOrigin {
     /// In the table of this crate.
     #[default]
     BuiltIn,
@@ -129,7 +129,7 @@ impl AgentEntry {
             title: name.clone(),
             name,
             aliases: Vec::new(),
-            origin: Origin::User,
+            origin: AgentOrigin::User,
             command: command.into(),
             args: Vec::new(),
             os_args: BTreeMap::new(),

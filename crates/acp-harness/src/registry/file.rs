@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::entry::{AgentEntry, InvalidEntry, Login, Origin, Quirks};
+use super::entry::{AgentEntry, AgentOrigin, InvalidEntry, Login, Quirks};
 use crate::limits::{MAX_AGENTS, MAX_REGISTRY_FILE};
 use crate::version::Version;
 
@@ -67,7 +67,7 @@ pub(super) fn read(path: &Path) -> Result<String, RegistryFileError> {
 pub(super) fn lay_over(
     entries: &BTreeMap<String, AgentEntry>,
     table: AgentTable,
-    origin: &Origin,
+    origin: &AgentOrigin,
 ) -> Result<BTreeMap<String, AgentEntry>, RegistryFileError> {
     let mut entries = entries.clone();
     for (name, patch) in table.0 {

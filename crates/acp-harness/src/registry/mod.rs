@@ -49,7 +49,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 pub use detect::{NotInstalled, Programs};
-pub use entry::{AgentEntry, InvalidEntry, Login, Origin, Quirks, UnknownAgent};
+pub use entry::{AgentEntry, AgentOrigin, InvalidEntry, Login, Quirks, UnknownAgent};
 pub use file::{AgentTable, RegistryFileError};
 
 use crate::limits::MAX_AGENTS;
@@ -69,7 +69,7 @@ pub struct Registry {
 static BUILTIN: LazyLock<Registry> = LazyLock::new(|| {
     let table = include_str!("agents.toml");
     let entries = file::parse(table)
-        .and_then(|table| file::lay_over(&BTreeMap::new(), table, &Origin::BuiltIn))
+        .and_then(|table| file::lay_over(&BTreeMap::new(), table, &AgentOrigin::BuiltIn))
         .expect("the built-in table is read by a test");
     Registry {
         entries,
@@ -114,7 +114,7 @@ impl Registry {
     ///
     /// [`RegistryFileError`]; nothing has changed then.
     pub fn lay_over_table(&mut self, table: AgentTable) -> Result<(), RegistryFileError> {
-        self.entries = file::lay_over(&self.entries, table, &Origin::User)?;
+        self.entries = file::lay_over(&self.entries, table, &AgentOrigin::User)?;
         Ok(())
     }
 

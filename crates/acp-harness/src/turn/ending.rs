@@ -5,13 +5,13 @@ use acp_protocol::v1::StopReason;
 
 use super::driver::{DrivenTurn, StopCause};
 use super::sign_in::SignIn;
-use super::{TurnEnd, TurnError, TurnOutcome};
+use super::{HarnessError, TurnEnding, TurnOutcome};
 
 /// What comes of a turn that was interrupted before the agent got its prompt.
-pub(super) fn stopped_before(why: StopCause) -> Result<TurnOutcome, TurnError> {
+pub(super) fn stopped_before(why: StopCause) -> Result<TurnOutcome, HarnessError> {
     match why {
         StopCause::Stopped => Ok(TurnOutcome::stopped()),
-        StopCause::Limit { limit, after } => Err(TurnError::TimedOut { limit, after }),
+        StopCause::Limit { limit, after } => Err(HarnessError::TimedOut { limit, after }),
     }
 }
 
@@ -20,18 +20,18 @@ pub(super) fn end_of(
     driven: DrivenTurn,
     has_output: bool,
     sign_in: &mut SignIn<'_>,
-) -> Result<TurnEnd, TurnError> {
-    let answered = |answer: PromptResult| Ok(TurnEnd::Answered(answer.stop_reason));
+) -> Result<TurnEnding, HarnessError> {
+    let answered = |answer: PromptResult| Ok(TurnEnding::Answered(answer.stop_reason));
     let error = match (driven.cause, driven.answer) {
         (None, Some(Ok(answer))) | (Some(StopCause::Stopped), Some(Ok(answer))) => {
             return answered(answer);
         }
         // Several agents answer a cancel by an error.
         (Some(StopCause::Stopped), Some(Err(ClientError::Refused { .. }))) => {
-            return Ok(TurnEnd::Answered(StopReason::Cancelled));
+            return Ok(TurnEnding::Answered(StopReason::Cancelled));
         }
         (Some(StopCause::Stopped) | None, None) | (Some(StopCause::Stopped), Some(Err(_))) => {
-            return Ok(TurnEnd::Abandoned);
+            return Ok(TurnEnding::Abandoned);
         }
         (Some(StopCause::Limit { limit, after }), answer) => {
             let abandoned = match answer {
@@ -43,18 +43,18 @@ pub(super) fn end_of(
                 _ => true,
             };
             if has_output {
-                return Ok(TurnEnd::TimedOut {
+                return Ok(TurnEnding::TimedOut {
                     limit,
                     after,
                     abandoned,
                 });
             }
-            return Err(TurnError::TimedOut { limit, after });
+            return Err(HarnessError::TimedOut { limit, after });
         }
         (None, Some(Err(error))) => error,
     };
     let error = match error {
-        ClientError::Died(death) => TurnError::StreamTruncated {
+        ClientError::Died(death) => HarnessError::StreamTruncated {
             exit: death.exit().map(Exit::status),
             stderr_tail: death.stderr_tail().to_owned(),
         },
@@ -62,7 +62,7 @@ pub(super) fn end_of(
         error => error.into(),
     };
     if has_output {
-        Ok(TurnEnd::Failed(error))
+        Ok(TurnEnding::Failed(error))
     } else {
         Err(error)
     }

@@ -19,7 +19,7 @@ use crate::version::VersionRejection;
 /// them; ask [`stderr_tail`](Self::stderr_tail).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum TurnError {
+pub enum HarnessError {
     /// There is no agent of this name. Nothing was started.
     #[error(transparent)]
     UnknownAgent(#[from] UnknownAgent),
@@ -66,7 +66,7 @@ pub enum TurnError {
     Client(ClientError),
 }
 
-impl TurnError {
+impl HarnessError {
     /// Returns the end of what the agent wrote to standard error, where the error is about
     /// an agent that failed. It is redacted of the secrets that the agent was given.
     #[must_use]
@@ -81,7 +81,7 @@ impl TurnError {
     }
 }
 
-impl From<ClientError> for TurnError {
+impl From<ClientError> for HarnessError {
     fn from(error: ClientError) -> Self {
         Self::Client(error)
     }

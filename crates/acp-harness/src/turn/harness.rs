@@ -15,8 +15,8 @@ use super::reading::Reading;
 use super::request::Conversation;
 use super::running::Running;
 use super::{
-    Observer, Opening, Profile, Progress, TurnBounds, TurnDriver, TurnEnd, TurnError, TurnOutcome,
-    TurnRequest,
+    AccessProfile, HarnessError, Observer, Opening, TurnBounds, TurnDriver, TurnEnding,
+    TurnOutcome, TurnProgress, TurnRequest,
 };
 use crate::launch::{BuiltEnv, EnvPolicy, describe, preflight};
 use crate::limits::HEADLESS_LOGIN_TIMEOUT;
@@ -84,14 +84,14 @@ impl Harness {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] when nothing came of it. What fails after there was output is an
-    /// outcome that says so ([`TurnEnd::Failed`], [`TurnEnd::TimedOut`]), and so is a turn
+    /// [`HarnessError`] when nothing came of it. What fails after there was output is an
+    /// outcome that says so ([`TurnEnding::Failed`], [`TurnEnding::TimedOut`]), and so is a turn
     /// that was stopped.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future kills the agent and everything it started.
-    pub async fn run(&self, request: TurnRequest) -> Result<TurnOutcome, TurnError> {
+    pub async fn run(&self, request: TurnRequest) -> Result<TurnOutcome, HarnessError> {
         let progress = request.progress.clone();
         let mut tell = move |event| {
             if let Some(progress) = &progress {
@@ -116,7 +116,7 @@ impl Harness {
         request: TurnRequest,
         reader: R,
         writer: W,
-    ) -> Result<TurnOutcome, TurnError>
+    ) -> Result<TurnOutcome, HarnessError>
     where
         R: AsyncRead + Send + 'static,
         W: AsyncWrite + Send + 'static,
@@ -141,7 +141,7 @@ impl Harness {
         &self,
         request: TurnRequest,
         tell: &mut Observer<'_>,
-    ) -> Result<TurnOutcome, TurnError> {
+    ) -> Result<TurnOutcome, HarnessError> {
         let entry = self.registry.validate(&request.agent)?;
         let path = self.ambient.get("PATH").unwrap_or_default();
         let programs = self.registry.find(entry, path)?;
@@ -162,7 +162,7 @@ impl Harness {
         mut request: TurnRequest,
         start: Start<'_>,
         tell: &mut Observer<'_>,
-    ) -> Result<TurnOutcome, TurnError> {
+    ) -> Result<TurnOutcome, HarnessError> {
         let entry = start.entry;
         let bounds = TurnBounds::new(&request.stop)
             .with_idle(request.idle)
@@ -242,7 +242,7 @@ impl Harness {
             said: reading.report.said().to_owned(),
             report: reading.report.into_text(),
             report_is_whole,
-            session_id: matches!(end, TurnEnd::Answered(_)).then_some(session_id),
+            session_id: matches!(end, TurnEnding::Answered(_)).then_some(session_id),
             end,
             opened: Some(ready.opened),
             facts: reading.reducer.into_facts(),
@@ -259,7 +259,7 @@ impl Harness {
         &self,
         request: &TurnRequest,
         entry: &AgentEntry,
-    ) -> Result<BuiltEnv, TurnError> {
+    ) -> Result<BuiltEnv, HarnessError> {
         let mut policy = match (&request.env, &request.home) {
             (Some(policy), _) => policy.clone(),
             (None, Some(_)) => EnvPolicy::new().allowing_network(),
@@ -287,7 +287,7 @@ impl Harness {
         let mut decisions = DecisionLog::new();
         if let Some(progress) = request.progress.take() {
             decisions = decisions.with_callback(move |decided| {
-                progress.send(Progress::Permission(decided.clone()));
+                progress.send(TurnProgress::Permission(decided.clone()));
             });
         }
         let careful = [
@@ -309,14 +309,14 @@ impl Harness {
             .with_permissions(Policy::allow_kinds(careful))
             .with_decision_log(decisions.clone())
             .with_timeouts(timeouts);
-        if request.profile != Profile::Isolated {
+        if request.profile != AccessProfile::Isolated {
             let mut files = WorkspaceFiles::new();
             if entry.quirks.missing_file_reads_empty {
                 files = files.with_missing_files(MissingFiles::Empty);
             }
             options = options.with_files(files);
         }
-        if request.profile == Profile::Full {
+        if request.profile == AccessProfile::Full {
             options = options.with_terminals(LocalTerminals::new());
         }
         for change in std::mem::take(&mut request.options) {

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use acp_client::{Client, ClientError, Session, SessionSetup};
 use acp_protocol::v1::SessionId;
 
-use super::{Opened, Ready, TurnError};
+use super::{HarnessError, Opened, Ready};
 use crate::record::{Claim, RecordError, SessionRecord};
 
 /// What a session is opened for.
@@ -27,13 +27,15 @@ pub(super) enum NoSession {
     /// The agent wants a login first.
     LoginFirst(ClientError),
     /// Something else.
-    Failed(TurnError),
+    Failed(HarnessError),
 }
 
-impl<E: Into<TurnError>> From<E> for NoSession {
+impl<E: Into<HarnessError>> From<E> for NoSession {
     fn from(error: E) -> Self {
         match error.into() {
-            TurnError::Client(error @ ClientError::AuthRequired { .. }) => Self::LoginFirst(error),
+            HarnessError::Client(error @ ClientError::AuthRequired { .. }) => {
+                Self::LoginFirst(error)
+            }
             error => Self::Failed(error),
         }
     }

@@ -9,10 +9,10 @@ use acp_protocol::v1::{McpServer, SessionId};
 
 use super::ladder::{Ladder, NoSession};
 use super::sign_in::SignIn;
-use super::{Observer, Opened, Progress, TurnError};
+use super::{HarnessError, Observer, Opened, TurnProgress};
 use crate::launch::AgentHome;
 use crate::login::AuthPolicy;
-use crate::model::{Demand, SessionSettings, Step};
+use crate::model::{Demand, SessionSettings, SettingStep};
 use crate::record::Claim;
 use crate::registry::AgentEntry;
 use crate::version::{ChildRunner, Probe, ProbeCommand, Version};
@@ -163,7 +163,7 @@ impl<'a> Opening<'a> {
     ///
     /// # Errors
     ///
-    /// [`TurnError`], as [`Harness::run`](super::Harness::run) gives it. The client may be
+    /// [`HarnessError`], as [`Harness::run`](super::Harness::run) gives it. The client may be
     /// connected then; whoever made it ends it.
     ///
     /// # Cancel safety
@@ -174,7 +174,7 @@ impl<'a> Opening<'a> {
         &mut self,
         client: &Client,
         tell: &mut Observer<'_>,
-    ) -> Result<Ready, TurnError> {
+    ) -> Result<Ready, HarnessError> {
         if let Some((probe, command)) = self.preflight.take() {
             let forever = std::future::pending();
             probe.run(&ChildRunner, &command, forever).await?;
@@ -185,7 +185,7 @@ impl<'a> Opening<'a> {
             let said = agent.agent_info.as_ref().map(|info| info.version.as_str());
             Version::accept(said.unwrap_or_default(), minimum)?;
         }
-        tell(Progress::Connected {
+        tell(TurnProgress::Connected {
             agent: agent.agent_info.clone(),
         });
         self.sign_in.announce(client, tell).await?;
@@ -220,7 +220,7 @@ impl<'a> Opening<'a> {
             }
         };
         self.sign_in.remember_login();
-        tell(Progress::Session {
+        tell(TurnProgress::Session {
             id: session.id().clone(),
             opened,
         });
@@ -276,21 +276,21 @@ impl fmt::Debug for Opening<'_> {
 ///
 /// # Errors
 ///
-/// [`TurnError::Setting`] when the agent does not offer what is wanted; what came before it
+/// [`HarnessError::Setting`] when the agent does not offer what is wanted; what came before it
 /// is set. Else as [`SessionControl::set_config_option`].
 ///
 /// # Cancel safety
 ///
 /// Dropped while it waits, some of it may be set.
-pub async fn set(control: &SessionControl, settings: &SessionSettings) -> Result<(), TurnError> {
+pub async fn set(control: &SessionControl, settings: &SessionSettings) -> Result<(), HarnessError> {
     let mut plan = settings.plan();
     loop {
         let options = control.config_options().unwrap_or_default();
         match plan.next(&options, control.modes().as_ref())? {
-            Some(Step::Option { option, value }) => {
+            Some(SettingStep::Option { option, value }) => {
                 control.set_config_option(option, value).await?;
             }
-            Some(Step::Mode(mode)) => control.set_mode(mode).await?,
+            Some(SettingStep::Mode(mode)) => control.set_mode(mode).await?,
             None => return Ok(()),
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use acp_client::{Decided, ExitStatus};
 use acp_protocol::v1::{AuthMethodId, Implementation, SessionId, StopReason};
 
-use super::{TimeLimit, TurnError};
+use super::{HarnessError, TimeLimit};
 use crate::reader::TurnFacts;
 use crate::transcript::TranscriptStats;
 
@@ -23,7 +23,7 @@ pub struct TurnOutcome {
     /// Whether the report is all that was said: not cut, and nothing of it lost.
     pub report_is_whole: bool,
     /// How it ended.
-    pub end: TurnEnd,
+    pub end: TurnEnding,
     /// The session, to go on in. `None` when the turn did not end cleanly: the next one
     /// then finds out itself what the session is still good for.
     pub session_id: Option<SessionId>,
@@ -46,7 +46,7 @@ pub struct TurnOutcome {
 /// How a turn ended.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum TurnEnd {
+pub enum TurnEnding {
     /// The agent ended it; `cancelled` when it was asked to.
     Answered(StopReason),
     /// It was stopped before the agent got its prompt.
@@ -64,7 +64,7 @@ pub enum TurnEnd {
         abandoned: bool,
     },
     /// It failed. There was output, else it would be an error.
-    Failed(TurnError),
+    Failed(HarnessError),
 }
 
 /// How a session came to be.
@@ -86,7 +86,7 @@ impl TurnOutcome {
             report: String::new(),
             said: String::new(),
             report_is_whole: true,
-            end: TurnEnd::Stopped,
+            end: TurnEnding::Stopped,
             session_id: None,
             opened: None,
             facts: TurnFacts::default(),
@@ -103,11 +103,11 @@ impl TurnOutcome {
     #[must_use]
     pub fn stop_reason(&self) -> &str {
         match &self.end {
-            TurnEnd::Answered(reason) => reason.as_str(),
-            TurnEnd::Stopped => "cancelled",
-            TurnEnd::Abandoned => "abandoned",
-            TurnEnd::TimedOut { .. } => "timeout",
-            TurnEnd::Failed(_) => "error",
+            TurnEnding::Answered(reason) => reason.as_str(),
+            TurnEnding::Stopped => "cancelled",
+            TurnEnding::Abandoned => "abandoned",
+            TurnEnding::TimedOut { .. } => "timeout",
+            TurnEnding::Failed(_) => "error",
         }
     }
 
@@ -115,6 +115,6 @@ impl TurnOutcome {
     /// nothing done. Some do so when their model could not be reached.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        matches!(self.end, TurnEnd::Answered(StopReason::EndTurn)) && self.facts.is_empty()
+        matches!(self.end, TurnEnding::Answered(StopReason::EndTurn)) && self.facts.is_empty()
     }
 }

@@ -21,7 +21,7 @@ use crate::text::last_bytes;
 /// What an agent says is as it wrote it; see [`text`](crate::text) before it is shown.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Progress {
+pub enum TurnProgress {
     /// The agent is connected.
     Connected {
         /// What it says it is.
@@ -89,7 +89,7 @@ pub enum Progress {
     },
 }
 
-impl Progress {
+impl TurnProgress {
     fn text(&self) -> Option<&str> {
         match self {
             Self::Message(text) | Self::Thought(text) => Some(text),
@@ -103,7 +103,7 @@ impl Progress {
 /// It is bounded, and the turn never waits for its reader. Adjacent pieces of text are
 /// joined. Of a reader that is too slow the oldest texts are kept back first; other events
 /// only when thousands of them wait. What is missing is told before what is left
-/// ([`Progress::Missed`]).
+/// ([`TurnProgress::Missed`]).
 #[must_use]
 pub fn progress() -> (ProgressSender, ProgressReceiver) {
     let shared = Arc::new(Shared::default());
@@ -131,7 +131,7 @@ struct Open(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Queue {
-    events: VecDeque<Progress>,
+    events: VecDeque<TurnProgress>,
     /// What the texts among them cost.
     text: usize,
     /// How many of them are something else.
@@ -142,11 +142,11 @@ struct Queue {
 }
 
 /// What a piece of text costs besides its bytes.
-const PIECE: usize = size_of::<Progress>();
+const PIECE: usize = size_of::<TurnProgress>();
 
 impl ProgressSender {
     /// Tells of an event, at once.
-    pub fn send(&self, event: Progress) {
+    pub fn send(&self, event: TurnProgress) {
         let shared = &self.0.0;
         shared.queue.lock().push(event);
         shared.bell.notify_one();
@@ -159,7 +159,7 @@ impl ProgressReceiver {
     /// # Cancel safety
     ///
     /// Cancel-safe: when another branch of `select!` wins, nothing is lost.
-    pub async fn next(&mut self) -> Option<Progress> {
+    pub async fn next(&mut self) -> Option<TurnProgress> {
         loop {
             {
                 let mut queue = self.0.queue.lock();
@@ -175,7 +175,7 @@ impl ProgressReceiver {
     }
 
     /// Returns the next event that is there already.
-    pub fn try_next(&mut self) -> Option<Progress> {
+    pub fn try_next(&mut self) -> Option<TurnProgress> {
         self.0.queue.lock().pop()
     }
 }
@@ -190,7 +190,7 @@ impl Drop for Open {
 }
 
 impl Queue {
-    fn push(&mut self, event: Progress) {
+    fn push(&mut self, event: TurnProgress) {
         let Some(text) = event.text() else {
             self.events.push_back(event);
             self.others += 1;
@@ -201,8 +201,10 @@ impl Queue {
         };
         self.text += text.len();
         match (self.events.back_mut(), &event) {
-            (Some(Progress::Message(known)), Progress::Message(more))
-            | (Some(Progress::Thought(known)), Progress::Thought(more)) => known.push_str(more),
+            (Some(TurnProgress::Message(known)), TurnProgress::Message(more))
+            | (Some(TurnProgress::Thought(known)), TurnProgress::Thought(more)) => {
+                known.push_str(more)
+            }
             _ => {
                 self.text += PIECE;
                 self.events.push_back(event);
@@ -214,9 +216,9 @@ impl Queue {
         self.shorten();
     }
 
-    fn pop(&mut self) -> Option<Progress> {
+    fn pop(&mut self) -> Option<TurnProgress> {
         if self.missed_text > 0 || self.missed_events > 0 {
-            return Some(Progress::Missed {
+            return Some(TurnProgress::Missed {
                 text: std::mem::take(&mut self.missed_text),
                 events: std::mem::take(&mut self.missed_events),
             });
@@ -232,7 +234,7 @@ impl Queue {
     }
 
     /// Lets the oldest event go that is of this kind.
-    fn let_go(&mut self, kind: impl Fn(&Progress) -> bool) {
+    fn let_go(&mut self, kind: impl Fn(&TurnProgress) -> bool) {
         let oldest = self.events.iter().position(kind);
         let Some(event) = oldest.and_then(|oldest| self.events.remove(oldest)) else {
             return;
@@ -250,7 +252,9 @@ impl Queue {
             return;
         }
         // Half of it, so that it is not moved for each piece that comes.
-        let Some(Progress::Message(text) | Progress::Thought(text)) = self.events.back_mut() else {
+        let Some(TurnProgress::Message(text) | TurnProgress::Thought(text)) =
+            self.events.back_mut()
+        else {
             return;
         };
         let kept = last_bytes(text, MAX_PROGRESS_TEXT / 2).to_owned();
@@ -260,7 +264,7 @@ impl Queue {
         self.missed_text += gone as u64;
     }
 
-    fn forget(&mut self, event: &Progress) {
+    fn forget(&mut self, event: &TurnProgress) {
         match event.text() {
             Some(text) => self.text -= text.len() + PIECE,
             None => self.others -= 1,

@@ -3,7 +3,7 @@
 use acp_client::{TurnEvent, Update};
 use acp_protocol::v1::{PromptResponse, SessionUpdate};
 
-use super::{DrivenTurn, DriverEvent, Observer, Progress, StopCause};
+use super::{DrivenTurn, DriverEvent, Observer, StopCause, TurnProgress};
 use crate::reader::{ReaderEvent, TurnReducer};
 use crate::report::TurnReport;
 
@@ -32,8 +32,8 @@ impl Reading {
             // Updates before the prompt are no part of this turn, and a question is
             // answered in being dropped: no.
             DriverEvent::Turn(_) => {}
-            DriverEvent::Steered(outcome) => tell(Progress::Steered(outcome)),
-            DriverEvent::Stopping(cause) => tell(Progress::Stopping {
+            DriverEvent::Steered(outcome) => tell(TurnProgress::Steered(outcome)),
+            DriverEvent::Stopping(cause) => tell(TurnProgress::Stopping {
                 limit: match cause {
                     StopCause::Stopped => None,
                     StopCause::Limit { limit, .. } => Some(limit),
@@ -54,7 +54,7 @@ impl Reading {
     fn lose(&mut self, updates: u64, tell: &mut Observer<'_>) {
         self.report.lose();
         self.reducer.lose(updates);
-        tell(Progress::Lost { updates });
+        tell(TurnProgress::Lost { updates });
     }
 
     fn read(&mut self, update: &SessionUpdate, tell: &mut Observer<'_>) {
@@ -63,23 +63,23 @@ impl Reading {
         let nothing = events.is_empty();
         for event in events {
             tell(match event {
-                ReaderEvent::Text(text) => Progress::Message(text),
-                ReaderEvent::Reasoning(text) => Progress::Thought(text),
-                ReaderEvent::Call(call) => Progress::ToolCall(call),
-                ReaderEvent::Result(result) => Progress::ToolResult(result),
+                ReaderEvent::Text(text) => TurnProgress::Message(text),
+                ReaderEvent::Reasoning(text) => TurnProgress::Thought(text),
+                ReaderEvent::Call(call) => TurnProgress::ToolCall(call),
+                ReaderEvent::Result(result) => TurnProgress::ToolResult(result),
             });
         }
         match update {
-            SessionUpdate::ToolCallUpdate(update) if nothing => tell(Progress::ToolUpdate {
+            SessionUpdate::ToolCallUpdate(update) if nothing => tell(TurnProgress::ToolUpdate {
                 id: update.tool_call_id.clone(),
                 status: update.status.clone(),
                 title: update.title.clone(),
             }),
-            SessionUpdate::Plan(plan) => tell(Progress::Plan(plan.clone())),
+            SessionUpdate::Plan(plan) => tell(TurnProgress::Plan(plan.clone())),
             SessionUpdate::CurrentModeUpdate(mode) => {
-                tell(Progress::Mode(mode.current_mode_id.clone()));
+                tell(TurnProgress::Mode(mode.current_mode_id.clone()));
             }
-            SessionUpdate::UsageUpdate(usage) => tell(Progress::Usage((**usage).clone())),
+            SessionUpdate::UsageUpdate(usage) => tell(TurnProgress::Usage((**usage).clone())),
             _ => {}
         }
     }

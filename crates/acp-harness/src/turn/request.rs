@@ -39,7 +39,7 @@ pub struct TurnRequest {
     pub(super) key: Option<Secret>,
     pub(super) env: Option<EnvPolicy>,
     pub(super) home: Option<AgentHome>,
-    pub(super) profile: Profile,
+    pub(super) profile: AccessProfile,
     pub(super) options: Vec<ChangeOptions>,
     pub(super) progress: Option<ProgressSender>,
     pub(super) stop: StopHandle,
@@ -55,7 +55,7 @@ pub(super) type ChangeOptions = Box<dyn FnOnce(ClientOptions) -> ClientOptions +
 /// What an agent is offered of this machine. What it can do by itself is another matter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Profile {
+pub enum AccessProfile {
     /// Nothing.
     #[default]
     Isolated,
@@ -99,7 +99,7 @@ impl TurnRequest {
             key: None,
             env: None,
             home: None,
-            profile: Profile::default(),
+            profile: AccessProfile::default(),
             options: Vec::new(),
             progress: None,
             stop: StopHandle::new(),
@@ -200,7 +200,7 @@ impl TurnRequest {
     }
 
     /// Says what the agent is offered of this machine.
-    pub fn with_profile(mut self, profile: Profile) -> Self {
+    pub fn with_profile(mut self, profile: AccessProfile) -> Self {
         self.profile = profile;
         self
     }

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use acp_client::{Client, ClientError};
 use acp_protocol::v1::{AuthMethod, AuthMethodId};
 
-use super::{AuthRequired, Observer, Progress, TurnError};
+use super::{AuthRequired, HarnessError, Observer, TurnProgress};
 use crate::launch::AgentHome;
 use crate::limits::MAX_LOGIN_METHODS;
 use crate::login::{self, AuthPolicy, LoginMarker};
@@ -28,7 +28,7 @@ impl SignIn<'_> {
         &mut self,
         client: &Client,
         tell: &mut Observer<'_>,
-    ) -> Result<(), TurnError> {
+    ) -> Result<(), HarnessError> {
         let offered = client.agent()?.auth_methods.clone();
         match login::announcement(&offered, &self.entry.login, &self.policy) {
             Some(method) => match self.attempt(client, &method, tell).await? {
@@ -45,7 +45,7 @@ impl SignIn<'_> {
         client: &Client,
         refusal: ClientError,
         tell: &mut Observer<'_>,
-    ) -> Result<(), TurnError> {
+    ) -> Result<(), HarnessError> {
         self.forget_login();
         let offered = match &refusal {
             ClientError::AuthRequired { methods, .. } => methods.clone(),
@@ -75,7 +75,7 @@ impl SignIn<'_> {
     }
 
     /// Says that the agent still wants a login.
-    pub(super) fn still_required(&mut self, refusal: ClientError) -> TurnError {
+    pub(super) fn still_required(&mut self, refusal: ClientError) -> HarnessError {
         self.forget_login();
         let offered = match &refusal {
             ClientError::AuthRequired { methods, .. } => methods.clone(),
@@ -90,10 +90,10 @@ impl SignIn<'_> {
         client: &Client,
         method: &AuthMethodId,
         tell: &mut Observer<'_>,
-    ) -> Result<Option<ClientError>, TurnError> {
+    ) -> Result<Option<ClientError>, HarnessError> {
         let mut told = |succeeded| {
             let method = method.clone();
-            tell(Progress::Login { method, succeeded });
+            tell(TurnProgress::Login { method, succeeded });
         };
         told(None);
         self.tried.push(method.clone());
@@ -115,8 +115,8 @@ impl SignIn<'_> {
         }
     }
 
-    fn required(&self, methods: Vec<AuthMethod>, source: Option<ClientError>) -> TurnError {
-        TurnError::AuthRequired(Box::new(AuthRequired {
+    fn required(&self, methods: Vec<AuthMethod>, source: Option<ClientError>) -> HarnessError {
+        HarnessError::AuthRequired(Box::new(AuthRequired {
             agent: self.entry.name.clone(),
             methods,
             tried: self.tried.clone(),

@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use acp_harness::turn::{Harness, TurnError, TurnOutcome, TurnRequest};
+use acp_harness::turn::{Harness, HarnessError, TurnOutcome, TurnRequest};
 use acp_harness::{AgentEntry, Registry};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -103,7 +103,7 @@ impl Fake {
         self,
         harness: &Harness,
         request: TurnRequest,
-    ) -> (Result<TurnOutcome, TurnError>, Heard) {
+    ) -> (Result<TurnOutcome, HarnessError>, Heard) {
         let heard = self.heard();
         let (ours, served) = self.serve();
         let (reader, writer) = split(ours);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use acp_harness::registry::Origin;
+use acp_harness::registry::AgentOrigin;
 use serde_json::{Value, json};
 
 use super::{Seen, SeenVersion};
@@ -76,8 +76,8 @@ pub(super) fn one(configuration: &Configuration, seen: &Seen) -> String {
         }
     };
     let origin = match entry.origin {
-        Origin::User => "your configuration",
-        Origin::Imported => "the registry's document of your configuration",
+        AgentOrigin::User => "your configuration",
+        AgentOrigin::Imported => "the registry's document of your configuration",
         _ => "built in",
     };
     line("known from", origin);

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{AgentEntry, Origin, RegistryFileError, file, is_name};
+use super::{AgentEntry, AgentOrigin, RegistryFileError, file, is_name};
 use crate::limits::{MAX_AGENTS, MAX_REGISTRY_FILE};
 use crate::text;
 use distribution::{Distributions, NPX, UVX};
@@ -237,7 +237,7 @@ impl Importer {
         };
         let mut entry = AgentEntry::new(&*agent.id, "");
         entry.title = text::one_line(&agent.name, 80);
-        entry.origin = Origin::Imported;
+        entry.origin = AgentOrigin::Imported;
         entry.version = Some(version.clone());
         entry.docs = agent.website.or(agent.repository).unwrap_or_default();
         // Whoever runs a package runner to ask for a version fetches the package.

@@ -20,8 +20,8 @@ use acp_harness::record::SessionRecords;
 use acp_harness::registry::{AgentEntry, Registry};
 use acp_harness::transcript::{Speaker, Transcript};
 use acp_harness::turn::{
-    Harness, Opened, Progress, ProgressReceiver, StopHandle, TurnEnd, TurnOutcome, TurnRequest,
-    progress,
+    Harness, Opened, ProgressReceiver, StopHandle, TurnEnding, TurnOutcome, TurnProgress,
+    TurnRequest, progress,
 };
 use acp_protocol::v1::PermissionOptionKind;
 use clap::Parser;
@@ -128,7 +128,7 @@ async fn stop_at(
 ) -> Option<Instant> {
     let (mut said, mut stopped) = (String::new(), None);
     while let Some(event) = progress.next().await {
-        if let (Progress::Message(piece), Some(text), None) = (event, text, stopped) {
+        if let (TurnProgress::Message(piece), Some(text), None) = (event, text, stopped) {
             said.push_str(&piece);
             if said.contains(text) {
                 stop.stop();
@@ -141,7 +141,7 @@ async fn stop_at(
 
 fn told(outcome: &TurnOutcome, after_stop: Option<Duration>) -> Value {
     let failure = match &outcome.end {
-        TurnEnd::Failed(error) => Some(chain(error)),
+        TurnEnding::Failed(error) => Some(chain(error)),
         _ => None,
     };
     json!({
