@@ -85,28 +85,6 @@ impl<'de> Forgive<'de> for String {
     }
 }
 
-impl<'de> Forgive<'de> for bool {
-    fn forgive<D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
-        struct BoolVisitor;
-
-        impl<'de> Visitor<'de> for BoolVisitor {
-            type Value = Option<bool>;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a boolean")
-            }
-
-            fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
-                Ok(Some(value))
-            }
-
-            pass_over!(number str null array object);
-        }
-
-        deserializer.deserialize_any(BoolVisitor)
-    }
-}
-
 /// Forgives a type by keeping its value as text before it is decoded.
 macro_rules! forgive_by_slice {
     ($type:ident) => {
@@ -125,11 +103,11 @@ macro_rules! forgive_by_slice {
 pub(crate) use forgive_by_slice;
 
 /// Numbers are kept as text too: one that no type can hold is still a number.
-macro_rules! forgive_numbers {
+macro_rules! forgive_by_slice_each {
     ($($type:ident)*) => { $(forgive_by_slice!($type);)* };
 }
 
-forgive_numbers!(u16 u32 u64 i32 i64 f64);
+forgive_by_slice_each!(bool u16 u32 u64 i32 i64 f64);
 
 impl<'de> Forgive<'de> for Map<String, Value> {
     fn forgive<D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {

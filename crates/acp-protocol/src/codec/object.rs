@@ -3,9 +3,6 @@
 use serde::de::{IgnoredAny, MapAccess};
 use serde::ser::SerializeMap;
 
-use super::rule::{Presence, Read};
-use crate::lenient::At;
-
 /// A type that is read from the members of an object, which may hold others besides.
 pub(crate) trait ReadMembers<'de>: Sized {
     /// Reads what is left of `map`, to its end.
@@ -38,36 +35,29 @@ pub(crate) fn skip_members<'de, A: MapAccess<'de>>(mut map: A) -> Result<(), A::
     Ok(())
 }
 
-/// Reads a field by its rule.
-#[inline]
-pub(crate) fn read<'de, T, R: Read<'de, T>, A: MapAccess<'de>>(
-    map: &mut A,
-    at: At,
-) -> Result<T, A::Error> {
-    R::read(map, at)
-}
-
-/// Gives the value of a field that is absent.
-#[inline]
-pub(crate) fn absent<T, R: Presence<T>, E: serde::de::Error>(at: At) -> Result<T, E> {
-    R::absent(at)
-}
-
-/// Writes a field by its rule.
-#[inline]
-pub(crate) fn write<T, R: Presence<T>, M: SerializeMap>(
-    map: &mut M,
-    key: &'static str,
-    value: &T,
-) -> Result<(), M::Error> {
-    R::write(map, key, value)
-}
-
 /// Reads and writes a struct as an object.
 ///
 /// Each field names its rule and its key. A `flat` field has no key: its members
 /// stand among the others, before those of the fields behind it.
 macro_rules! object {
+    (@at $type:ident, $key:literal) => {
+        $crate::lenient::At { object: stringify!($type), member: $key }
+    };
+    (@read $type:ident $map:ident $rule:ty, $key:literal) => {
+        <$rule as $crate::codec::rule::Read<'de, _>>::read(
+            &mut $map,
+            $crate::codec::object::object!(@at $type, $key),
+        )?
+    };
+    (@or_absent $type:ident $value:ident, $rule:ty, $key:literal) => {
+        match $value {
+            Some(value) => value,
+            None => <$rule as $crate::codec::rule::Presence<_>>::absent::<A::Error>(
+                $crate::codec::object::object!(@at $type, $key),
+            )?,
+        }
+    };
+
     ($type:ident {
         $($field:ident: $rule:ty = $key:literal),* $(,)?
     }) => {
@@ -115,10 +105,7 @@ macro_rules! object {
                 while let Some(key) = map.next_key_seed(KeySeed)? {
                     match key {
                         $(Key::$field => {
-                            $field = Some($crate::codec::object::read::<_, $rule, A>(
-                                &mut map,
-                                $crate::lenient::At { object: stringify!($type), member: $key },
-                            )?);
+                            $field = Some($crate::codec::object::object!(@read $type map $rule, $key));
                         })*
                         Key::__Other => {
                             map.next_value::<serde::de::IgnoredAny>()?;
@@ -126,12 +113,7 @@ macro_rules! object {
                     }
                 }
                 Ok(Self {
-                    $($field: match $field {
-                        Some(value) => value,
-                        None => $crate::codec::object::absent::<_, $rule, A::Error>(
-                            $crate::lenient::At { object: stringify!($type), member: $key },
-                        )?,
-                    },)*
+                    $($field: $crate::codec::object::object!(@or_absent $type $field, $rule, $key),)*
                 })
             }
         }
@@ -142,7 +124,7 @@ macro_rules! object {
                 &self,
                 map: &mut M,
             ) -> Result<(), M::Error> {
-                $($crate::codec::object::write::<_, $rule, M>(map, $key, &self.$field)?;)*
+                $(<$rule as $crate::codec::rule::Presence<_>>::write(map, $key, &self.$field)?;)*
                 let _ = map;
                 Ok(())
             }
@@ -164,39 +146,20 @@ macro_rules! object {
                 while let Some(key) = map.next_key::<$crate::json::Text<'de>>()? {
                     match &*key.0 {
                         $($key => {
-                            $field = Some($crate::codec::object::read::<_, $rule, A>(
-                                &mut map,
-                                $crate::lenient::At { object: stringify!($type), member: $key },
-                            )?);
+                            $field = Some($crate::codec::object::object!(@read $type map $rule, $key));
                         })*
                         $($late_key => {
-                            $late = Some($crate::codec::object::read::<_, $late_rule, A>(
-                                &mut map,
-                                $crate::lenient::At {
-                                    object: stringify!($type),
-                                    member: $late_key,
-                                },
-                            )?);
+                            $late = Some($crate::codec::object::object!(@read $type map $late_rule, $late_key));
                         })*
                         _ => kept.keep(key, &mut map)?,
                     }
                 }
                 Ok(Self {
-                    $($field: match $field {
-                        Some(value) => value,
-                        None => $crate::codec::object::absent::<_, $rule, A::Error>(
-                            $crate::lenient::At { object: stringify!($type), member: $key },
-                        )?,
-                    },)*
+                    $($field: $crate::codec::object::object!(@or_absent $type $field, $rule, $key),)*
                     $flat: $crate::codec::object::ReadMembers::read_members(
                         kept.alone::<A::Error>(),
                     )?,
-                    $($late: match $late {
-                        Some(value) => value,
-                        None => $crate::codec::object::absent::<_, $late_rule, A::Error>(
-                            $crate::lenient::At { object: stringify!($type), member: $late_key },
-                        )?,
-                    },)*
+                    $($late: $crate::codec::object::object!(@or_absent $type $late, $late_rule, $late_key),)*
                 })
             }
         }
@@ -206,9 +169,9 @@ macro_rules! object {
                 &self,
                 map: &mut M,
             ) -> Result<(), M::Error> {
-                $($crate::codec::object::write::<_, $rule, M>(map, $key, &self.$field)?;)*
+                $(<$rule as $crate::codec::rule::Presence<_>>::write(map, $key, &self.$field)?;)*
                 $crate::codec::object::WriteMembers::write_members(&self.$flat, map)?;
-                $($crate::codec::object::write::<_, $late_rule, M>(map, $late_key, &self.$late)?;)*
+                $(<$late_rule as $crate::codec::rule::Presence<_>>::write(map, $late_key, &self.$late)?;)*
                 Ok(())
             }
         }

@@ -6,9 +6,8 @@
 
 use std::fmt;
 
-use serde::Serializer;
 use serde::de::{DeserializeOwned, Error as _, IgnoredAny, MapAccess, SeqAccess};
-use serde::ser::{Error as _, SerializeMap, SerializeSeq};
+use serde::ser::{Error as _, SerializeMap};
 use serde_json::value::RawValue;
 
 use super::members::{Kept, Members};
@@ -98,36 +97,63 @@ pub(crate) fn write_tag<M: SerializeMap>(
     map.serialize_entry(&Word(key), &Word(tag))
 }
 
-/// Writes all members down, `tag` behind those that were kept.
+/// Encodes all members again, `tag` behind those that were kept.
 pub(crate) fn collect<'de, A: MapAccess<'de>>(
     tag: Option<(&str, &str)>,
     mut members: Members<'de, A>,
 ) -> Result<RawJson, A::Error> {
-    let mut text = Vec::new();
-    let mut writer = serde_json::Serializer::new(&mut text);
-    let mut out = (&mut writer)
-        .serialize_map(None)
-        .map_err(A::Error::custom)?;
+    let mut out = Items::new(b'{');
     while let Some((key, value)) = members.next_kept() {
-        out.serialize_entry(&key.0, &value)
-            .map_err(A::Error::custom)?;
+        out.member(&key, &value);
     }
     if let Some((key, tag)) = tag {
-        out.serialize_entry(key, tag).map_err(A::Error::custom)?;
+        out.next();
+        json::string(&mut out.text, key);
+        out.text.push(b':');
+        json::string(&mut out.text, tag);
     }
     while let Some((key, value)) = members.next_entry::<Text<'de>, Slice<'de>>()? {
-        out.serialize_entry(&key.0, &value)
-            .map_err(A::Error::custom)?;
+        out.member(&key, &value);
     }
-    SerializeMap::end(out).map_err(A::Error::custom)?;
-    raw_of(text)
+    out.close(b'}')
 }
 
-fn raw_of<E: serde::de::Error>(text: Vec<u8>) -> Result<RawJson, E> {
-    let text = String::from_utf8(text).map_err(E::custom)?;
-    RawValue::from_string(text)
-        .map(RawJson::from)
-        .map_err(E::custom)
+/// Members or elements that are encoded again.
+struct Items {
+    text: Vec<u8>,
+}
+
+impl Items {
+    fn new(open: u8) -> Self {
+        Self { text: vec![open] }
+    }
+
+    fn next(&mut self) {
+        if self.text.len() > 1 {
+            self.text.push(b',');
+        }
+    }
+
+    fn member(&mut self, key: &str, value: &Slice<'_>) {
+        self.next();
+        json::string(&mut self.text, key);
+        self.text.push(b':');
+        self.text.extend_from_slice(value.as_str().as_bytes());
+    }
+
+    fn element(&mut self, value: &Slice<'_>) {
+        self.next();
+        self.text.extend_from_slice(value.as_str().as_bytes());
+    }
+
+    /// Makes sure that all of it is JSON: not every slice was read.
+    fn close<E: serde::de::Error>(mut self, close: u8) -> Result<RawJson, E> {
+        self.text.push(close);
+        let text = String::from_utf8(self.text).map_err(E::custom)?;
+        RawValue::from_string(text)
+            .map(RawJson::from)
+            .map_err(E::custom)
+    }
 }
 
 /// Looks for the tag; gives it and a way through all other members.
@@ -230,15 +256,10 @@ pub(crate) fn collect_rest<'de, A: SeqAccess<'de>>(
     first: Slice<'de>,
     mut seq: A,
 ) -> Result<RawJson, A::Error> {
-    let mut text = Vec::new();
-    let mut writer = serde_json::Serializer::new(&mut text);
-    let mut out = (&mut writer)
-        .serialize_seq(None)
-        .map_err(A::Error::custom)?;
-    out.serialize_element(&first).map_err(A::Error::custom)?;
+    let mut out = Items::new(b'[');
+    out.element(&first);
     while let Some(item) = seq.next_element::<Slice<'de>>()? {
-        out.serialize_element(&item).map_err(A::Error::custom)?;
+        out.element(&item);
     }
-    SerializeSeq::end(out).map_err(A::Error::custom)?;
-    raw_of(text)
+    out.close(b']')
 }

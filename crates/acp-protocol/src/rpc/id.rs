@@ -3,13 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::de::{Error, Unexpected, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// The id of a request.
 ///
 /// `1` and `"1"` are different ids. Numbers are whole and fit into 64 bits.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected a whole number, a string or null")]
 pub enum RequestId {
     /// `null`, which stands in answers to requests whose id could not be read.
     Null,
@@ -45,49 +45,5 @@ impl fmt::Display for RequestId {
             RequestId::Number(number) => write!(out, "{number}"),
             RequestId::Text(text) => write!(out, "{text:?}"),
         }
-    }
-}
-
-impl Serialize for RequestId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            RequestId::Null => serializer.serialize_unit(),
-            RequestId::Number(number) => serializer.serialize_i64(*number),
-            RequestId::Text(text) => serializer.serialize_str(text),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for RequestId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct IdVisitor;
-
-        impl Visitor<'_> for IdVisitor {
-            type Value = RequestId;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a whole number, a string or null")
-            }
-
-            fn visit_unit<E>(self) -> Result<RequestId, E> {
-                Ok(RequestId::Null)
-            }
-
-            fn visit_i64<E>(self, number: i64) -> Result<RequestId, E> {
-                Ok(RequestId::Number(number))
-            }
-
-            fn visit_u64<E: Error>(self, number: u64) -> Result<RequestId, E> {
-                i64::try_from(number)
-                    .map(RequestId::Number)
-                    .map_err(|_| E::invalid_value(Unexpected::Unsigned(number), &self))
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<RequestId, E> {
-                Ok(RequestId::from(text))
-            }
-        }
-
-        deserializer.deserialize_any(IdVisitor)
     }
 }

@@ -64,28 +64,8 @@ impl<'de> Deserializer<'de> for Name<'_, 'de> {
     }
 
     serde::forward_to_deserialize_any! {
-        char str string identifier ignored_any unit unit_struct seq tuple tuple_struct map struct
-    }
-
-    // `serde_json` makes something of these.
-    refused! {
-        deserialize_bool(),
-        deserialize_i8(),
-        deserialize_i16(),
-        deserialize_i32(),
-        deserialize_i64(),
-        deserialize_i128(),
-        deserialize_u8(),
-        deserialize_u16(),
-        deserialize_u32(),
-        deserialize_u64(),
-        deserialize_u128(),
-        deserialize_f32(),
-        deserialize_f64(),
-        deserialize_bytes(),
-        deserialize_byte_buf(),
-        deserialize_option(),
-        deserialize_enum(name: &'static str, variants: &'static [&'static str]),
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
+        option unit unit_struct seq tuple tuple_struct map struct enum identifier ignored_any
     }
 }
 

@@ -7,16 +7,6 @@
 //! `serde_json` where it failed; that also says what was wrong. The tests hold both
 //! against each other.
 
-/// Refuses kinds that are rare.
-macro_rules! refused {
-    ($($deserialize:ident($($arg:ident: $type:ty),*),)*) => { $(
-        fn $deserialize<V: Visitor<'de>>(self, $($arg: $type,)* _: V) -> Result<V::Value> {
-            $(let _ = $arg;)*
-            refuse()
-        }
-    )* };
-}
-
 mod access;
 #[cfg(test)]
 mod tests;
@@ -195,20 +185,6 @@ pub(super) fn refuse<T>() -> Result<T> {
     Err(serde_json::Error::custom("not read"))
 }
 
-/// Reads kinds that look alike, if the next byte is one of theirs.
-macro_rules! kinds {
-    ($($deserialize:ident($($arg:ident: $type:ty),*) $pattern:pat,)*) => { $(
-        #[inline]
-        fn $deserialize<V: Visitor<'de>>(self, $($arg: $type,)* visitor: V) -> Result<V::Value> {
-            $(let _ = $arg;)*
-            match self.cursor.peek() {
-                Some($pattern) => self.deserialize_any(visitor),
-                _ => refuse(),
-            }
-        }
-    )* };
-}
-
 impl<'de> Deserializer<'de> for &mut Reader<'de> {
     type Error = serde_json::Error;
 
@@ -283,33 +259,8 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         visitor.visit_unit()
     }
 
-    kinds! {
-        deserialize_bool() b't' | b'f',
-        deserialize_i8() b'-' | b'0'..=b'9',
-        deserialize_i16() b'-' | b'0'..=b'9',
-        deserialize_i32() b'-' | b'0'..=b'9',
-        deserialize_i64() b'-' | b'0'..=b'9',
-        deserialize_u8() b'-' | b'0'..=b'9',
-        deserialize_u16() b'-' | b'0'..=b'9',
-        deserialize_u32() b'-' | b'0'..=b'9',
-        deserialize_u64() b'-' | b'0'..=b'9',
-        deserialize_f32() b'-' | b'0'..=b'9',
-        deserialize_f64() b'-' | b'0'..=b'9',
-        deserialize_char() b'"',
-        deserialize_identifier() b'"',
-        deserialize_unit() b'n',
-        deserialize_unit_struct(name: &'static str) b'n',
-        deserialize_seq() b'[',
-        deserialize_tuple(length: usize) b'[',
-        deserialize_tuple_struct(name: &'static str, length: usize) b'[',
-        deserialize_struct(name: &'static str, fields: &'static [&'static str]) b'{' | b'[',
-    }
-
-    refused! {
-        deserialize_i128(),
-        deserialize_u128(),
-        deserialize_bytes(),
-        deserialize_byte_buf(),
-        deserialize_enum(name: &'static str, variants: &'static [&'static str]),
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char bytes byte_buf unit
+        unit_struct seq tuple tuple_struct struct enum identifier
     }
 }
