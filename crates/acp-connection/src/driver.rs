@@ -11,14 +11,11 @@ use std::{
 };
 
 use acp_protocol::rpc::{CloseCause, Event, Inbound, Intake, Limits, Look, Role};
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    time::Sleep,
-};
-use tokio_util::io::poll_read_buf;
+use tokio::time::Sleep;
 
 use crate::{
     handler::{BoxFuture, Handler, IncomingNotification, IncomingRequest},
+    link::Link,
     peer::Peer,
     shared::{Shared, now},
 };
@@ -28,15 +25,14 @@ const CHUNKS_IN_A_ROW: u32 = 4;
 /// Write buffer that is kept; a larger one is given back.
 const KEPT_BUFFER: usize = 4 << 20;
 
-/// Runs a connection over a reader and a writer, to its end.
+/// Runs a connection over a stream, to its end.
 ///
 /// Reading never waits for writing, for a handler or for a consumer, but for
 /// the pauses that the connection asks for.
-pub(crate) struct Driver<R, W> {
+pub(crate) struct Driver<L> {
     peer: Peer,
     handler: Box<dyn Handler>,
-    reader: R,
-    writer: W,
+    link: L,
     intake: Intake,
     limits: Limits,
     /// What is being written, and how much of it was.
@@ -48,21 +44,14 @@ pub(crate) struct Driver<R, W> {
     drains: bool,
 }
 
-impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
-    pub(crate) fn new(
-        role: Role,
-        reader: R,
-        writer: W,
-        handler: Box<dyn Handler>,
-        limits: Limits,
-    ) -> Self {
+impl<L: Link> Driver<L> {
+    pub(crate) fn new(role: Role, link: L, handler: Box<dyn Handler>, limits: Limits) -> Self {
         let intake = Intake::new(role, &limits);
         let peer = Peer::new(Arc::new(Shared::new(role, limits.clone())));
         Self {
             peer,
             handler,
-            reader,
-            writer,
+            link,
             intake,
             limits,
             buffer: Vec::new(),
@@ -101,14 +90,14 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
                 Writing::Blocked => true,
                 Writing::Failed(error) => return Poll::Ready(CloseCause::Io(Arc::new(error))),
             };
-            if look.may_read && (!blocked || self.limits.rules.read_while_blocked) {
-                match poll_read_buf(Pin::new(&mut self.reader), cx, self.intake.buffer()) {
-                    Poll::Ready(Ok(0)) => {
+            if look.may_read {
+                match self.link.poll_read(cx, &mut self.intake) {
+                    Poll::Ready(Ok(false)) => {
                         self.intake.finish();
                         self.dispatch(now);
                         return Poll::Ready(CloseCause::PeerEof);
                     }
-                    Poll::Ready(Ok(_)) => {
+                    Poll::Ready(Ok(true)) => {
                         self.dispatch(now);
                         chunks += 1;
                         if chunks >= CHUNKS_IN_A_ROW {
@@ -220,7 +209,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
             if self.buffer.len() == self.written {
                 return self.poll_flush(cx);
             }
-            match Pin::new(&mut self.writer).poll_write(cx, &self.buffer[self.written..]) {
+            match self.link.poll_write(cx, &self.buffer[self.written..]) {
                 Poll::Ready(Ok(0)) => return Writing::Failed(io::ErrorKind::WriteZero.into()),
                 Poll::Ready(Ok(length)) => self.wrote(length, now),
                 Poll::Ready(Err(error)) => return Writing::Failed(error),
@@ -261,7 +250,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
         if !self.needs_flush {
             return Writing::Done;
         }
-        match Pin::new(&mut self.writer).poll_flush(cx) {
+        match self.link.poll_flush(cx) {
             Poll::Ready(Ok(())) => {
                 self.needs_flush = false;
                 Writing::Done
@@ -285,7 +274,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
                 .with(|connection| connection.take_output(buffer));
         }
         let done = match self.poll_write_all(now, cx) {
-            Writing::Done => Pin::new(&mut self.writer).poll_shutdown(cx).is_ready(),
+            Writing::Done => self.link.poll_close(cx).is_ready(),
             Writing::Failed(_) => true,
             Writing::Blocked => false,
         };
@@ -297,7 +286,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Driver<R, W> {
     }
 }
 
-impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Future for Driver<R, W> {
+impl<L: Link + Unpin> Future for Driver<L> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
@@ -322,7 +311,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Future for Driver<R, W> {
     }
 }
 
-impl<R, W> Drop for Driver<R, W> {
+impl<L> Drop for Driver<L> {
     /// A driver that is dropped, as at the end of its runtime, ends the
     /// connection: nobody waits for ever.
     fn drop(&mut self) {

@@ -1,4 +1,4 @@
-//! Runs a connection of the Agent Client Protocol over a reader and a writer.
+//! Runs a connection of the Agent Client Protocol over a stream of bytes or messages.
 //!
 //! The crate promises that reading never waits for a write, a handler or a
 //! consumer, but for the pauses that flow control asks for; and that a handler
@@ -6,7 +6,8 @@
 //!
 //! | you have | take |
 //! |---|---|
-//! | a reader and a writer | [`connect`], which gives a [`Peer`], or [`serve`] |
+//! | a reader and a writer | [`connect`], which returns a [`Peer`], or [`serve`] |
+//! | a stream and a sink of messages | [`connect_messages`] or [`serve_messages`] |
 //! | something to serve | [`Handler`], [`IncomingRequest::serve`] |
 //! | updates to consume | [`Peer::open_mailbox`], [`Mailbox::next`] |
 //!
@@ -46,6 +47,7 @@
 mod driver;
 mod handler;
 mod lane;
+mod link;
 mod mailbox;
 mod peer;
 mod serve;
@@ -61,4 +63,4 @@ pub use mailbox::{
     DuplicateSession, Item, Mailbox, MailboxControl, RawLine, StreamEnd, Update, UpdateHold,
 };
 pub use peer::{CallHandle, Peer};
-pub use serve::{connect, serve};
+pub use serve::{connect, connect_messages, serve, serve_messages};

@@ -1,13 +1,26 @@
-//! Starts a connection over a reader and a writer.
+//! Starts a connection over a stream of bytes or of messages.
+
+use std::io;
 
 use acp_protocol::rpc::{CloseCause, Limits, Role};
-use tokio::io::{AsyncRead, AsyncWrite};
+use bytes::Bytes;
+use futures_core::Stream;
+use futures_sink::Sink;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    task::JoinHandle,
+};
 use tracing::Instrument as _;
 
-use crate::{driver::Driver, handler::Handler, peer::Peer};
+use crate::{
+    driver::Driver,
+    handler::Handler,
+    link::{ByteLink, Link, MessageLink},
+    peer::Peer,
+};
 
-/// Starts a connection on a worker of the current runtime, and gives the other
-/// side of it.
+/// Starts a connection over bytes, one message a line, on a worker of the current
+/// runtime, and returns the other side of it.
 ///
 /// The connection ends when the reader does, when writing fails, by
 /// [`Peer::close`], or with the runtime. Spawn the rest of your program too:
@@ -28,13 +41,34 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let driver = Driver::new(role, reader, writer, Box::new(handler), limits);
-    let peer = driver.peer().clone();
-    tokio::spawn(driver.instrument(tracing::debug_span!("acp.connection", ?role)));
-    peer
+    start(role, ByteLink { reader, writer }, handler, limits).0
 }
 
-/// Serves until the connection ends, and what is queued then was written.
+/// Starts a connection over messages, as [`connect`] does over bytes.
+///
+/// Each item is one JSON-RPC message without a line ending, as a WebSocket has it. The
+/// limits, the order and the flow control are those of [`connect`]: no item is taken
+/// from the stream while reading pauses, and a sink that is not ready makes senders wait.
+///
+/// # Panics
+///
+/// Outside of a tokio runtime.
+pub fn connect_messages<R, W, M>(
+    role: Role,
+    stream: R,
+    sink: W,
+    handler: impl Handler,
+    limits: Limits,
+) -> Peer
+where
+    R: Stream<Item = io::Result<M>> + Send + Unpin + 'static,
+    W: Sink<Bytes, Error = io::Error> + Send + Unpin + 'static,
+    M: AsRef<[u8]>,
+{
+    start(role, MessageLink::new(stream, sink), handler, limits).0
+}
+
+/// Serves over bytes until the connection ends, and what is queued then was written.
 ///
 /// # Cancel safety
 ///
@@ -50,16 +84,47 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let driver = Driver::new(role, reader, writer, Box::new(handler), limits);
+    end(start(role, ByteLink { reader, writer }, handler, limits)).await
+}
+
+/// Serves over messages, as [`serve`] does over bytes.
+///
+/// # Cancel safety
+///
+/// Dropping the future closes the connection.
+pub async fn serve_messages<R, W, M>(
+    role: Role,
+    stream: R,
+    sink: W,
+    handler: impl Handler,
+    limits: Limits,
+) -> CloseCause
+where
+    R: Stream<Item = io::Result<M>> + Send + Unpin + 'static,
+    W: Sink<Bytes, Error = io::Error> + Send + Unpin + 'static,
+    M: AsRef<[u8]>,
+{
+    end(start(role, MessageLink::new(stream, sink), handler, limits)).await
+}
+
+fn start(
+    role: Role,
+    link: impl Link + Send + Unpin + 'static,
+    handler: impl Handler,
+    limits: Limits,
+) -> (Peer, JoinHandle<()>) {
+    let driver = Driver::new(role, link, Box::new(handler), limits);
     let peer = driver.peer().clone();
-    let guard = CloseOnDrop(peer.clone());
-    let task = tokio::spawn(driver.instrument(tracing::debug_span!("acp.connection", ?role)));
+    let span = tracing::debug_span!("acp.connection", ?role);
+    (peer, tokio::spawn(driver.instrument(span)))
+}
+
+async fn end((peer, driver): (Peer, JoinHandle<()>)) -> CloseCause {
+    let guard = CloseOnDrop(peer);
     // The driver catches the panics of handlers; should it end by one of its
     // own, dropping it closes the connection.
-    let _ = task.await;
-    let cause = peer.closed().await;
-    drop(guard);
-    cause
+    let _ = driver.await;
+    guard.0.closed().await
 }
 
 struct CloseOnDrop(Peer);

@@ -9,6 +9,7 @@ use tokio::{
 };
 
 use crate::{
+    clause::{Clause, call_as_a_stream, notify_without_waiting},
     draw::Draw,
     turn::{Step, Turn},
     wire::{Echo, Note, Prompt},
@@ -72,6 +73,8 @@ pub(crate) struct Stage {
     pub(crate) release: Arc<Notify>,
     /// Turns that were left, to be ended once everybody else has finished.
     pub(crate) left: mpsc::UnboundedSender<Turn>,
+    /// A clause of the flow control that is got round.
+    pub(crate) without: Option<Clause>,
 }
 
 /// One consumer at work.
@@ -110,7 +113,7 @@ pub(crate) async fn consume(stage: Stage, session: Arc<str>, kind: Kind) -> u64 
 impl Consumer {
     async fn run(mut self) -> u64 {
         let mut asks = (self.kind == Kind::Grants).then(|| self.take_asks());
-        let mut turn = Turn::start(&self.stage.peer, &self.prompt());
+        let mut turn = Turn::start(&self.stage.peer, &self.prompt(), self.stage.without);
         if self.kind == Kind::GrantsInOrder {
             *self.truth.barrier.lock() = Some(turn.control());
         }
@@ -178,12 +181,25 @@ impl Consumer {
             Kind::Calls if again => {
                 let padding = "p".repeat(self.draw.length(600));
                 let echo = Echo { padding };
-                assert_eq!(self.stage.peer.call(&echo).await.unwrap(), echo);
+                let peer = &self.stage.peer;
+                let answer = if self.gets_round(Clause::WhileCalling) {
+                    let name = format!("{} {position}", self.session);
+                    call_as_a_stream(peer, name, &echo).await
+                } else {
+                    peer.call(&echo).await.unwrap()
+                };
+                assert_eq!(answer, echo);
             }
             Kind::Notifies if again => {
                 for _ in 0..self.draw.below(6) {
                     let padding = "n".repeat(1500);
-                    self.stage.peer.notify(&Note { padding }).await.unwrap();
+                    let (peer, note) = (&self.stage.peer, Note { padding });
+                    let sent = if self.gets_round(Clause::WhileSending) {
+                        notify_without_waiting(peer, &note).await
+                    } else {
+                        peer.notify(&note).await
+                    };
+                    sent.unwrap();
                 }
             }
             Kind::Nests if again => {
@@ -200,6 +216,10 @@ impl Consumer {
             }
             _ => {}
         }
+    }
+
+    fn gets_round(&self, clause: Clause) -> bool {
+        self.stage.without == Some(clause)
     }
 
     fn goes_away(&self, turn: &Turn) -> bool {

@@ -3,11 +3,12 @@
 //! while they write, pipes of 64 bytes, and every update counted.
 //!
 //! With all rules in force nothing hangs and nothing is lost. Each rule can be
-//! switched off, and then something hangs: no rule is there for nothing.
+//! [got round](clause::Clause), and then something hangs: no rule is there for nothing.
 //!
 //! `ACP_STRESS_SEEDS` sets how many runs each test makes, `ACP_STRESS_FIRST_SEED`
 //! where they start; a failure names its seed.
 
+mod clause;
 mod client;
 mod consumer;
 mod draw;
@@ -21,7 +22,7 @@ mod world;
 
 use std::ops::Range;
 
-use acp_protocol::rpc::Rules;
+use clause::Clause;
 use consumer::Kind;
 use run::{Agent, Clock, Outcome, Setup};
 
@@ -83,11 +84,11 @@ fn check(setup: &Setup, default: u64) {
 /// Patience is a second chance for whatever else is wrong: without it, a rule
 /// shows whether it holds by itself. Only consumers that need none take part.
 #[track_caller]
-fn check_rule(agent: Agent, kinds: &'static [Kind], switch_off: impl FnOnce(&mut Rules)) {
+fn check_rule(agent: Agent, kinds: &'static [Kind], clause: Clause) {
     let with = Setup::new(agent, Clock::Virtual)
         .with_kinds(kinds)
         .with_limits(|limits| limits.with_patience(None));
-    let without = with.clone().with_rules(switch_off);
+    let without = with.clone().without(clause);
     let with = run(&with, seeds(20));
     assert_eq!((with.hung, with.dropped), (0, 0), "{with:?}");
     let without = run(&without, 1..41);
@@ -102,6 +103,14 @@ fn every_consumer_gets_every_update_of_a_library_agent() {
 #[test]
 fn every_consumer_gets_every_update_of_a_dumb_agent() {
     check(&Setup::new(Agent::Dumb, Clock::Virtual), 40);
+}
+
+#[test]
+fn every_consumer_gets_every_update_over_messages() {
+    check(
+        &Setup::new(Agent::Library, Clock::Virtual).over_messages(),
+        40,
+    );
 }
 
 #[test]
@@ -146,40 +155,52 @@ fn threads_that_run_side_by_side_hang_no_more_than_one() {
 
 #[test]
 fn without_reading_while_a_call_is_open_something_hangs() {
-    check_rule(Agent::Library, &[Kind::Calls, Kind::Fast], |rules| {
-        rules.read_while_calling = false;
-    });
-    check_rule(Agent::Dumb, &[Kind::Calls, Kind::Fast], |rules| {
-        rules.read_while_calling = false;
-    });
+    check_rule(
+        Agent::Library,
+        &[Kind::Calls, Kind::Fast],
+        Clause::WhileCalling,
+    );
+    check_rule(
+        Agent::Dumb,
+        &[Kind::Calls, Kind::Fast],
+        Clause::WhileCalling,
+    );
 }
 
 #[test]
 fn without_reading_while_a_sender_waits_something_hangs() {
-    check_rule(Agent::Dumb, &[Kind::Notifies, Kind::Fast], |rules| {
-        rules.read_while_sending = false;
-    });
+    check_rule(
+        Agent::Dumb,
+        &[Kind::Notifies, Kind::Fast],
+        Clause::WhileSending,
+    );
 }
 
 #[test]
 fn without_reading_when_a_turn_is_cancelled_something_hangs() {
-    check_rule(Agent::Dumb, &[Kind::CancelsStuck, Kind::Fast], |rules| {
-        rules.read_when_cancelled = false;
-    });
+    check_rule(
+        Agent::Dumb,
+        &[Kind::CancelsStuck, Kind::Fast],
+        Clause::WhenCancelled,
+    );
 }
 
 #[test]
 fn without_discarding_what_nobody_will_read_something_hangs() {
-    check_rule(Agent::Library, &[Kind::Leaves, Kind::Fast], |rules| {
-        rules.drop_when_left = false;
-    });
+    check_rule(
+        Agent::Library,
+        &[Kind::Leaves, Kind::Fast],
+        Clause::WhenLeft,
+    );
 }
 
 #[test]
 fn without_reading_while_a_write_is_blocked_something_hangs() {
-    check_rule(Agent::Dumb, &[Kind::Calls, Kind::Notifies], |rules| {
-        rules.read_while_blocked = false;
-    });
+    check_rule(
+        Agent::Dumb,
+        &[Kind::Calls, Kind::Notifies],
+        Clause::WhileBlocked,
+    );
 }
 
 #[test]

@@ -2,18 +2,20 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use acp_connection::{Peer, connect};
-use acp_protocol::rpc::{Limits, Role, Rules};
+use acp_connection::{Handler, Peer, connect, connect_messages};
+use acp_protocol::rpc::{Limits, Role};
 use parking_lot::Mutex;
 use tokio::{
-    io::{duplex, split},
+    io::{DuplexStream, duplex, split},
     runtime::Builder,
     sync::{Notify, mpsc},
     task::JoinSet,
     time::{sleep, timeout},
 };
+use tokio_util::codec::{FramedRead, FramedWrite, LengthDelimitedCodec};
 
 use crate::{
+    clause::{Clause, OneWay},
     client::Client,
     consumer::{Kind, Stage, consume},
     draw::Draw,
@@ -50,6 +52,9 @@ pub(crate) struct Setup {
     /// The first session's consumer is stuck until the others have finished.
     pub(crate) one_stuck: bool,
     pub(crate) limits: Limits,
+    /// The ends exchange messages, and not bytes.
+    over_messages: bool,
+    without: Option<Clause>,
 }
 
 /// How a run ended.
@@ -80,6 +85,8 @@ impl Setup {
             clock,
             kinds: &Kind::MIXED,
             one_stuck: false,
+            over_messages: false,
+            without: None,
             limits: Limits::default()
                 .with_read_chunk(512)
                 .with_mailbox_soft(8 << 10)
@@ -100,13 +107,19 @@ impl Setup {
         self
     }
 
+    pub(crate) fn over_messages(mut self) -> Self {
+        self.over_messages = true;
+        self
+    }
+
     pub(crate) fn with_limits(mut self, change: impl FnOnce(Limits) -> Limits) -> Self {
         self.limits = change(self.limits);
         self
     }
 
-    pub(crate) fn with_rules(mut self, change: impl FnOnce(&mut Rules)) -> Self {
-        change(&mut self.limits.rules);
+    /// Gets round a clause of the flow control.
+    pub(crate) fn without(mut self, clause: Clause) -> Self {
+        self.without = Some(clause);
         self
     }
 
@@ -150,6 +163,7 @@ impl Setup {
             seed,
             release: Arc::new(Notify::new()),
             left: left_sender,
+            without: self.without,
         };
         let unfinished = Arc::new(Mutex::new(BTreeMap::new()));
         let mut all = JoinSet::new();
@@ -200,17 +214,28 @@ impl Setup {
                 tokio::spawn(agent.run());
             }
             Agent::Library => {
-                let (reader, writer) = split(agent);
-                let agent = LibraryAgent::new(Arc::clone(world), seed);
-                connect(Role::Agent, reader, writer, agent, self.limits.clone());
+                let handler = LibraryAgent::new(Arc::clone(world), seed);
+                self.start(Role::Agent, agent, handler);
             }
         }
-        let (reader, writer) = split(client);
-        let client = Client {
+        let handler = Client {
             world: Arc::clone(world),
             seed,
         };
-        connect(Role::Client, reader, writer, client, self.limits.clone())
+        self.start(Role::Client, client, handler)
+    }
+
+    fn start(&self, role: Role, stream: DuplexStream, handler: impl Handler) -> Peer {
+        let (reader, writer) = split(stream);
+        let limits = self.limits.clone();
+        if self.over_messages {
+            let reader = FramedRead::new(reader, LengthDelimitedCodec::new());
+            let writer = FramedWrite::new(writer, LengthDelimitedCodec::new());
+            return connect_messages(role, reader, writer, handler, limits);
+        }
+        let is_one_way = self.without == Some(Clause::WhileBlocked);
+        let (reader, writer) = OneWay::pair(reader, writer, is_one_way);
+        connect(role, reader, writer, handler, limits)
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use acp_connection::{Item, Mailbox, MailboxControl, Peer};
 use acp_protocol::rpc::{CallError, Reading};
 
+use crate::clause::Clause;
 use crate::wire::{Cancel, Chunk, Prompt, Stopped};
 
 pub(crate) struct Turn {
@@ -16,6 +17,7 @@ pub(crate) struct Turn {
     next: u64,
     dropped: u64,
     left: bool,
+    without: Option<Clause>,
 }
 
 /// What a turn gives.
@@ -27,7 +29,7 @@ pub(crate) enum Step {
 }
 
 impl Turn {
-    pub(crate) fn start(peer: &Peer, prompt: &Prompt) -> Self {
+    pub(crate) fn start(peer: &Peer, prompt: &Prompt, without: Option<Clause>) -> Self {
         let mut mailbox = peer
             .open_mailbox(&Arc::clone(&prompt.session_id).into())
             .expect("each session has one turn");
@@ -40,6 +42,7 @@ impl Turn {
             next: 0,
             dropped: 0,
             left: false,
+            without,
         }
     }
 
@@ -87,13 +90,17 @@ impl Turn {
         self.peer
             .notify_now(&Cancel { session_id })
             .expect("the connection is open");
-        self.mailbox.control().set_cancelled();
+        if self.without != Some(Clause::WhenCancelled) {
+            self.mailbox.control().set_cancelled();
+        }
     }
 
     /// Takes nothing more of it but its end.
     pub(crate) fn leave(&mut self) {
         self.left = true;
-        self.mailbox.set_reading(Reading::Discard);
+        if self.without != Some(Clause::WhenLeft) {
+            self.mailbox.set_reading(Reading::Discard);
+        }
     }
 
     /// Waits for the end of a turn that was left.

@@ -149,6 +149,11 @@ impl Intake {
         self.decoder.push(bytes);
     }
 
+    /// Appends a whole message that was read elsewhere, without its line ending.
+    pub fn push_message(&mut self, message: &[u8]) {
+        self.decoder.push_message(message);
+    }
+
     /// Tells that the stream ended. Call [`next`](Self::next) until it has no more.
     pub fn finish(&mut self) {
         self.ended = true;

@@ -118,39 +118,6 @@ pub struct Limits {
     ///
     /// 1 s: tells a developer what is wrong, and cannot be used to flood.
     pub parse_error_interval: Duration,
-    /// Switches for the stress test; see [`Rules`].
-    #[doc(hidden)]
-    pub rules: Rules,
-}
-
-/// The clauses of the flow control that can be switched off, to see a test
-/// fail without them.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Rules {
-    /// Reading goes on while a call of ours waits for its answer.
-    pub read_while_calling: bool,
-    /// Reading goes on while a sender of ours waits for room.
-    pub read_while_sending: bool,
-    /// A cancelled turn never pauses reading.
-    pub read_when_cancelled: bool,
-    /// A mailbox whose reader left never pauses reading.
-    pub drop_when_left: bool,
-    /// Reading goes on while a write is blocked.
-    pub read_while_blocked: bool,
-}
-
-impl Default for Rules {
-    fn default() -> Self {
-        Self {
-            read_while_calling: true,
-            read_while_sending: true,
-            read_when_cancelled: true,
-            drop_when_left: true,
-            read_while_blocked: true,
-        }
-    }
 }
 
 impl Default for Limits {
@@ -180,7 +147,6 @@ impl Default for Limits {
             zombie_life: Duration::from_secs(10),
             close_grace: Duration::from_secs(1),
             parse_error_interval: Duration::from_secs(1),
-            rules: Rules::default(),
         }
     }
 }

@@ -119,6 +119,21 @@ impl LineDecoder {
         self.buffer.extend_from_slice(bytes);
     }
 
+    /// Appends a whole message, which has no terminator yet.
+    pub fn push_message(&mut self, message: &[u8]) {
+        // The rest of one that is too long need not be stored.
+        let message = &message[..message.len().min(self.max_message + 2)];
+        let start = self.buffer.len();
+        self.push(message);
+        // A line feed is only a blank in JSON, and so is a carriage return.
+        for byte in &mut self.buffer[start..] {
+            if *byte == b'\n' {
+                *byte = b'\r';
+            }
+        }
+        self.push(b"\n");
+    }
+
     /// Takes the whole lines that are there.
     pub fn next_block(&mut self) -> Option<Found> {
         if self.skipping && !self.skip() {
@@ -377,6 +392,34 @@ mod tests {
         }
         let after = (0..5000).map(|_| read(5 << 10)).last();
         assert!(after.is_some_and(|after| after <= KEPT), "{after:?}");
+    }
+
+    #[test]
+    fn a_message_is_a_line_whatever_is_in_it() {
+        let mut decoder = LineDecoder::new(&Limits::default().with_max_message(8));
+        let mut read = |message: &str| {
+            decoder.push_message(message.as_bytes());
+            let Some(Found::Block(mut block)) = decoder.next_block() else {
+                panic!("{message:?} is a line");
+            };
+            let line = block.next_line()?;
+            assert!(block.next_line().is_none());
+            Some(match line {
+                Ok(line) => String::from_utf8_lossy(block.bytes(line.start, line.end)).into_owned(),
+                Err(fault) => describe(&fault),
+            })
+        };
+        assert_eq!(read("\u{feff}{}").as_deref(), Some("{}"));
+        assert_eq!(read("{\n\"a\n\n"), Some("{\r\"a\r".to_owned()));
+        assert_eq!(read(""), None);
+        assert_eq!(read("\n"), None);
+        assert_eq!(read("12345678"), Some("12345678".to_owned()));
+        for long in ["123456789", "123456789\r\r\r", "12345678\n\n\n"] {
+            assert!(
+                read(long).is_some_and(|read| read.starts_with("too large")),
+                "{long:?}"
+            );
+        }
     }
 
     #[test]

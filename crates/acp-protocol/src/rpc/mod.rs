@@ -68,8 +68,6 @@ pub use id::RequestId;
 pub use inbound::{Answer, AnswerError, Inbound, Incoming, Intake, Run};
 pub use issue::{Issue, Issues};
 pub use limits::Limits;
-#[doc(hidden)]
-pub use limits::Rules;
 pub use lines::{Block, Found, Line, LineDecoder, LineFault};
 pub use mailbox::{Entry, Flow, MailboxCounts, MailboxId, Progress, Reading};
 pub use stats::Stats;

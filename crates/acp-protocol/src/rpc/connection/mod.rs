@@ -274,11 +274,10 @@ impl Connection {
     /// Tells whether the driver may read. It stops while a consumer is full,
     /// unless this side waits for something that only reading can bring.
     pub fn may_read(&mut self, now: Instant) -> bool {
-        let rules = self.limits.rules;
         let paused = self.mailboxes.any_over()
             && self.closed.is_none()
-            && !(rules.read_while_calling && self.calls.any_plain())
-            && !(rules.read_while_sending && self.credit.anyone_waits());
+            && !self.calls.any_plain()
+            && !self.credit.anyone_waits();
         match (paused, &self.pause) {
             (true, None) => {
                 self.stats.pauses += 1;
@@ -528,10 +527,6 @@ impl Connection {
 
     /// Tells how a mailbox is read from now on.
     pub fn set_reading(&mut self, mailbox: MailboxId, reading: Reading) {
-        let reading = match reading {
-            Reading::Discard if !self.limits.rules.drop_when_left => Reading::Live,
-            reading => reading,
-        };
         if self.mailboxes.set_reading(
             mailbox,
             reading,
@@ -558,9 +553,7 @@ impl Connection {
     /// Tells that the turn of a mailbox was cancelled: until its end it never
     /// pauses reading.
     pub fn set_cancelled(&mut self, mailbox: MailboxId) {
-        if self.limits.rules.read_when_cancelled
-            && self.mailboxes.set_cancelled(mailbox, &self.limits)
-        {
+        if self.mailboxes.set_cancelled(mailbox, &self.limits) {
             self.kick_paused();
         }
     }
