@@ -6,6 +6,7 @@
 //! ring of modules may cross rooms.
 
 mod check;
+mod names;
 mod rooms;
 mod table;
 #[cfg(test)]
@@ -13,9 +14,10 @@ mod tests;
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use cargo_metadata::{CargoOpt, Metadata, MetadataCommand};
 
+use crate::source::SourceTree;
 use crate::workspace;
 
 /// What `cargo xtask layers` can be told.
@@ -34,29 +36,37 @@ pub(crate) fn run(_args: &Args) -> Result<()> {
 
 /// Does what [`run`] does, as a step of a longer run.
 pub(crate) fn verify() -> Result<()> {
-    let root = workspace::root();
-    let metadata = metadata(&root)?;
-    let mut faults: Vec<String> = check::violations(&metadata)?
-        .iter()
-        .map(ToString::to_string)
-        .collect();
-    let (report, rings) = rooms::check(&metadata, &root)?;
+    let (report, faults) = check_all(&workspace::root())?;
     println!("{report}");
-    faults.extend(rings);
-    if faults.is_empty() {
-        println!(
-            "layers: {} crates keep to the table",
-            metadata.workspace_members.len()
-        );
-        return Ok(());
-    }
     for fault in &faults {
         eprintln!("layers: {fault}");
     }
-    bail!(
+    ensure!(
+        faults.is_empty(),
         "{} breaches of the rules of the root manifest",
         faults.len()
     );
+    Ok(())
+}
+
+/// Returns the rooms of all crates and the names they share, and every breach of a rule.
+fn check_all(root: &Path) -> Result<(String, Vec<String>)> {
+    let metadata = metadata(root)?;
+    let tables = table::Tables::from_metadata(&metadata.workspace_metadata)?;
+    let mut trees = Vec::new();
+    for package in metadata.workspace_packages() {
+        trees.extend(SourceTree::of_package(package)?);
+    }
+    let (mut report, mut faults) = rooms::check(&trees, &tables.rooms, root);
+    let violations = check::violations(&metadata)?;
+    faults.extend(violations.iter().map(ToString::to_string));
+    let shared = names::check(&trees, &tables.names, root);
+    if shared.len() > tables.names.pending {
+        faults.extend(shared);
+    } else {
+        report += &shared.join("\n");
+    }
+    Ok((report, faults))
 }
 
 /// Asks cargo for the graph with every feature on and for every platform.

@@ -4,38 +4,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
-use anyhow::Result;
-use cargo_metadata::Metadata;
-
-use super::table::Tables;
+use super::table::Rooms;
 use crate::source::{Edge, SourceTree};
 
 /// Returns what there is to see of all crates, and the crates whose rings are not forgiven.
-///
-/// # Errors
-///
-/// Fails when the tables or the source of a crate cannot be read.
-pub(super) fn check(metadata: &Metadata, root: &Path) -> Result<(String, Vec<String>)> {
-    let pending = Tables::from_metadata(&metadata.workspace_metadata)?
-        .rooms
-        .pending;
+pub(super) fn check(trees: &[SourceTree], rooms: &Rooms, root: &Path) -> (String, Vec<String>) {
     let mut report = String::new();
     let mut faults = Vec::new();
-    for package in metadata.workspace_packages() {
-        for tree in SourceTree::of_package(package)? {
-            let plan = Plan::new(&tree);
-            report += &plan.report(root);
-            report.push('\n');
-            let rings = plan.rings.len();
-            if rings > 0 && !pending.contains(package.name.as_str()) {
-                faults.push(format!(
-                    "{}: rings of modules that cross rooms: {rings}",
-                    tree.name
-                ));
-            }
+    for tree in trees {
+        let plan = Plan::new(tree);
+        report += &plan.report(root);
+        report.push('\n');
+        let rings = plan.rings.len();
+        if rings > 0 && !rooms.pending.contains(&tree.package) {
+            faults.push(format!(
+                "{}: rings of modules that cross rooms: {rings}",
+                tree.name
+            ));
         }
     }
-    Ok((report, faults))
+    (report, faults)
 }
 
 /// Modules that reach each other, in more than one room.
@@ -166,32 +154,14 @@ fn reached(edges: &[Vec<Edge>], from: usize) -> BTreeSet<usize> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
-    use crate::layers::metadata;
-    use crate::workspace;
-
-    #[test]
-    fn no_ring_crosses_rooms_in_this_workspace() {
-        let root = workspace::root();
-        let metadata = metadata(&root).expect("cargo knows this workspace");
-        let (report, faults) = check(&metadata, &root).expect("the source can be read");
-        assert!(faults.is_empty(), "{report}\n{faults:#?}");
-    }
+    use crate::source::sample;
 
     /// Checks which rings a crate of these files has: the lines of its edges, `[]` for none.
     #[track_caller]
     fn rings_of(files: &[(&str, &str)], expected: &[&str]) {
-        let folder = tempfile::tempdir().expect("make a folder");
-        for (name, text) in files {
-            let file = folder.path().join(name);
-            fs::create_dir_all(file.parent().expect("it has a folder")).expect("make it");
-            fs::write(file, text).expect("write the file");
-        }
-        let tree = SourceTree::of_file("sample", &folder.path().join("lib.rs"));
-        let tree = tree.expect("the sample can be read");
-        let report = Plan::new(&tree).report(folder.path());
+        let tree = sample(files);
+        let report = Plan::new(&tree).report(Path::new("/"));
         let lines = report.lines().filter(|line| line.contains(" -> "));
         let lines: Vec<_> = lines.map(str::trim).collect();
         assert_eq!(lines, expected, "{report}");

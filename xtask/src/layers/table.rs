@@ -15,6 +15,21 @@ pub(super) struct Tables {
     /// What is forgiven inside of crates.
     #[serde(default)]
     pub(super) rooms: Rooms,
+    /// Which public types may share a name.
+    #[serde(default)]
+    pub(super) names: Names,
+}
+
+/// Exceptions from the rule that a public type name is unique in the workspace.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Names {
+    /// Names that several types have on purpose, each with its reason.
+    #[serde(default)]
+    pub(super) shared: BTreeMap<String, String>,
+    /// How many names are still shared without a reason.
+    #[serde(default)]
+    pub(super) pending: usize,
 }
 
 /// What is not yet demanded of the rooms of some crates.

@@ -123,11 +123,9 @@ fn write(path: &Path, text: &str) {
 }
 
 #[test]
-fn this_workspace_keeps_to_its_table() {
-    let metadata = metadata(&workspace::root()).expect("cargo knows this workspace");
-    let found = check::violations(&metadata).expect("the tables can be read");
-    let found: Vec<String> = found.iter().map(ToString::to_string).collect();
-    assert!(found.is_empty(), "{found:#?}");
+fn this_workspace_keeps_the_rules() {
+    let (report, faults) = super::check_all(&workspace::root()).expect("it can be read");
+    assert!(faults.is_empty(), "{report}\n{faults:#?}");
 }
 
 #[test]

@@ -15,7 +15,9 @@ use cargo_metadata::{Package, TargetKind};
 
 /// The modules of one library or program; the first is its root.
 pub(crate) struct SourceTree {
-    /// The name of the crate, and of its program where it has both.
+    /// The name of the crate.
+    pub(crate) package: String,
+    /// The same, and the name of its program where it has both.
     pub(crate) name: String,
     pub(crate) modules: Vec<Module>,
 }
@@ -25,6 +27,8 @@ pub(crate) struct SourceTree {
 pub(crate) struct Module {
     /// Its names from the root of the crate; none for the root.
     pub(crate) path: Vec<String>,
+    /// Whether it, or a module around it, is built for some systems alone.
+    pub(crate) of_one_system: bool,
     parent: usize,
     children: BTreeMap<String, usize>,
     pub(crate) files: BTreeSet<PathBuf>,
@@ -73,7 +77,7 @@ impl SourceTree {
                     true => format!("{} (program {})", package.name, target.name),
                     false => package.name.to_string(),
                 };
-                Self::of_file(&name, target.src_path.as_std_path())
+                Self::of_file(&package.name, name, target.src_path.as_std_path())
             })
             .collect()
     }
@@ -83,9 +87,10 @@ impl SourceTree {
     /// # Errors
     ///
     /// As [`SourceTree::of_package`].
-    pub(crate) fn of_file(name: &str, root: &Path) -> Result<Self> {
+    pub(crate) fn of_file(package: &str, name: String, root: &Path) -> Result<Self> {
         Ok(Self {
-            name: name.to_owned(),
+            package: package.to_owned(),
+            name,
             modules: read::read(root)?,
         })
     }
@@ -107,4 +112,29 @@ impl Module {
             path => path.join("::"),
         }
     }
+}
+
+/// Reads a crate of these files, which are named from the folder of its root.
+#[cfg(test)]
+pub(crate) fn sample(files: &[(&str, &str)]) -> SourceTree {
+    let folder = tempfile::tempdir().expect("make a folder");
+    for (name, text) in files {
+        let file = folder.path().join(name);
+        std::fs::create_dir_all(file.parent().expect("it has a folder")).expect("make it");
+        std::fs::write(file, text).expect("write the file");
+    }
+    let root = folder.path().join("lib.rs");
+    let mut tree =
+        SourceTree::of_file("sample", "sample".to_owned(), &root).expect("the sample can be read");
+    for module in &mut tree.modules {
+        let places = module.mentions.iter_mut().map(|(_, place)| place);
+        for place in places.chain(module.types.iter_mut().map(|(_, place)| place)) {
+            place.file = place
+                .file
+                .strip_prefix(folder.path())
+                .expect("below it")
+                .to_owned();
+        }
+    }
+    tree
 }

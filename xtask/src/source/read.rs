@@ -92,6 +92,8 @@ impl Reader {
         let name = item.ident.to_string();
         let name = name.trim_start_matches("r#").to_owned();
         let child = self.child(scope.module, &name);
+        let of_parent = self.modules[scope.module].of_one_system;
+        self.modules[child].of_one_system |= of_parent || names_system(&item.attrs);
         if let Some((_, items)) = item.content {
             // A line for the module and one for its end.
             self.modules[child].lines += 2;
@@ -256,6 +258,15 @@ fn is_test(attributes: &[Attribute]) -> bool {
     conditions
         .flat_map(|attribute| parts(&attribute.meta))
         .any(|condition| demands_test(&condition))
+}
+
+/// Tells whether something is built for some systems alone, beside a twin for the others.
+fn names_system(attributes: &[Attribute]) -> bool {
+    let conditions = attributes.iter().filter(|one| one.path().is_ident("cfg"));
+    let words = ["unix", "windows", "target_os", "linux"];
+    conditions
+        .map(|one| one.to_token_stream().to_string())
+        .any(|text| words.iter().any(|word| text.contains(word)))
 }
 
 /// The metas between the parentheses of another.
