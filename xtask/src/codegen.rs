@@ -91,7 +91,6 @@ pub(crate) fn generate(root: &Path) -> Result<Vec<(&'static str, String)>> {
                 emit::json_schema::emit(&lowered),
             )?,
         ),
-        ("crates/acp-protocol/src/v1/schema.json", schema),
         (
             "crates/acp-protocol/tests/definitions/mod.rs",
             emit::list::emit(

@@ -203,6 +203,21 @@ fn table(lowered: &BTreeMap<String, Definition>) -> String {
         .collect()
 }
 
+/// Packages hold the schema, and git holds it once.
+#[test]
+fn crates_link_to_the_pinned_schema() {
+    let root = workspace::root();
+    let pinned = root.join("schema/v1/schema.json").canonicalize().unwrap();
+    for link in [
+        "acp-mockpeer/schema.json",
+        "acp-protocol/src/v1/schema.json",
+    ] {
+        let link = root.join("crates").join(link);
+        assert!(link.is_symlink(), "{} is no link", link.display());
+        assert_eq!(link.canonicalize().unwrap(), pinned);
+    }
+}
+
 #[test]
 fn another_schema_is_refused() {
     let folder = tempfile::tempdir().unwrap();

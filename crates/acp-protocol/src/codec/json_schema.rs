@@ -9,9 +9,16 @@ use serde_json::{Map, Value};
 use crate::json::RawJson;
 use crate::patch::Patch;
 
+/// The published schema of protocol version 1.
+const PUBLISHED: &str = include_str!("../v1/schema.json");
+const _: () = assert!(
+    PUBLISHED.len() > 1000,
+    "schema.json is a link that was not followed: check out with `git config core.symlinks true`"
+);
+
 /// The definitions of protocol version 1, as published.
 static DEFINITIONS: LazyLock<Map<String, Value>> = LazyLock::new(|| {
-    let document: Value = serde_json::from_str(include_str!("../v1/schema.json"))
+    let document: Value = serde_json::from_str(PUBLISHED)
         .expect("the file is the pinned schema, which the generator has read");
     match document.get("$defs") {
         Some(Value::Object(definitions)) => definitions.clone(),
