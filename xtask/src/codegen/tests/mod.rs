@@ -4,6 +4,8 @@
 //! an overlay. Beside them stands what becomes of it: `NAME.rs.txt`, or `NAME.err`
 //! where the generator stops. `UPDATE_EXPECT=1` writes those files anew.
 
+mod second_opinion;
+
 use std::collections::BTreeMap;
 use std::env;
 use std::fmt::Write as _;
@@ -16,7 +18,7 @@ use sha2::{Digest, Sha256};
 
 use super::lower::{Definition, Shape, lower};
 use super::overlay::Overlay;
-use super::{emit, generate, load, print};
+use super::{emit, generate, load, lowered, print};
 use crate::schema::Pin;
 use crate::workspace;
 
@@ -151,21 +153,22 @@ fn oracle_has_seen_this_corpus() {
 /// Which definition is of which shape: one line each, reviewed when it changes.
 #[test]
 fn table_of_definitions() {
-    let root = workspace::root();
-    let schema = Pin::read(&root).unwrap().schema(&root).unwrap();
-    let document = load::load(&schema).unwrap();
+    let (document, lowered) = lowered_pinned();
     assert_eq!(document.definitions.len(), 178);
-    let overlay = fs::read_to_string(root.join("schema/overlay.toml")).unwrap();
-    let lowered = lower(&document, &Overlay::parse(&overlay).unwrap()).unwrap();
     for name in document.definitions.keys() {
         assert!(lowered.contains_key(name), "{name}");
     }
-    let path = root.join("xtask/tests/definitions.txt");
+    let path = workspace::root().join("xtask/tests/definitions.txt");
     let table = table(&lowered);
     if env::var_os("UPDATE_EXPECT").is_some() {
         fs::write(&path, &table).unwrap();
     }
     assert_eq!(fs::read_to_string(&path).unwrap(), table);
+}
+
+fn lowered_pinned() -> (load::Document, BTreeMap<String, Definition>) {
+    let root = workspace::root();
+    lowered(&root, &Pin::read(&root).unwrap()).unwrap()
 }
 
 fn table(lowered: &BTreeMap<String, Definition>) -> String {
