@@ -1,9 +1,101 @@
 //! Steps of a longer run: each says what it does, what it takes, and how to repeat it.
 
+use std::env;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+
+/// How long each step of CI may take, in seconds, and the work that takes it.
+///
+/// About three times as long as on two cores that do nothing else: a machine of half the speed
+/// stays below, and a step that doubled is noticed. All of them and those of `.ci/run` make
+/// 75 minutes at most.
+const BUDGETS: [(&str, u64, &str); 31] = [
+    ("generated", 180, "builds xtask first"),
+    ("layers", 40, "parses every file of the workspace"),
+    (
+        "tests",
+        720,
+        "builds the workspace with its tests, and runs them",
+    ),
+    ("doc tests", 180, "links a program for each example"),
+    ("format", 15, "only reads"),
+    ("format bench", 15, "only reads"),
+    (
+        "format crates/acp-agent/examples/chat_agent",
+        15,
+        "only reads",
+    ),
+    ("format tests/interop/model", 15, "only reads"),
+    ("format tests/interop/rust-sdk", 15, "only reads"),
+    ("format tests/oracle", 15, "only reads"),
+    ("format fuzz", 15, "only reads"),
+    ("lints", 240, "checks the workspace and all it needs"),
+    (
+        "lints bench",
+        180,
+        "has dependencies of its own, criterion and plotters",
+    ),
+    (
+        "lints crates/acp-agent/examples/chat_agent",
+        120,
+        "has dependencies of its own",
+    ),
+    (
+        "lints tests/interop/model",
+        90,
+        "has dependencies of its own",
+    ),
+    (
+        "lints tests/interop/rust-sdk",
+        150,
+        "has dependencies of its own, the official SDK",
+    ),
+    ("lints tests/oracle", 90, "has dependencies of its own"),
+    ("lints fuzz", 60, "has dependencies of its own"),
+    (
+        "oracle",
+        60,
+        "builds it; its dependencies are only checked so far",
+    ),
+    (
+        "tests of chat-agent",
+        90,
+        "builds it; its dependencies are only checked so far",
+    ),
+    (
+        "our agent",
+        90,
+        "builds acp-agent in the workspace of the benchmarks",
+    ),
+    (
+        "our client",
+        60,
+        "builds acp-client in the workspace of the benchmarks",
+    ),
+    ("load generator", 180, "builds criterion and plotters"),
+    (
+        "workloads, short",
+        60,
+        "runs each workload once, unoptimised",
+    ),
+    (
+        "growth, short",
+        150,
+        "runs growing workloads once, unoptimised",
+    ),
+    ("page", 20, "draws the plots"),
+    (
+        "parts, once each",
+        120,
+        "builds the benchmarks of criterion",
+    ),
+    ("documentation", 150, "documents the workspace"),
+    ("tools", 10, "asks for one version"),
+    ("licences", 60, "reads the metadata of every dependency"),
+    ("packages", 300, "builds each crate from its package"),
+];
 
 /// The steps of one run, in order, with the time each took.
 pub(crate) struct Steps {
@@ -54,10 +146,14 @@ impl Steps {
         let width = width.unwrap_or_default().max("all".len());
         eprintln!();
         for (title, time) in &self.done {
-            eprintln!("  {title:width$}  {:>7.1} s", time.as_secs_f64());
+            eprintln!(
+                "  {title:width$}  {:>6.0} s{}",
+                time.as_secs_f64(),
+                of_budget(title)
+            );
         }
         let all: Duration = self.done.iter().map(|(_, time)| *time).sum();
-        eprintln!("  {:width$}  {:>7.1} s", "all", all.as_secs_f64());
+        eprintln!("  {:width$}  {:>6.0} s", "all", all.as_secs_f64());
     }
 
     fn step(&mut self, title: &str, line: &str, task: impl FnOnce() -> Result<()>) -> Result<()> {
@@ -66,10 +162,40 @@ impl Steps {
         let result = task();
         let time = started.elapsed();
         let word = if result.is_ok() { "done" } else { "FAILED" };
-        eprintln!("<== {title}: {word} after {:.1} s", time.as_secs_f64());
+        let seconds = time.as_secs_f64();
+        eprintln!(
+            "<== {title}: {word} after {seconds:.0} s{}",
+            of_budget(title)
+        );
         self.done.push((title.to_owned(), time));
-        result.with_context(|| format!("step `{title}` failed; repeat it with `{line}`"))
+        result.with_context(|| format!("step `{title}` failed; repeat it with `{line}`"))?;
+        match over_budget(title, time) {
+            Some(fault) if env::var_os("CI").is_some_and(|value| value == "true") => bail!(fault),
+            Some(fault) => eprintln!("warning: {fault}"),
+            None => {}
+        }
+        Ok(())
     }
+}
+
+fn of_budget(title: &str) -> String {
+    match budget(title) {
+        Some((seconds, _)) => format!(" of {seconds} s"),
+        None => String::new(),
+    }
+}
+
+fn budget(title: &str) -> Option<(u64, &'static str)> {
+    let row = BUDGETS.iter().find(|(known, ..)| *known == title)?;
+    Some((row.1, row.2))
+}
+
+fn over_budget(title: &str, time: Duration) -> Option<String> {
+    let (seconds, work) = budget(title)?;
+    (time > Duration::from_secs(seconds)).then(|| {
+        let took = time.as_secs();
+        format!("step `{title}` took {took} s of {seconds} s, and all it does: it {work}")
+    })
 }
 
 /// Writes a command as one would type it, without its folder.
@@ -114,6 +240,36 @@ mod tests {
             command_line(&command),
             "RUSTDOCFLAGS='-D warnings' cargo doc --features 'a b'"
         );
+    }
+
+    #[test]
+    fn a_step_over_its_budget_says_so() {
+        assert_eq!(over_budget("tools", Duration::from_secs(10)), None);
+        assert_eq!(over_budget("of no budget", Duration::from_secs(9999)), None);
+        assert_eq!(
+            over_budget("tools", Duration::from_secs(11)).as_deref(),
+            Some("step `tools` took 11 s of 10 s, and all it does: it asks for one version")
+        );
+    }
+
+    #[test]
+    fn all_budgets_make_75_minutes_at_most() {
+        let script = std::fs::read_to_string(crate::workspace::root().join(".ci/run"));
+        let script = script.expect("read .ci/run");
+        let parts = script
+            .lines()
+            .filter_map(|line| line.strip_prefix("within "));
+        let parts: Vec<u64> = parts
+            .filter_map(|part| part.split(' ').next()?.parse().ok())
+            .collect();
+        assert_eq!(
+            parts.len(),
+            2,
+            "parts of .ci/run that have a budget of their own"
+        );
+        let steps = BUDGETS.iter().map(|(_, seconds, _)| seconds);
+        let all: u64 = steps.chain(&parts).sum();
+        assert!(all <= 75 * 60, "{all} s");
     }
 
     #[test]

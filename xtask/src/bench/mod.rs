@@ -120,8 +120,8 @@ fn build(steps: &mut Steps, profile: &str) -> Result<Programs> {
         _ => &["acp-load", "acp-micro", "official"],
     };
     let parts: [(_, &[_]); 3] = [
-        ("our example", &["ours-agent"]),
-        ("our example", &["ours-client"]),
+        ("our agent", &["ours-agent"]),
+        ("our client", &["ours-client"]),
         ("load generator", load),
     ];
     for (name, packages) in parts {
