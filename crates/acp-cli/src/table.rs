@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use acp_text::width as columns;
+
 /// Rows of text in columns.
 #[derive(Debug)]
 pub(crate) struct Table<const N: usize> {
@@ -100,7 +102,7 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
             used = 0;
         }
         for c in word.chars() {
-            let wide = columns(c.encode_utf8(&mut [0; 4]));
+            let wide = acp_text::char_width(c);
             if used + wide > width && used > 0 {
                 if c == ' ' {
                     continue;
@@ -118,11 +120,6 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
         line.truncate(line.trim_end().len());
     }
     lines
-}
-
-/// How many columns of a terminal a text takes.
-fn columns(text: &str) -> usize {
-    unicode_width::UnicodeWidthStr::width(text)
 }
 
 #[cfg(test)]

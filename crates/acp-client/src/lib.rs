@@ -65,7 +65,6 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
-mod clean;
 mod client;
 mod connection;
 pub mod elicitation;

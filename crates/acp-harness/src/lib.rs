@@ -48,12 +48,11 @@ pub mod reader;
 pub mod record;
 pub mod registry;
 pub mod report;
-mod secret;
 pub mod text;
 pub mod transcript;
 pub mod turn;
 pub mod version;
 
+pub use acp_text::Secret;
 pub use call::{Called, call, call_blocking};
 pub use registry::{AgentEntry, Registry, detect_installed, validate_agent};
-pub use secret::Secret;

@@ -8,7 +8,7 @@ use acp_protocol::v1::{ContentChunk, MessageId, SessionUpdate, ToolCallId};
 use indexmap::IndexSet;
 
 use crate::limits::{MAX_REPORT, MAX_TURN_TOOLS};
-use crate::text::cut_bytes;
+use acp_text::cut_bytes;
 
 /// Finds the report of a turn.
 ///

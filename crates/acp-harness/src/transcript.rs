@@ -23,7 +23,6 @@
 use std::collections::VecDeque;
 
 use crate::limits::{TRANSCRIPT_BYTES, TRANSCRIPT_MESSAGE_BYTES, TRANSCRIPT_MESSAGES};
-use crate::text;
 
 /// Who said something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -141,12 +140,12 @@ impl Transcript {
 
     /// Adds what was said last. What is blank is no message.
     pub fn push(&mut self, speaker: Speaker, said: &str) {
-        let clean = text::clean(said);
+        let clean = acp_text::clean(said);
         let clean = clean.trim_matches(['\n', ' ', '\t']);
         if clean.is_empty() {
             return;
         }
-        let kept = text::cut_bytes(clean, self.bounds.message_bytes).trim_end();
+        let kept = acp_text::cut_bytes(clean, self.bounds.message_bytes).trim_end();
         let is_cut = kept.len() < clean.len();
         let mut written = format!("{}:\n", speaker.name());
         for line in kept.split('\n') {

@@ -40,7 +40,9 @@ mod schema;
 pub mod suite;
 mod transcription;
 
-pub use acp_recording::{Entry, Recording, RecordingError, Redactor, Side, SignalName, What};
+pub use acp_recording::{
+    Entry, Recording, RecordingError, Redactor, Side, SignalName, What, redactor,
+};
 pub use language::{
     DEFAULT_LIMIT, DEFAULT_PATIENCE, ExitAs, Header, LoadError, Mutant, Need, ParseError, Scenario,
 };

@@ -2,7 +2,7 @@
 
 mod support;
 
-use acp_mockpeer::{Entry, Play, Recording, Redactor, Scenario, Side, Style, What, transcribe};
+use acp_mockpeer::{Entry, Play, Recording, Scenario, Side, Style, What, redactor, transcribe};
 use expect_test::{Expect, expect};
 use std::time::Duration;
 use support::{meet, run, scenario};
@@ -257,7 +257,7 @@ fn what_was_played_can_be_kept_and_read_again() {
     let read = Recording::read("kept", file.as_slice()).unwrap();
     assert_eq!(&read, client.transcript());
     // In it, homes are redacted and the rest stays.
-    let redacted = read.redacted(&Redactor::new());
+    let redacted = read.redacted(&redactor());
     let mut text = Vec::new();
     redacted.write(&mut text).unwrap();
     let text = String::from_utf8(text).unwrap();

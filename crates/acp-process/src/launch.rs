@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use super::error::{SpawnError, SpawnSpecError, SpecField};
 use super::stderr_lines::LineCallback;
-use super::stderr_tail::{DEFAULT_CAPACITY, MAX_CAPACITY, Redactor};
+use acp_text::Redactor;
+
+use super::stderr_tail::{DEFAULT_CAPACITY, MAX_CAPACITY};
 use super::{Child, Environment, KillLadder, OrphanGuard, TerminalSize};
 
 /// Describes a child: program, arguments, environment, directory, and how it
@@ -234,19 +236,10 @@ impl Launch {
         self
     }
 
-    /// Passes everything that is shown of stderr through this function first.
-    ///
-    /// It gets whole tails and single lines, without control characters. What was
-    /// set before is done first: nobody takes back what another hides.
+    /// Redacts all that is shown of stderr, by the rules of every redactor that is given.
     #[must_use]
-    pub fn with_stderr_redaction<F>(mut self, redact: F) -> Self
-    where
-        F: Fn(String) -> String + Send + Sync + 'static,
-    {
-        self.stderr_redactor = Some(match self.stderr_redactor {
-            Some(earlier) => Arc::new(move |text| redact(earlier(text))),
-            None => Arc::new(redact),
-        });
+    pub fn with_stderr_redactor(mut self, redactor: &Redactor) -> Self {
+        self.stderr_redactor = Some(self.stderr_redactor.unwrap_or_default().and(redactor));
         self
     }
 
@@ -434,10 +427,10 @@ mod tests {
     #[test]
     fn redactions_add_up() {
         let launch = Launch::new("/bin/agent")
-            .with_stderr_redaction(|text| text.replace("one", "*"))
-            .with_stderr_redaction(|text| text.replace("two", "*"));
-        let redact = launch.stderr_redactor.unwrap();
-        assert_eq!(redact("one two three".to_owned()), "* * three");
+            .with_stderr_redactor(&Redactor::new().with_secret("once"))
+            .with_stderr_redactor(&Redactor::new().with_secret("twice"));
+        let redactor = launch.stderr_redactor.unwrap();
+        assert_eq!(redactor.redact("once twice"), "[redacted] [redacted]");
     }
 
     #[test]

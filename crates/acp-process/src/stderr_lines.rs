@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread;
 
-use super::stderr_tail::{Redactor, clean};
+use acp_text::Redactor;
+
+use super::stderr_tail::clean;
 
 /// Gets each line of stderr, without its end.
 pub(crate) type LineCallback = Arc<dyn Fn(&str) + Send + Sync>;
@@ -84,8 +86,12 @@ impl LineFeed {
 
 fn deliver(waiting: &Receiver<Vec<u8>>, callback: &LineCallback, redactor: Option<&Redactor>) {
     for line in waiting {
-        // A panicking callback loses its line, not the lines after it.
-        let _ = catch_unwind(AssertUnwindSafe(|| callback(&clean(&line, redactor))));
+        let line = clean(line.strip_suffix(b"\r").unwrap_or(&line), redactor);
+        // Carriage returns inside of it end lines too, as those of a progress bar do.
+        for line in line.split('\n') {
+            // A panicking callback loses its line, not the lines after it.
+            let _ = catch_unwind(AssertUnwindSafe(|| callback(line)));
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::redact::Redactor;
+use acp_text::Redactor;
 
 /// Exit code: what was expected did not happen.
 pub const EXIT_FAILED: u8 = 1;
@@ -69,9 +69,9 @@ impl SecretArgs {
     ///
     /// [`Misuse`] when a path does not say what replaces it.
     pub fn redactor(&self) -> Result<Redactor, Misuse> {
-        let mut redactor = Redactor::new().with_environment();
+        let mut redactor = crate::redactor();
         for secret in &self.secret {
-            redactor = redactor.with_secret(secret);
+            redactor = redactor.with_secret(secret.as_str());
         }
         for path in &self.path {
             let Some((from, to)) = path.split_once('=') else {

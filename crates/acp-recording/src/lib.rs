@@ -16,12 +16,12 @@
 //! stands between a client and its agent and records both.
 //!
 //! ```
-//! use acp_recording::{Recording, Redactor, Side};
+//! use acp_recording::{Recording, Side, redactor};
 //!
 //! let file = br#"{"t": 0.4, "dir": "client->agent", "line": "{\"apiKey\":\"k-1\"}"}"#;
 //! let recording = Recording::read("hello.ndjson", file.as_slice())?;
 //! assert_eq!(recording.entries()[0].from, Side::Client);
-//! let redacted = recording.redacted(&Redactor::new());
+//! let redacted = recording.redacted(&redactor());
 //! assert!(redacted.entries()[0].to_json().contains("[redacted]"));
 //! # Ok::<(), acp_recording::RecordingError>(())
 //! ```
@@ -29,7 +29,6 @@
 #[cfg(feature = "cli")]
 pub mod cli;
 mod entry;
-pub mod json_strings;
 mod recording;
 mod redact;
 mod side;
@@ -37,8 +36,9 @@ mod signal;
 #[cfg(feature = "cli")]
 pub mod tap;
 
+pub use acp_text::Redactor;
 pub use entry::{Entry, EntryError, What};
 pub use recording::{Recording, RecordingError};
-pub use redact::{Redactor, is_secret_name};
+pub use redact::{redactor, variables};
 pub use side::Side;
 pub use signal::{SignalName, signal_name};

@@ -3,8 +3,8 @@
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 
-use crate::entry::{Entry, EntryError};
-use crate::redact::Redactor;
+use crate::entry::{Entry, EntryError, What};
+use acp_text::Redactor;
 
 /// The longest line of a recording that is read.
 const LONGEST_LINE: u64 = 256 << 20;
@@ -94,13 +94,29 @@ impl Recording {
     /// Returns the recording without secrets and private paths.
     #[must_use]
     pub fn redacted(&self, redactor: &Redactor) -> Self {
-        Self {
-            entries: self
-                .entries
-                .iter()
-                .map(|entry| redactor.entry(entry))
-                .collect(),
+        let mut stderr = redactor.stream();
+        let mut entries: Vec<Entry> = Vec::with_capacity(self.entries.len());
+        for entry in &self.entries {
+            entries.push(match &entry.what {
+                // A secret may lie across two pieces.
+                What::Stderr(bytes) => Entry {
+                    what: What::Stderr(stderr.push(bytes).into_bytes()),
+                    ..*entry
+                },
+                _ => entry.redacted(redactor),
+            });
         }
+        let last = entries
+            .iter_mut()
+            .rev()
+            .find_map(|entry| match &mut entry.what {
+                What::Stderr(bytes) => Some(bytes),
+                _ => None,
+            });
+        if let Some(last) = last {
+            last.extend_from_slice(stderr.finish().as_bytes());
+        }
+        Self { entries }
     }
 }
 

@@ -11,7 +11,8 @@
 //!   [`width`] and [`fit`] measure it in the columns of a terminal.
 //! * [`Redactor`] removes secrets, and paths and addresses where that is asked for.
 //!
-//! Redact before you cut: half a secret matches no pattern.
+//! Clean first, redact second, cut last: an escape sequence can split a secret, and half a
+//! secret matches no pattern.
 //!
 //! ```
 //! use acp_text::{Redactor, clean, one_line, visible};

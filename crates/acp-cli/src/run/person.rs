@@ -151,7 +151,7 @@ impl Person {
     /// Has somebody go to an address; `None` when they will not.
     async fn go_to(&mut self, link: Link<'_>, output: &mut Output) -> io::Result<Option<Answer>> {
         // All of it, on a line of its own: what is cut off cannot be judged.
-        let mut text = format!("  {}\n", crate::show::clean(link.url()).replace('\n', " "));
+        let mut text = format!("  {}\n", acp_text::visible(link.url()));
         for caution in link.cautions() {
             text.push_str(&format!("  careful: {}\n", in_words(caution)));
         }

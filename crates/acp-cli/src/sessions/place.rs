@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use acp_harness::text::Redactor;
+use acp_text::Redactor;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -155,7 +155,7 @@ impl AgentId {
         digest.truncate(COMMAND_DIGITS);
         let program = argv.first().map(AsRef::as_ref).unwrap_or_default();
         let label = Path::new(program).file_name().unwrap_or(program);
-        let redactor = Redactor::new();
+        let redactor = Redactor::new().hiding_addresses();
         let plain = |arg: &S| {
             let arg = arg.as_ref().to_str()?;
             (redactor.redact(arg) == arg).then(|| arg.to_owned())
@@ -163,8 +163,10 @@ impl AgentId {
         let all: Option<Vec<String>> = argv.iter().map(plain).collect();
         // A name and the value behind it may look like a secret only together.
         let argv = all.filter(|all| {
-            let line = all.join("=");
-            redactor.redact(&line) == line
+            [" ", "="].iter().all(|between| {
+                let line = all.join(between);
+                redactor.redact(&line) == line
+            })
         });
         Self::Command {
             label: label.to_string_lossy().into_owned(),

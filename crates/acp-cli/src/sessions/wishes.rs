@@ -5,11 +5,11 @@ use std::fmt;
 
 use acp_client::SessionControl;
 use acp_harness::model::{Demand, SessionSettings, values};
-use acp_harness::text::one_line;
 use acp_harness::turn::{HarnessError, set};
 use acp_protocol::v1::{
     SessionConfigOption, SessionConfigOptionCategory, SessionConfigOptionKind, SessionModeState,
 };
+use acp_text::one_line;
 use serde::{Deserialize, Serialize};
 
 use super::limits::{MAX_OFFERS, MAX_SETTINGS};

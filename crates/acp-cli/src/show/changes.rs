@@ -6,8 +6,9 @@ use acp_protocol::v1::Diff;
 use similar::{ChangeTag, TextDiff};
 
 use super::excerpt::count;
-use super::line::{Line, verbatim, width};
+use super::line::{Line, verbatim};
 use super::style::{Style, Tone};
+use acp_text::width;
 
 /// Bytes of a file that are compared; larger ones are told by their number of lines.
 pub(super) const MAX_COMPARED: usize = 256 << 10;

@@ -1,6 +1,7 @@
 //! One line on a screen: pieces of text in tones, cut or wrapped to a width.
 
-use super::cleaner::{clean, reorders};
+use acp_text::{char_width, clean, fit, width};
+
 use super::style::{Style, Tone};
 
 /// Characters of a title or a name that are shown.
@@ -55,7 +56,7 @@ impl Line {
         }
         let mut left = limit.saturating_sub(1);
         for (tone, text) in &self.pieces {
-            let fitting = fitting(text, left);
+            let fitting = fit(text, left);
             style.paint(*tone, fitting, into);
             left -= width(fitting);
             if fitting.len() < text.len() {
@@ -88,7 +89,7 @@ impl Line {
                 }
                 // A word longer than a row is cut where the row ends.
                 while column + width(word.trim_end()) > limit {
-                    let part = fitting(word, limit - column);
+                    let part = fit(word, limit - column);
                     if part.is_empty() {
                         break;
                     }
@@ -117,12 +118,12 @@ impl Line {
 /// Makes a title fit one line: white space and control characters become single
 /// spaces, and what is too long is cut.
 pub(crate) fn one_line(text: &str) -> String {
-    squeeze(text, MAX_TITLE)
+    acp_text::one_line(text, MAX_TITLE)
 }
 
 /// The same for an error, which may be longer.
 pub(crate) fn shown(text: &str) -> String {
-    squeeze(text, MAX_MESSAGE)
+    acp_text::one_line(text, MAX_MESSAGE)
 }
 
 /// Makes a line of code or of output fit for the screen: its blanks stay.
@@ -130,94 +131,19 @@ pub(super) fn verbatim(text: &str) -> String {
     // What was written over with a carriage return was not to stay.
     let text = text.trim_end_matches('\r');
     let text = text.rsplit('\r').next().unwrap_or_default();
-    let text = clean(text);
     let mut line = String::new();
     let mut column = 0;
-    for c in text.chars().filter(|c| !reorders(*c)).take(MAX_MESSAGE) {
-        if c == '\t' {
-            let blanks = TAB - column % TAB;
-            line.extend(std::iter::repeat_n(' ', blanks));
-            column += blanks;
-        } else {
-            line.push(c);
-            column += columns(c);
+    for c in clean(text).chars().take(MAX_MESSAGE) {
+        let (c, columns) = match c {
+            '\t' => (' ', TAB - column % TAB),
+            '\n' => (' ', 1),
+            c => (c, char_width(c)),
+        };
+        match c {
+            ' ' => line.extend(std::iter::repeat_n(c, columns)),
+            c => line.push(c),
         }
-    }
-    line
-}
-
-/// Columns a text takes at most. Terminals do not agree on emoji that are joined or
-/// varied, so each part counts.
-pub(super) fn width(text: &str) -> usize {
-    text.chars().map(columns).sum()
-}
-
-/// Cuts a text that is wider than this.
-pub(super) fn cut(text: &str, limit: usize, more: &str) -> String {
-    if width(text) <= limit {
-        return text.to_owned();
-    }
-    let begin = fitting(text, limit.saturating_sub(width(more)));
-    format!("{}{more}", begin.trim_end())
-}
-
-/// Returns how much of a text fits into so many columns.
-pub(super) fn fitting(text: &str, limit: usize) -> &str {
-    let mut used = 0;
-    for (at, c) in text.char_indices() {
-        used += columns(c);
-        if used > limit {
-            return text[..at].trim_end_matches(JOINER);
-        }
-    }
-    text
-}
-
-/// Returns the end of a text that fits into so many columns.
-pub(super) fn fitting_end(text: &str, limit: usize) -> &str {
-    let mut used = 0;
-    for (at, c) in text.char_indices().rev() {
-        used += columns(c);
-        if used > limit {
-            return text[at + c.len_utf8()..].trim_start_matches(JOINER);
-        }
-    }
-    text
-}
-
-/// Joins two emoji into one.
-const JOINER: char = '\u{200d}';
-
-/// Asks for the colourful form of the character before it, which is wider.
-const EMOJI_FORM: char = '\u{fe0f}';
-
-fn columns(c: char) -> usize {
-    match c {
-        EMOJI_FORM => 1,
-        c => unicode_width::UnicodeWidthChar::width(c).unwrap_or(0),
-    }
-}
-
-fn squeeze(text: &str, limit: usize) -> String {
-    let mut line = String::new();
-    let mut length = 0;
-    let text = clean(text);
-    let words = text
-        .split(|c: char| c.is_whitespace() || c.is_control() || reorders(c))
-        .filter(|word| !word.is_empty());
-    for word in words {
-        if length > 0 {
-            line.push(' ');
-            length += 1;
-        }
-        for c in word.chars() {
-            if length >= limit {
-                line.push('…');
-                return line;
-            }
-            line.push(c);
-            length += 1;
-        }
+        column += columns;
     }
     line
 }
@@ -235,7 +161,8 @@ mod tests {
         assert_eq!(one_line("rm \u{202e}txt.a"), "rm txt.a");
         let long = "ä".repeat(MAX_TITLE);
         assert_eq!(one_line(&long), long);
-        assert_eq!(one_line(&format!("{long}ä")), format!("{long}…"));
+        let cut = format!("{}…", "ä".repeat(MAX_TITLE - 1));
+        assert_eq!(one_line(&format!("{long}ä")), cut);
     }
 
     #[test]
@@ -244,19 +171,6 @@ mod tests {
         assert_eq!(verbatim("a\tb"), "a   b");
         assert_eq!(verbatim("日\tb"), "日  b");
         assert_eq!(verbatim("10%\r100%"), "100%");
-    }
-
-    #[test]
-    fn cuts_fall_between_characters_that_are_seen() {
-        assert_eq!(cut("abcdef", 6, "…"), "abcdef");
-        assert_eq!(cut("abcdef", 5, "…"), "abcd…");
-        assert_eq!(cut("日本語", 5, "…"), "日本…");
-        assert_eq!(cut("日本語", 4, "…"), "日…");
-        assert_eq!(cut("e\u{301}e\u{301}e\u{301}", 2, "…"), "e\u{301}…");
-        assert_eq!(cut("👩\u{200d}👩\u{200d}👧", 5, "…"), "👩\u{200d}👩…");
-        assert_eq!(cut("abc", 1, "…"), "…");
-        assert_eq!(fitting_end("日本語", 5), "本語");
-        assert_eq!(fitting_end("abc", 9), "abc");
     }
 
     #[track_caller]
@@ -272,7 +186,7 @@ mod tests {
             .render_wrapped(&style, 2, &mut rows);
         assert_eq!(rows, wrapped);
         assert!(
-            rows.lines().all(|row| self::width(row) <= width),
+            rows.lines().all(|row| acp_text::width(row) <= width),
             "{rows:?}"
         );
     }

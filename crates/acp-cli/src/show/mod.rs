@@ -1,8 +1,6 @@
 //! Where a run is shown: to a person or to a program.
 
 mod changes;
-mod cleaner;
-mod escaped;
 mod excerpt;
 mod human;
 mod json;
@@ -39,7 +37,6 @@ use crate::config::Colour;
 use crate::exit::Exit;
 use crate::outcome::Outcome;
 use crate::sessions::Told;
-pub(crate) use cleaner::clean;
 pub(crate) use excerpt::Excerpt;
 use human::Screen;
 use json::Event;

@@ -4,12 +4,12 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
-use super::cleaner::Cleaner;
-use super::line::{Line, shown, width};
+use super::line::{Line, shown};
 use super::live::Live;
 use super::style::{ASCII, Style, Tone, UNICODE};
 use super::terminal::Window;
 use crate::outcome::Failure;
+use acp_text::{Cleaner, width};
 
 /// Bytes of lines that wait for the next drawing.
 const MAX_WAITING: usize = 16 << 10;

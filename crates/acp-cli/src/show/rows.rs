@@ -3,13 +3,14 @@
 use std::time::{Duration, Instant};
 
 use super::excerpt::count;
-use super::line::{Line, width};
+use super::line::Line;
 use super::plan::Steps;
 use super::said;
 use super::style::{Style, Tone};
 use super::thought::Thought;
 use super::tools::Tools;
 use super::usage::Usage;
+use acp_text::width;
 
 /// Rows at most, of each sort.
 const MAX_TOOLS: usize = 5;

@@ -6,10 +6,11 @@ use acp_protocol::v1::{ToolCallStatus, ToolKind};
 
 use super::changes::{self, more};
 use super::excerpt::{self, Excerpt, count};
-use super::line::{Line, one_line, width};
+use super::line::{Line, one_line};
 use super::part::Part;
 use super::style::{Style, Tone};
 use super::tools::{Call, Ended};
+use acp_text::width;
 
 /// Lines of output that are shown: of a command, whose end says how it went, of one that
 /// failed, and of any other.
@@ -199,7 +200,7 @@ fn line(
         return line.with(Tone::Plain, name);
     }
     let details_width = taken(&details);
-    let name = super::line::cut(
+    let name = acp_text::shorten_width(
         name,
         room.saturating_sub(head + details_width),
         style.signs.more,

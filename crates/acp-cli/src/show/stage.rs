@@ -9,7 +9,6 @@ use std::time::Instant;
 use parking_lot::Mutex;
 
 use super::Format;
-use super::escaped::Escaped;
 use super::human::Screen;
 use super::page::{Facts, Look};
 use super::terminal::{self, Beside};
@@ -28,6 +27,21 @@ pub(super) struct Stage {
     ticker: Option<Ticker>,
 }
 
+/// Writes lines of JSON to a terminal; each comes in one piece.
+struct EscapedLines<W>(W);
+
+impl<W: Write> Write for EscapedLines<W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        self.0.write_all(acp_text::escape_json(&text).as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
 impl Stage {
     /// Opens the standard streams; the second is the one for a program, if it is for one.
     pub(super) fn standard(format: Format, colour: Colour) -> (Self, Option<Sink>) {
@@ -35,7 +49,7 @@ impl Stage {
         let facts = facts(format, colour, out.is_terminal(), err.is_terminal());
         let (text, json): (Sink, Option<Sink>) = match format {
             Format::Json if out.is_terminal() => {
-                (Box::new(io::sink()), Some(Box::new(Escaped::new(out))))
+                (Box::new(io::sink()), Some(Box::new(EscapedLines(out))))
             }
             Format::Json => (Box::new(io::sink()), Some(Box::new(out))),
             Format::Human | Format::Quiet => (Box::new(out), None),

@@ -1,9 +1,9 @@
 //! What an agent thinks aloud, folded into one line.
 
-use super::cleaner::Cleaner;
 use super::excerpt::count;
-use super::line::{Line, cut, fitting_end, shown, width};
+use super::line::{Line, shown};
 use super::style::{Style, Tone};
+use acp_text::{Cleaner, fit_end, shorten_width, width};
 
 /// Characters of a thought that are kept, of its beginning and of its end each.
 const MAX_KEPT: usize = 240;
@@ -55,7 +55,7 @@ impl Thought {
         let newest = without_marks(&self.last);
         let room = style.width.unwrap_or(usize::MAX);
         let room = room.saturating_sub("thinking ".len() + width(style.signs.more));
-        let end = fitting_end(&newest, room);
+        let end = fit_end(&newest, room);
         let more = if end.len() < newest.len() {
             style.signs.more
         } else {
@@ -76,7 +76,7 @@ impl Thought {
         };
         let room = style.width.unwrap_or(usize::MAX);
         let room = room.saturating_sub(width(&more));
-        Some(cut(&first, room, style.signs.more) + &more)
+        Some(shorten_width(&first, room, style.signs.more) + &more)
     }
 }
 

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
 
 use super::Prompt;
-use crate::clean::{clean, clean_json};
 use crate::error::ClientError;
 use crate::gate::GateWatch;
+use crate::limits::MAX_STEERING_TEXT;
 use crate::session::{SessionControl, SessionState};
 
 impl SessionControl {
@@ -151,7 +151,7 @@ impl SteeringError {
     fn new(failure: SteeringFailure, code: ErrorCode, message: &str, facts: CallFacts) -> Self {
         Self {
             code,
-            message: clean(message.as_bytes()),
+            message: clean(&message),
             write_admitted: facts.write_admitted,
             response_seq: facts.response_seq,
             failure,
@@ -275,7 +275,9 @@ impl Steering {
             (facts, answer) = call.result() => match answer {
                 Ok(answer) => Ok(Steered {
                     outcome: SteeringOutcome::new(answer.outcome),
-                    reason: answer.reason.as_ref().and_then(clean_json),
+                    reason: answer.reason.as_ref().and_then(|reason| {
+                        acp_text::json_text(reason.as_str()).map(|reason| clean(&reason))
+                    }),
                     facts,
                 }),
                 Err(error) => Err(SteeringError::of_call(&error, facts)),
@@ -283,6 +285,12 @@ impl Steering {
             () = overdue => Err(SteeringError::timed_out(limit)),
         }
     }
+}
+
+/// Makes one line of bounded length of an agent's words.
+fn clean(text: &str) -> String {
+    let line = acp_text::one_line(text, MAX_STEERING_TEXT);
+    acp_text::cut_bytes(&line, MAX_STEERING_TEXT).to_owned()
 }
 
 /// The request. Its name begins with an underscore: its id is one of those of

@@ -63,12 +63,11 @@ pub fn describe(
     built: &BuiltEnv,
     cwd: impl AsRef<Path>,
 ) -> Launch {
-    let redactor = built.redactor();
     Launch::new(programs.command())
         .with_args(entry.arguments())
         .with_environment(built.environment.clone())
         .with_cwd(cwd.as_ref())
-        .with_stderr_redaction(move |text| redactor.redact(&text))
+        .with_stderr_redactor(&built.redactor())
 }
 
 /// Describes how the version of an agent is asked for before it is started.

@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::limits::MAX_LOGIN_LINE;
-use crate::text;
 
 /// An address to open, and a code to enter there.
 ///
@@ -84,8 +83,8 @@ impl ChallengeScanner {
         if self.found {
             return None;
         }
-        let line = text::clean(text::cut_bytes(line, MAX_LOGIN_LINE));
-        let mut rest = line.clone();
+        let line = acp_text::clean(acp_text::cut_bytes(line, MAX_LOGIN_LINE));
+        let mut rest = line.to_string();
         for url in addresses(&line) {
             rest = rest.replace(url, " ");
             let lower = url.to_lowercase();

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use crate::files;
 use crate::launch::AgentHome;
 use crate::limits::MAX_LOGIN_MARKER;
-use crate::text;
 
 /// Remembers that a user logged in to an agent: when, and how. No secret is in it.
 ///
@@ -50,7 +49,7 @@ impl LoginMarker {
         let seconds = at.duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
             at: UNIX_EPOCH + Duration::from_secs(seconds.as_secs()),
-            method: text::one_line(method, 200),
+            method: acp_text::one_line(method, 200),
         }
     }
 

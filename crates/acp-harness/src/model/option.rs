@@ -7,7 +7,6 @@ use acp_protocol::v1::{
 use super::SettingError;
 use super::select::{id_of, values};
 use crate::limits::MAX_OFFERED_SHOWN;
-use crate::text;
 
 /// Finds what is to be asked of an agent to have an option at a value; `None` when it has
 /// that already.
@@ -68,7 +67,7 @@ pub fn select_option(
 fn shown(names: impl Iterator<Item = String>) -> Vec<String> {
     names
         .take(MAX_OFFERED_SHOWN)
-        .map(|name| text::one_line(&name, 80))
+        .map(|name| acp_text::one_line(&name, 80))
         .collect()
 }
 

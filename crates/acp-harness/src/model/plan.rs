@@ -8,7 +8,6 @@ use acp_protocol::v1::{
 
 use super::{Demand, LeftBecause, Selection, Setting, SettingError, Wanted, select, select_option};
 use crate::limits::MAX_OFFERED_SHOWN;
-use crate::text;
 
 /// What a session is to be set to.
 ///
@@ -232,7 +231,7 @@ fn mode(
             offered: offered
                 .iter()
                 .take(MAX_OFFERED_SHOWN)
-                .map(|mode| text::one_line(mode.id.as_str(), 80))
+                .map(|mode| acp_text::one_line(mode.id.as_str(), 80))
                 .collect(),
         }),
     }

@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use super::{Demand, LeftBecause, Setting, SettingError, Wanted};
 use crate::limits::MAX_OFFERED_SHOWN;
-use crate::text;
 
 /// What is to be done to have a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +61,7 @@ pub fn select(
                 value: value.clone(),
                 offered: offered()
                     .take(MAX_OFFERED_SHOWN)
-                    .map(|offer| text::one_line(offer.value.as_str(), 80))
+                    .map(|offer| acp_text::one_line(offer.value.as_str(), 80))
                     .collect(),
             }),
         };

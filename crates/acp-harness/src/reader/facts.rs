@@ -11,7 +11,7 @@ use super::ToolRecord;
 use crate::limits::{
     MAX_COMMANDS, MAX_NOTICE_TEXT, MAX_NOTICES, MAX_PLAN_ENTRIES, MAX_PLAN_TEXT, MAX_TOOL_TITLE,
 };
-use crate::text::cut_bytes;
+use acp_text::cut_bytes;
 
 /// What is known of a turn besides what was said.
 ///

@@ -3,7 +3,8 @@
 use acp_protocol::RawJson;
 use acp_protocol::v1::{ContentBlock, Diff, EmbeddedResourceResource, ToolCallContent};
 
-use crate::text::cut_bytes;
+use crate::limits::MAX_TOOL_TITLE;
+use acp_text::{cut_bytes, one_line};
 
 /// A text of bounded length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -94,7 +95,7 @@ fn block(block: &ContentBlock) -> Words<'_> {
 
 /// Says in one line which file a diff is about, and how much of it there was and is.
 pub(super) fn patch_heading(diff: &Diff) -> String {
-    let path: String = diff.path.chars().filter(|c| !c.is_control()).collect();
+    let path = one_line(&diff.path, MAX_TOOL_TITLE);
     let new = lines(&diff.new_text);
     match &diff.old_text {
         Some(old) => format!("patch {path}: {} to {new} lines", lines(old)),
@@ -133,7 +134,7 @@ mod tests {
                 {"type": "terminal", "terminalId": "t"},
                 {"type": "later", "x": 1},
             ]),
-            "patch /p/a.rs: 2 to 1 lines\npatch /p/b.rs: new, 2 lines",
+            "patch /p/a.rs: 2 to 1 lines\npatch /p/ b.rs: new, 2 lines",
         );
         let block = |block| json!({"type": "content", "content": block});
         check(

@@ -8,7 +8,7 @@ use acp_protocol::v1::{
 use super::render::{self, Bounded};
 use super::{ReaderBounds, ToolCalled, ToolEnded};
 use crate::limits::{MAX_TOOL_ARGS, MAX_TOOL_TITLE};
-use crate::text::cut_bytes;
+use acp_text::cut_bytes;
 
 /// What is known of one call of a tool.
 #[derive(Clone, Debug, PartialEq)]

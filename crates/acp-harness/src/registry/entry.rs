@@ -195,7 +195,7 @@ impl AgentEntry {
     pub fn check(&self) -> Result<(), InvalidEntry> {
         let refuse = |reason: String| {
             Err(InvalidEntry {
-                name: crate::text::one_line(&self.name, MAX_NAME),
+                name: acp_text::one_line(&self.name, MAX_NAME),
                 reason,
             })
         };

@@ -178,7 +178,7 @@ impl Registry {
     /// [`UnknownAgent`] with the names there are.
     pub fn validate(&self, name: &str) -> Result<&AgentEntry, UnknownAgent> {
         self.get(name).ok_or_else(|| UnknownAgent {
-            name: crate::text::one_line(name, 80),
+            name: acp_text::one_line(name, 80),
             known: self.entries.keys().cloned().collect(),
         })
     }

@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use super::{Opened, SteerOutcome, TimeLimit};
 use crate::limits::{MAX_PROGRESS_EVENTS, MAX_PROGRESS_TEXT};
 use crate::reader::{ToolCalled, ToolEnded};
-use crate::text::last_bytes;
+use acp_text::last_bytes;
 
 /// Something that happened in a turn.
 ///

@@ -15,8 +15,6 @@ use serde::{Deserialize, Serialize};
 
 pub use probe::{ChildRunner, Probe, ProbeCommand, ProbeEnd, RunProbe};
 
-use crate::text;
-
 /// A version of three numbers, compared number by number.
 ///
 /// ```
@@ -73,7 +71,7 @@ impl Version {
             return Err(VersionRejection::LegacyNoVersion { minimum });
         }
         let Some(found) = Self::parse(said) else {
-            let said = text::one_line(said, SHOWN);
+            let said = acp_text::one_line(said, SHOWN);
             return Err(VersionRejection::Unparseable { said, minimum });
         };
         if found < minimum {
@@ -107,7 +105,7 @@ impl FromStr for Version {
         alone
             .then(|| Self::parse(text))
             .flatten()
-            .ok_or_else(|| NotAVersion(text::one_line(text, SHOWN)))
+            .ok_or_else(|| NotAVersion(acp_text::one_line(text, SHOWN)))
     }
 }
 

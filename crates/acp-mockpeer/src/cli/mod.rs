@@ -25,7 +25,7 @@ use crate::player::{Outcome, Play};
 use crate::rules::Check;
 use crate::transcription::{Style, transcribe};
 use acp_recording::Entry;
-use acp_recording::{Recording, Redactor};
+use acp_recording::Recording;
 
 /// Exit code: told to die after its first message, the mock agent did.
 pub const EXIT_DIED: u8 = 91;
@@ -231,10 +231,10 @@ impl PlayArgs {
         if let Some(path) = &self.record {
             let mut file = std::fs::File::create(path)
                 .map_err(|error| Misuse(format!("--record {}: {error}", path.display())))?;
-            let redactor = (!self.unredacted).then(|| Redactor::new().with_environment());
+            let redactor = (!self.unredacted).then(acp_recording::redactor);
             play = play.with_recorder(move |entry: &Entry| {
                 let line = match &redactor {
-                    Some(redactor) => redactor.entry(entry).to_json(),
+                    Some(redactor) => entry.redacted(redactor).to_json(),
                     None => entry.to_json(),
                 };
                 // A full disk ends the recording, not the conversation.

@@ -55,10 +55,10 @@ impl Judge {
         }
         judged.elapsed = seen.elapsed;
         judged.ended = Some(status.to_string());
-        judged.stderr = self.redactor.text_line(&seen.exit.stderr_tail());
+        judged.stderr = self.redactor.redact(&seen.exit.stderr_tail());
         judged.notes.extend(seen.notes);
         for process in left {
-            let process = self.redactor.text_line(process);
+            let process = self.redactor.redact(process);
             judged
                 .notes
                 .push(format!("it left a process behind: {process}"));
@@ -95,7 +95,7 @@ impl Judge {
     }
 
     pub(super) fn redact(&self, fault: &mut Fault) {
-        let redact = |text: &mut String| *text = self.redactor.text_line(text);
+        let redact = |text: &mut String| *text = self.redactor.redact(text);
         redact(&mut fault.summary);
         fault.expected.iter_mut().for_each(redact);
         fault.got.iter_mut().for_each(redact);
@@ -247,7 +247,7 @@ pub(super) fn kept(transcript: &Recording, faults: &mut [Fault], redactor: &Reda
 fn shown(entry: &Entry, redactor: &Redactor) -> Entry {
     let text = |bytes: &[u8]| {
         let cut = &bytes[..bytes.len().min(LONGEST_LINE)];
-        let mut text = redactor.text_line(&String::from_utf8_lossy(cut));
+        let mut text = redactor.redact(&String::from_utf8_lossy(cut));
         if cut.len() < bytes.len() {
             text.push_str(&format!("… ({} bytes)", bytes.len()));
         }

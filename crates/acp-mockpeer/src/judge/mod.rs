@@ -124,7 +124,7 @@ impl Judge {
             jobs: default_jobs(),
             strict: false,
             limit: DEFAULT_LIMIT,
-            redactor: Redactor::new(),
+            redactor: Redactor::new().hiding_homes(),
             lines: None,
             words: None,
         };
@@ -139,7 +139,7 @@ impl Judge {
     /// [`EnvironmentError`] when the profile names a variable that cannot be.
     pub fn with_profile(mut self, profile: Profile) -> Result<Self, EnvironmentError> {
         self.launch = self.launch.with_environment(profile.environment()?);
-        self.redactor = Redactor::new().keeping_homes().with_environment();
+        self.redactor = Redactor::new().with_variables(acp_recording::variables());
         for secret in profile.secrets() {
             self.redactor = self.redactor.with_secret(secret);
         }
@@ -360,7 +360,7 @@ impl Judge {
         let args = self.launch.args().iter().map(|word| word.to_string_lossy());
         let program = report::command(std::iter::once(program).chain(args));
         let line = format!("{words} {options} -- {program}");
-        self.redactor.text_line(&line)
+        self.redactor.redact(&line)
     }
 
     fn play(&self, scenario: &Scenario, room: &Room) -> Play {

@@ -125,7 +125,7 @@ impl Profile {
     pub(super) fn secrets(&self) -> impl Iterator<Item = &str> {
         let named = self.env.iter();
         named
-            .filter(|(name, _)| acp_recording::is_secret_name(name))
+            .filter(|(name, _)| acp_text::is_secret_name(name))
             .map(|(_, value)| &**value)
     }
 

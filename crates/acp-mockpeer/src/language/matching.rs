@@ -290,13 +290,7 @@ fn below(path: &str, key: &str) -> String {
 
 /// Writes a value as JSON, cut to a length that people read.
 pub(crate) fn shortened(value: &Value) -> String {
-    const LONGEST: usize = 160;
-    let text = value.to_string();
-    if text.chars().count() <= LONGEST {
-        return text;
-    }
-    let head: String = text.chars().take(LONGEST).collect();
-    format!("{head}…")
+    acp_text::shorten_chars(&value.to_string(), 160)
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use std::sync::LazyLock;
 
+use acp_text::Redactor;
+
 use crate::language::step::{Act, AnswerBody, Message, Step, What};
-use acp_recording::Redactor;
 
 /// Says what a step awaits.
 pub(super) fn step(step: &Step) -> String {
@@ -43,24 +44,12 @@ pub(super) fn message(message: &Message) -> String {
 /// Shows a line without secrets, cut to a length that people read.
 pub(crate) fn line(bytes: &[u8]) -> String {
     const LONGEST: usize = 400;
-    static REDACTOR: LazyLock<Redactor> = LazyLock::new(|| Redactor::new().keeping_homes());
-    let text = match std::str::from_utf8(bytes) {
-        // Far more than is shown, so that no secret is cut.
-        Ok(text) => REDACTOR.beginning(text, LONGEST * 40).into(),
-        Err(_) => String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST * 4)]),
-    };
-    let mut shown = String::new();
-    for (index, c) in text.chars().enumerate() {
-        if index == LONGEST {
-            shown.push_str(&format!("… ({} bytes)", bytes.len()));
-            break;
-        }
-        match c {
-            '\t' => shown.push(c),
-            // What would move the cursor of a terminal is shown, not sent.
-            c if c.is_control() => shown.extend(c.escape_default()),
-            c => shown.push(c),
-        }
+    static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::new);
+    // Far more than is shown, so that no secret is cut.
+    let redacted = REDACTOR.redact_beginning(&String::from_utf8_lossy(bytes), LONGEST * 40);
+    let shown = acp_text::visible(&redacted);
+    match acp_text::cut_chars(&shown, LONGEST) {
+        whole if whole.len() == shown.len() => shown.into_owned(),
+        cut => format!("{cut}… ({} bytes)", bytes.len()),
     }
-    shown
 }

@@ -185,14 +185,7 @@ fn path(pointer: &str) -> String {
 
 /// Values stand in these messages; long ones are cut.
 fn shorten(message: &str) -> String {
-    const LONGEST: usize = 300;
-    let count = message.chars().count();
-    if count <= LONGEST {
-        return message.to_owned();
-    }
-    let head: String = message.chars().take(LONGEST / 2).collect();
-    let tail: String = message.chars().skip(count - LONGEST / 2).collect();
-    format!("{head} … {tail}")
+    acp_text::shorten_middle(message, 300)
 }
 
 #[cfg(test)]

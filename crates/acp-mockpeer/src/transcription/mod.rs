@@ -1,6 +1,7 @@
 //! Writes a recording as the text of a scenario.
 
 mod answers;
+mod json_strings;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,7 +14,6 @@ use crate::ledger::{Ledger, Shape};
 use crate::rules::Check;
 use crate::schema;
 use acp_recording::Side;
-use acp_recording::json_strings;
 use acp_recording::{Entry, Recording, What, signal_name};
 
 /// How close a scenario stays to the recording it is made of.

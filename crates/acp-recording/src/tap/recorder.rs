@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::entry::{Entry, What};
-use crate::redact::Redactor;
 use crate::side::Side;
+use acp_text::{RedactStream, Redactor};
 
 /// How many pieces wait to be written: with pieces of 64 KiB at most, 16 MiB. Whoever
 /// comes then waits for the disk, and nothing is lost.
@@ -54,6 +54,7 @@ impl Recorder {
     pub(super) fn start(file: File, redactor: Option<Redactor>) -> io::Result<Self> {
         let (sender, receiver) = channel(WAITING);
         let tape = Tape {
+            stderr: redactor.as_ref().map(Redactor::stream),
             file: BufWriter::new(file),
             redactor,
             began: Instant::now(),
@@ -117,6 +118,7 @@ struct TooLong;
 struct Tape {
     file: BufWriter<File>,
     redactor: Option<Redactor>,
+    stderr: Option<RedactStream>,
     began: Instant,
     /// Of the client and of the agent.
     lines: [Line; 2],
@@ -128,8 +130,12 @@ impl Tape {
             let at = at.saturating_duration_since(self.began);
             match seen {
                 Seen::Bytes(from, bytes) => self.bytes(at, from, &bytes)?,
-                Seen::Stderr(bytes) => self.write(at, Side::Agent, What::Stderr(bytes.into()))?,
-                Seen::End => break,
+                Seen::Stderr(bytes) => self.stderr(at, bytes)?,
+                Seen::End => {
+                    let rest = self.stderr.as_mut().map(RedactStream::finish);
+                    self.write_stderr(at, rest.unwrap_or_default().into_bytes())?;
+                    break;
+                }
                 Seen::Event(from, what) => {
                     self.unfinished(at, from)?;
                     self.write(at, from, what)?;
@@ -162,6 +168,22 @@ impl Tape {
         Ok(())
     }
 
+    /// Writes lines of stderr that are whole, so that no secret lies across two entries.
+    fn stderr(&mut self, at: Duration, bytes: Box<[u8]>) -> io::Result<()> {
+        let bytes = match &mut self.stderr {
+            Some(stream) => stream.push(&bytes).into_bytes(),
+            None => bytes.into(),
+        };
+        self.write_stderr(at, bytes)
+    }
+
+    fn write_stderr(&mut self, at: Duration, bytes: Vec<u8>) -> io::Result<()> {
+        match bytes.is_empty() {
+            true => Ok(()),
+            false => self.write(at, Side::Agent, What::Stderr(bytes)),
+        }
+    }
+
     fn unfinished(&mut self, at: Duration, from: Side) -> io::Result<()> {
         if self.line(from).is_empty() {
             return Ok(());
@@ -173,7 +195,7 @@ impl Tape {
     fn write(&mut self, at: Duration, from: Side, what: What) -> io::Result<()> {
         let entry = Entry { at, from, what };
         let json = match &self.redactor {
-            Some(redactor) => redactor.entry(&entry).to_json(),
+            Some(redactor) => entry.redacted(redactor).to_json(),
             None => entry.to_json(),
         };
         writeln!(self.file, "{json}")
@@ -252,5 +274,19 @@ mod tests {
         ];
         let expected = What::Line(b"{\"text\":\"[redacted]\"}".to_vec());
         assert_eq!(kept(Some(redactor), seen), [(Side::Client, expected)]);
+    }
+
+    #[test]
+    fn secrets_of_stderr_are_found_across_its_pieces() {
+        let redactor = Redactor::new().with_secret("hunter2-swordfish");
+        let piece = |text: &str| Seen::Stderr(text.as_bytes().into());
+        let seen = vec![
+            piece("hunter2-"),
+            piece("swordfish\nghp_a1B2a1B2"),
+            piece("a1B2a1B2"),
+        ];
+        let expected = ["[redacted]\n", "[redacted]"];
+        let expected = expected.map(|text| (Side::Agent, What::Stderr(text.into())));
+        assert_eq!(kept(Some(redactor), seen), expected);
     }
 }

@@ -136,13 +136,6 @@ impl Redactor {
         self
     }
 
-    /// Leaves home folders as they are.
-    #[must_use]
-    pub fn keeping_homes(mut self) -> Self {
-        self.hides.homes = false;
-        self
-    }
-
     /// Redacts by the rules of both.
     #[must_use]
     pub fn and(mut self, other: &Self) -> Self {

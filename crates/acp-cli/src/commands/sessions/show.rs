@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use acp_harness::text::one_line;
+use acp_text::one_line;
 use clap::Args;
 
 use super::find::WhereArgs;

@@ -1,6 +1,6 @@
 //! Sessions in words.
 
-use acp_harness::text::one_line;
+use acp_text::one_line;
 
 use crate::sessions::record::now;
 

@@ -5,9 +5,9 @@ mod tests;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use acp_harness::text::{clean, cut_bytes, one_line};
 use acp_harness::transcript::{Speaker, Transcript};
 use acp_protocol::v1::SessionId;
+use acp_text::{clean, cut_bytes, one_line};
 use serde::{Deserialize, Serialize};
 
 use super::limits::{MAX_FORMER, MAX_KEPT, MAX_PROMPT, MAX_REPORT, MAX_TITLE, MAX_TURNS};
@@ -343,7 +343,7 @@ impl Said {
         let kept = cut_bytes(text, max);
         Self {
             cut: kept.len() < text.len(),
-            text: clean(kept),
+            text: clean(kept).into_owned(),
         }
     }
 }

@@ -82,7 +82,7 @@ fn commands_in_text_never_reach_the_terminal() {
     desk.update(text("a\u{1b}[2J\u{1b}]0;ti"));
     desk.update(text("tle\u{7}b\u{9b}5Ac\u{1b}"));
     desk.update(text("[?25ld\re")).finish();
-    assert_eq!(desk.seen(), "|abcde\n");
+    assert_eq!(desk.seen(), "|abcd\n|e\n");
     assert!(!desk.tty.0.lock().parser.screen().hide_cursor());
 }
 

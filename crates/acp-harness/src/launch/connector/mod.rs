@@ -101,8 +101,10 @@ fn bound(
     if let Some(reason) = binding.fault() {
         return Err(ConnectError::Binding { reason });
     }
-    let redactor = crate::text::Redactor::new().with_secret(binding.token.clone());
-    Ok(overlaid(launch, overlay)?.with_stderr_redaction(move |text| redactor.redact(&text)))
+    let redactor = acp_text::Redactor::new()
+        .hiding_addresses()
+        .with_secret(binding.token.clone());
+    Ok(overlaid(launch, overlay)?.with_stderr_redactor(&redactor))
 }
 
 #[cfg(test)]

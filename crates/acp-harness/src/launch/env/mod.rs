@@ -9,7 +9,7 @@ use super::AgentHome;
 use super::overlay::{EnvError, Value, forbid};
 use crate::Secret;
 use crate::registry::{AgentEntry, Registry};
-use crate::text::Redactor;
+use acp_text::Redactor;
 
 /// Says which variables an agent gets.
 ///
@@ -246,7 +246,7 @@ impl BuiltEnv {
     #[must_use]
     pub fn redactor(&self) -> Redactor {
         let secrets = self.secrets.iter().cloned();
-        secrets.fold(Redactor::new(), Redactor::with_secret)
+        secrets.fold(Redactor::new().hiding_addresses(), Redactor::with_secret)
     }
 }
 

@@ -105,7 +105,7 @@ impl Isolation {
             return Err(IsolationError::NoUser);
         }
         if !is_name(agent) {
-            let agent = crate::text::one_line(agent, 80);
+            let agent = acp_text::one_line(agent, 80);
             return Err(IsolationError::BadAgent { agent });
         }
         let user = hashed(user);

@@ -7,7 +7,6 @@ use serde::Deserialize;
 
 use super::Importer;
 use crate::registry::AgentEntry;
-use crate::text;
 
 #[derive(Deserialize)]
 pub(super) struct Distributions {
@@ -129,9 +128,9 @@ impl Binary {
             return Err(format!("{:?} leads out of its archive", self.cmd));
         };
         let sum = self.sha256.as_deref().map_or(String::new(), |sum| {
-            format!(" (sha256 {})", text::one_line(sum, 64))
+            format!(" (sha256 {})", acp_text::one_line(sum, 64))
         });
-        let archive = text::one_line(&self.archive, 500);
+        let archive = acp_text::one_line(&self.archive, 500);
         match &importer.binaries {
             Some(folder) => {
                 let folder = folder.join(&entry.name).join(version);

@@ -20,7 +20,6 @@ use serde_json::value::RawValue;
 
 use super::{AgentEntry, AgentOrigin, RegistryFileError, file, is_name};
 use crate::limits::{MAX_AGENTS, MAX_REGISTRY_FILE};
-use crate::text;
 use distribution::{Distributions, NPX, UVX};
 
 /// A way in which an agent is distributed.
@@ -172,7 +171,7 @@ impl Importer {
         E: Into<Box<dyn Error + Send + Sync>>,
     {
         if !url.starts_with("https://") {
-            let url = text::one_line(url, 200);
+            let url = acp_text::one_line(url, 200);
             return Err(ImportError::Address { url });
         }
         let document = fetch(url.to_owned())
@@ -222,7 +221,7 @@ impl Importer {
         let id = serde_json::from_str::<Named>(json)
             .ok()
             .and_then(|named| named.id);
-        let id = text::one_line(&id.unwrap_or_default(), 80);
+        let id = acp_text::one_line(&id.unwrap_or_default(), 80);
         let skip = |reason: String| Skipped {
             id: id.clone(),
             reason,
@@ -236,7 +235,7 @@ impl Importer {
             None => (&agent.version, &agent.distribution),
         };
         let mut entry = AgentEntry::new(&*agent.id, "");
-        entry.title = text::one_line(&agent.name, 80);
+        entry.title = acp_text::one_line(&agent.name, 80);
         entry.origin = AgentOrigin::Imported;
         entry.version = Some(version.clone());
         entry.docs = agent.website.or(agent.repository).unwrap_or_default();
@@ -269,7 +268,7 @@ fn check_format(version: Option<&str>) -> Result<(), ImportError> {
         None => Ok(()),
         Some(version) if version.split('.').next() == Some("1") => Ok(()),
         Some(version) => Err(ImportError::Format {
-            version: text::one_line(version, 40),
+            version: acp_text::one_line(version, 40),
         }),
     }
 }

@@ -210,7 +210,7 @@ impl Round {
         judged.faults = faults;
         judged.elapsed = began.elapsed();
         judged.ended = Some(seen_off.exit.status().to_string());
-        judged.stderr = judge.redactor.text_line(&seen_off.exit.stderr_tail());
+        judged.stderr = judge.redactor.redact(&seen_off.exit.stderr_tail());
         judged.told = super::evidence::told(&talk, judge.role);
         if state == State::Failed {
             judged

@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
+use acp_text::{shorten_counted, visible};
+
 use super::super::verdict::{Fault, Judged, State};
-use super::text::{self, count, cut, plain, seconds};
+use super::text::{self, count, seconds};
 use super::{Look, Report, RuleState};
 
 /// How many lines of a transcript are shown before one that matters, and after.
@@ -75,7 +77,7 @@ fn named(names: &[&str]) -> String {
     if names.len() > MOST_NAMED {
         let _ = write!(named, " and {} more", names.len() - MOST_NAMED);
     }
-    plain(&named)
+    visible(&named).into_owned()
 }
 
 struct Page {
@@ -104,11 +106,11 @@ impl Page {
     }
 
     fn head(&mut self, report: &Report) {
-        let mut line = format!("{} as {}", plain(&report.command), report.role);
+        let mut line = format!("{} as {}", visible(&report.command), report.role);
         if let Some((name, version)) = report.told() {
-            let _ = write!(line, ", which says it is {}", plain(name));
+            let _ = write!(line, ", which says it is {}", visible(name));
             if let Some(version) = version {
-                let _ = write!(line, " {}", plain(version));
+                let _ = write!(line, " {}", visible(version));
             }
         }
         let line = self.paint(Colour::Bold, &line);
@@ -145,18 +147,18 @@ impl Page {
         let head = format!(
             "{}  {}  {}",
             self.paint(colour, word),
-            self.paint(Colour::Bold, &plain(judged.name())),
+            self.paint(Colour::Bold, &visible(judged.name())),
             self.paint(Colour::Dim, &seconds(judged.elapsed())),
         );
         self.line(&head);
         let title = judged.scenario().header().title();
         if !title.is_empty() {
-            self.line(&format!("  {}", plain(title)));
+            self.line(&format!("  {}", visible(title)));
         }
         if let Some(why) = judged.why() {
             self.line("");
             for line in why.lines() {
-                self.line(&format!("  {}", plain(line)));
+                self.line(&format!("  {}", visible(line)));
             }
         }
         for fault in judged.faults() {
@@ -170,7 +172,7 @@ impl Page {
         for note in &judged.notes {
             self.line("");
             for line in note.lines() {
-                self.line(&format!("  {}", plain(line)));
+                self.line(&format!("  {}", visible(line)));
             }
         }
     }
@@ -186,9 +188,15 @@ impl Page {
             let doubtful = if fault.doubtful() { " (doubtful)" } else { "" };
             self.line(&format!("  {id}  {}{doubtful}", rule.text()));
         }
-        self.line(&format!("  {}", cut(&plain(fault.summary()), WIDTH)));
+        self.line(&format!(
+            "  {}",
+            shorten_counted(&visible(fault.summary()), WIDTH)
+        ));
         let mut row = |word: &str, what: &str| {
-            self.line(&format!("  {word:>10}  {}", cut(&plain(what), WIDTH)));
+            self.line(&format!(
+                "  {word:>10}  {}",
+                shorten_counted(&visible(what), WIDTH)
+            ));
         };
         for (index, expected) in fault.expected.iter().enumerate() {
             row(if index == 0 { "expected" } else { "or" }, expected);
@@ -238,7 +246,7 @@ impl Page {
                 "{:>8.3} {} {}",
                 entry.at.as_secs_f64(),
                 entry.from.arrow(),
-                cut(&text::entry(entry), WIDTH)
+                shorten_counted(&text::entry(entry), WIDTH)
             );
             let line = match marked {
                 true => format!("  {} {}", self.paint(Colour::Red, ">"), line),
@@ -263,11 +271,11 @@ impl Page {
         if lines.iter().any(|line| !line.trim().is_empty()) {
             self.line("\n  the end of its stderr");
             for line in &lines[lines.len().saturating_sub(STDERR_LINES)..] {
-                self.line(&format!("    {}", cut(&plain(line), WIDTH)));
+                self.line(&format!("    {}", shorten_counted(&visible(line), WIDTH)));
             }
         }
         if let Some(ended) = &judged.ended {
-            self.line(&format!("\n  how it ended: {}", plain(ended)));
+            self.line(&format!("\n  how it ended: {}", visible(ended)));
         }
     }
 
@@ -286,7 +294,11 @@ impl Page {
         }
         self.line(&format!("\n{state}"));
         for (why, names) in reasons {
-            self.line(&format!("  {}: {}", cut(&plain(why), WIDTH), named(&names)));
+            self.line(&format!(
+                "  {}: {}",
+                shorten_counted(&visible(why), WIDTH),
+                named(&names)
+            ));
         }
     }
 
@@ -297,15 +309,15 @@ impl Page {
             for judged in std::iter::once(first).chain(known) {
                 let mut faults = judged.faults().iter();
                 let reason = faults.find_map(|fault| fault.expected_because.as_deref());
-                let reason = plain(reason.unwrap_or_default());
-                self.line(&format!("  {}: {reason}", plain(judged.name())));
+                let reason = visible(reason.unwrap_or_default());
+                self.line(&format!("  {}: {reason}", visible(judged.name())));
             }
         }
         if !report.stale().is_empty() {
             let head = self.paint(Colour::Red, "the list of expected failures");
             self.line(&format!("\n{head}"));
             for stale in report.stale() {
-                self.line(&format!("  {}", plain(stale)));
+                self.line(&format!("  {}", visible(stale)));
             }
         }
     }

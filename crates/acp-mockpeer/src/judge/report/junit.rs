@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::super::verdict::{Judged, State};
-use super::{Report, human, text};
+use super::text::{self, escaped};
+use super::{Report, human};
 use crate::judge::report::Look;
 
 pub(super) fn write(report: &Report) -> String {
@@ -117,25 +118,6 @@ fn write_properties(xml: &mut String, indent: &str, properties: &[(String, Strin
         );
     }
     let _ = writeln!(xml, "{indent}</properties>");
-}
-
-/// Escapes a text between tags; what may not stand in XML at all is shown.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\n' | '\t' => escaped.push(c),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {
-                escaped.extend(c.escape_default());
-            }
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }
 
 /// Escapes a text in an attribute, where line ends would be lost.

@@ -102,7 +102,7 @@ impl Report {
         Self {
             role: judge.role,
             file: name.to_string_lossy().into_owned(),
-            command: judge.redactor.text_line(&command),
+            command: judge.redactor.redact(&command),
             began,
             elapsed,
             strict: judge.strict,
@@ -253,7 +253,10 @@ impl Report {
 
     fn verdict(&self) -> String {
         if let Some(why) = &self.unstartable {
-            return format!("The program could not be started: {}", text::plain(why));
+            return format!(
+                "The program could not be started: {}",
+                acp_text::visible(why)
+            );
         }
         if self.interrupted {
             return "Stopped before the end.".to_owned();

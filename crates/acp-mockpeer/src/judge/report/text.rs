@@ -3,31 +3,27 @@
 use std::time::{Duration, SystemTime};
 
 use acp_recording::{Entry, What, signal_name};
+use acp_text::visible;
 
-/// Makes what could move a cursor, or turn the direction of writing, visible.
-pub(super) fn plain(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\t' => plain.push(c),
-            c if c.is_control() || turns(c) => plain.extend(c.escape_default()),
-            c => plain.push(c),
+/// Escapes a text for XML and HTML; each character that would not be seen is shown.
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for (index, line) in text.split('\n').enumerate() {
+        if index > 0 {
+            escaped.push('\n');
+        }
+        for c in visible(line).chars() {
+            match c {
+                '&' => escaped.push_str("&amp;"),
+                '<' => escaped.push_str("&lt;"),
+                '>' => escaped.push_str("&gt;"),
+                '"' => escaped.push_str("&quot;"),
+                '\'' => escaped.push_str("&#39;"),
+                c => escaped.push(c),
+            }
         }
     }
-    plain
-}
-
-/// Marks by which a text shows itself in another order than it has.
-fn turns(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
-}
-
-/// Cuts a text to so many characters.
-pub(super) fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((at, _)) => format!("{}… ({} bytes)", &text[..at], text.len()),
-        None => text.to_owned(),
-    }
+    escaped
 }
 
 /// Writes a word of a command line as one would type it.
@@ -41,7 +37,7 @@ pub(super) fn word(word: &str) -> String {
 
 /// Says what an entry of a transcript is, in one line.
 pub(super) fn entry(entry: &Entry) -> String {
-    let text = |bytes: &[u8]| plain(&String::from_utf8_lossy(bytes));
+    let text = |bytes: &[u8]| visible(&String::from_utf8_lossy(bytes)).into_owned();
     match &entry.what {
         What::Line(bytes) => text(bytes),
         What::Unfinished(bytes) => format!("{} (no line feed)", text(bytes)),
@@ -97,16 +93,6 @@ pub(super) fn utc(time: SystemTime) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nothing_of_a_stranger_moves_the_cursor() {
-        assert_eq!(
-            plain("a\tb\u{1b}[2J\r\n\u{7}"),
-            "a\tb\\u{1b}[2J\\r\\n\\u{7}"
-        );
-        assert_eq!(plain("\u{202e}abc\u{2066}"), "\\u{202e}abc\\u{2066}");
-        assert_eq!(plain("\u{9b}31m ä"), "\\u{9b}31m ä");
-    }
 
     #[test]
     fn words_as_one_types_them() {

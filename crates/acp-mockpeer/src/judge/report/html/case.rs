@@ -233,15 +233,15 @@ fn gist(line: &[u8]) -> Option<String> {
     let message: Value = serde_json::from_slice(line).ok()?;
     let message = message.as_object()?;
     let id = message.get("id").map(ToString::to_string);
-    let id = id.map(|id| text::cut(&id, 40));
+    let id = id.map(|id| acp_text::shorten_counted(&id, 40));
     if let Some(method) = message.get("method").and_then(Value::as_str) {
-        let method = text::cut(method, 80);
+        let method = acp_text::shorten_counted(method, 80);
         let kind = message
             .get("params")
             .and_then(|params| params["update"]["sessionUpdate"].as_str());
         return Some(match (id, kind) {
             (Some(id), _) => format!("{method} #{id}"),
-            (None, Some(kind)) => format!("{method} {}", text::cut(kind, 40)),
+            (None, Some(kind)) => format!("{method} {}", acp_text::shorten_counted(kind, 40)),
             (None, None) => method,
         });
     }
@@ -249,7 +249,7 @@ fn gist(line: &[u8]) -> Option<String> {
     if let Some(error) = message.get("error") {
         return Some(format!(
             "error {} of #{id}",
-            text::cut(&error["code"].to_string(), 20)
+            acp_text::shorten_counted(&error["code"].to_string(), 20)
         ));
     }
     message

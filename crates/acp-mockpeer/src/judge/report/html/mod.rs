@@ -5,7 +5,7 @@ mod case;
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 
-use super::text::{self, count, plain, seconds};
+use super::text::{self, count, escaped, seconds};
 use super::{Report, RuleState};
 use crate::judge::verdict::Judged;
 use crate::rules::Rule;
@@ -82,27 +82,6 @@ fn filters() -> String {
 
 fn slug(name: &str) -> String {
     name.replace(' ', "-")
-}
-
-/// Escapes a text of a stranger, and shows what would not be seen.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for (index, line) in text.split('\n').enumerate() {
-        if index > 0 {
-            escaped.push('\n');
-        }
-        for c in plain(line).chars() {
-            match c {
-                '&' => escaped.push_str("&amp;"),
-                '<' => escaped.push_str("&lt;"),
-                '>' => escaped.push_str("&gt;"),
-                '"' => escaped.push_str("&quot;"),
-                '\'' => escaped.push_str("&#39;"),
-                c => escaped.push(c),
-            }
-        }
-    }
-    escaped
 }
 
 struct Page(String);

@@ -1,12 +1,12 @@
-//! What a model is shown of an agent's words.
+//! Text of agents, made fit for the prompt of another model.
 
 use serde_json::{Map, Value, json};
 
-use super::{Redactor, clean, cut_bytes, one_line, shorten_bytes, shorten_chars};
 use crate::limits::{
     MAX_MODEL_INPUT, MODEL_ERROR_BYTES, MODEL_PREVIEW_CHARS, MODEL_RESULT_CHARS,
     MODEL_TOOL_NAME_CHARS,
 };
+use acp_text::{Redactor, clean, cut_bytes, one_line, shorten_bytes, shorten_chars};
 
 /// Makes texts of an agent fit for the prompt of another model: cleaned, redacted, then
 /// bounded.
@@ -22,7 +22,7 @@ use crate::limits::{
 /// assert_eq!(text.preview(r#"{"exitCode": 0, "env": {"A": "b"}}"#), r#"{"exitCode":0}"#);
 /// assert_eq!(text.peer_error("GET https://example.com/key: 401"), "GET [url] 401");
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ModelText {
     redactor: Redactor,
 }
@@ -69,11 +69,19 @@ const NOT_SHOWN: &str = "(JSON that is not shown)";
 /// Characters of a word among safe members.
 const SAFE_WORD: usize = 64;
 
+impl Default for ModelText {
+    fn default() -> Self {
+        Self::new(Redactor::new())
+    }
+}
+
 impl ModelText {
-    /// Uses this redactor.
+    /// Uses this redactor, and hides addresses besides.
     #[must_use]
     pub fn new(redactor: Redactor) -> Self {
-        Self { redactor }
+        Self {
+            redactor: redactor.hiding_addresses(),
+        }
     }
 
     /// Makes the name of a tool: one line of at most 512 characters.

@@ -4,19 +4,19 @@ use std::ops::Range;
 
 /// A string of a JSON text.
 #[derive(Debug, PartialEq, Eq)]
-pub struct JsonString<'a> {
+pub(super) struct JsonString<'a> {
     /// Where its inside stands, without the quotes.
-    pub range: Range<usize>,
+    pub(super) range: Range<usize>,
     /// The keys above it; arrays add nothing.
-    pub keys: &'a [String],
+    pub(super) keys: &'a [String],
     /// It names a member.
-    pub is_key: bool,
+    pub(super) is_key: bool,
 }
 
 /// Calls `each` with every string, in order.
 ///
 /// Returns `false` when the text is no JSON; what was found until then was told.
-pub fn each(text: &str, mut each: impl FnMut(JsonString<'_>)) -> bool {
+pub(super) fn each(text: &str, mut each: impl FnMut(JsonString<'_>)) -> bool {
     let mut walk = Walk {
         text: text.as_bytes(),
         at: 0,
