@@ -56,19 +56,21 @@ mod turn;
 
 use std::{sync::Arc, time::Duration};
 
-use acp_host::{Command, ConfigOption};
+use acp_host::{ConfigOption, SlashCommand};
 
 use crate::AgentBuilder;
-use history::Kept;
+use history::SharedHistory;
 use session::facts::KitSessions;
 
 pub use history::{
-    Earlier, Ending, History, HistoryError, MemoryHistory, Page, Record, StoredSession, What,
+    Earlier, History, HistoryError, MemoryHistory, Page, Record, RecordBody, RecordedEnd,
+    StoredSession,
 };
 pub use session::KitSession;
 pub use turn::{
-    AddressVisit, Answer, Ask, AskOr, Permission, Prompt, QuestionError, RunningCommand,
-    RunningCompaction, RunningTool, ToolDraft, Turn, TurnEnd, TurnError, form_of,
+    AddressVisit, Permission, Prompt, QuestionError, QuestionOrDefault, RunningCommand,
+    RunningCompaction, RunningTool, ToolDraft, Turn, TurnEnd, TurnError, TypedQuestion, UserAnswer,
+    form_of,
 };
 
 /// Answers prompts: the one thing that makes an agent.
@@ -104,9 +106,9 @@ pub trait TurnHandler: Send + Sync + 'static {
 pub struct Kit<H> {
     handler: Arc<H>,
     cancel_grace: Duration,
-    kept: Option<Kept>,
+    history: Option<SharedHistory>,
     options: Vec<ConfigOption>,
-    commands: Arc<[Command]>,
+    commands: Arc<[SlashCommand]>,
     live: KitSessions,
 }
 
@@ -116,7 +118,7 @@ impl<H: TurnHandler> Kit<H> {
         Self {
             handler: Arc::new(handler),
             cancel_grace: Duration::from_secs(5),
-            kept: None,
+            history: None,
             options: Vec::new(),
             commands: Arc::default(),
             live: KitSessions::default(),
@@ -135,7 +137,7 @@ impl<H: TurnHandler> Kit<H> {
     /// deleted.
     #[must_use]
     pub fn with_history(mut self, history: impl History) -> Self {
-        self.kept = Some(Kept(Arc::new(history)));
+        self.history = Some(SharedHistory(Arc::new(history)));
         self
     }
 
@@ -150,7 +152,7 @@ impl<H: TurnHandler> Kit<H> {
     /// Offers commands. A prompt that uses one begins with `/name`, and comes to
     /// the handler as it is.
     #[must_use]
-    pub fn with_commands(mut self, commands: Vec<Command>) -> Self {
+    pub fn with_commands(mut self, commands: Vec<SlashCommand>) -> Self {
         self.commands = commands.into();
         self
     }
@@ -159,7 +161,7 @@ impl<H: TurnHandler> Kit<H> {
     pub fn into_builder(self) -> AgentBuilder {
         let kit = Arc::new(self);
         let mut builder = AgentBuilder::new(Arc::clone(&kit));
-        if kit.kept.is_some() {
+        if kit.history.is_some() {
             builder = builder
                 .resumer(Arc::clone(&kit))
                 .loader(Arc::clone(&kit))

@@ -170,7 +170,9 @@ fn stop(core: &SessionCore, command: &CommandId, fault: Fault) {
 
 #[cfg(test)]
 mod tests {
-    use acp_host::{Cancel, EventBody, GateAnswer, Origin, PermissionAction, ToolCall, Visibility};
+    use acp_host::{
+        Cancel, EventBody, GateAnswer, PermissionAction, ToolCall, TurnOrigin, Visibility,
+    };
     use acp_protocol::v1::{RequestPermissionOutcome, RequestPermissionResponse};
 
     use super::*;
@@ -181,7 +183,7 @@ mod tests {
         let mut turns = SessionTurns::default();
         let command = CommandId::from("a");
         turns.begin(command.clone(), Cancel::new()).unwrap();
-        let turn = Arc::new(Origin::new("main", "t"));
+        let turn = Arc::new(TurnOrigin::new("main", "t"));
         let started = EventBody::TurnStarted {
             command: Some(command),
             index: 0,

@@ -17,7 +17,7 @@ impl Turn {
             id: self.name("compaction"),
             has_ended: false,
         };
-        running.tell(CompactionStatus::InProgress).await?;
+        running.send(CompactionStatus::InProgress).await?;
         Ok(running)
     }
 }
@@ -34,7 +34,7 @@ pub struct RunningCompaction<'t> {
 
 impl RunningCompaction<'_> {
     /// Ends it well: this summary stands for the conversation up to here. The
-    /// history keeps it as [`What::Compacted`](crate::kit::What::Compacted).
+    /// history keeps it as [`RecordBody::Compacted`](crate::kit::What::Compacted).
     ///
     /// # Errors
     ///
@@ -45,7 +45,7 @@ impl RunningCompaction<'_> {
     /// If dropped, it may have been told as cancelled.
     pub async fn complete(mut self, summary: impl Into<String>) -> Result<(), TurnError> {
         let summary = vec![Block::text(summary)];
-        self.tell(CompactionStatus::Completed(summary)).await?;
+        self.send(CompactionStatus::Completed(summary)).await?;
         self.has_ended = true;
         Ok(())
     }
@@ -61,13 +61,13 @@ impl RunningCompaction<'_> {
     /// As [`complete`](Self::complete).
     pub async fn fail(mut self, why: impl Into<String>) -> Result<(), TurnError> {
         let failed = CompactionStatus::Failed(Some(why.into()));
-        self.tell(failed).await?;
+        self.send(failed).await?;
         self.has_ended = true;
         Ok(())
     }
 
-    async fn tell(&self, status: CompactionStatus) -> Result<(), TurnError> {
-        self.turn.tell(self.event(status)).await
+    async fn send(&self, status: CompactionStatus) -> Result<(), TurnError> {
+        self.turn.send(self.event(status)).await
     }
 
     fn event(&self, status: CompactionStatus) -> EventBody {
@@ -78,7 +78,7 @@ impl RunningCompaction<'_> {
 impl Drop for RunningCompaction<'_> {
     fn drop(&mut self) {
         if !self.has_ended {
-            self.turn.tell_now(self.event(CompactionStatus::Cancelled));
+            self.turn.send_now(self.event(CompactionStatus::Cancelled));
         }
     }
 }

@@ -1,6 +1,8 @@
 //! What a turn tells its client.
 
-use acp_host::{Block, Command, ContextUse, Delta, EventBody, Media, Notice, PlanEntry, ToolCall};
+use acp_host::{
+    Block, ContextUse, Delta, EventBody, Media, Notice, PlanEntry, SlashCommand, ToolCall,
+};
 
 use crate::kit::{Earlier, ToolDraft, Turn, TurnError};
 
@@ -16,7 +18,7 @@ impl Turn {
     /// Cancel-safe: if dropped, the text was not told. So are all methods of a
     /// turn that tell something.
     pub async fn text(&self, text: impl Into<String>) -> Result<(), TurnError> {
-        self.tell(EventBody::Delta(Delta::Text(text.into()))).await
+        self.send(EventBody::Delta(Delta::Text(text.into()))).await
     }
 
     /// Thinks aloud.
@@ -25,7 +27,7 @@ impl Turn {
     ///
     /// [`TurnError`] if nobody waits for the turn any more.
     pub async fn thought(&self, text: impl Into<String>) -> Result<(), TurnError> {
-        self.tell(EventBody::Delta(Delta::Thinking(text.into())))
+        self.send(EventBody::Delta(Delta::Thinking(text.into())))
             .await
     }
 
@@ -35,7 +37,7 @@ impl Turn {
     ///
     /// [`TurnError`] if nobody waits for the turn any more.
     pub async fn refusal(&self, text: impl Into<String>) -> Result<(), TurnError> {
-        self.tell(EventBody::Delta(Delta::Refusal(text.into())))
+        self.send(EventBody::Delta(Delta::Refusal(text.into())))
             .await
     }
 
@@ -59,7 +61,7 @@ impl Turn {
             Block::Text(text) => self.text(text).await,
             Block::Thinking(text) => self.thought(text).await,
             Block::Refusal(text) => self.refusal(text).await,
-            block => self.tell(EventBody::StepDone(vec![block])).await,
+            block => self.send(EventBody::StepDone(vec![block])).await,
         }
     }
 
@@ -72,7 +74,7 @@ impl Turn {
         &self,
         entries: impl IntoIterator<Item = PlanEntry>,
     ) -> Result<(), TurnError> {
-        self.tell(EventBody::PlanChanged(entries.into_iter().collect()))
+        self.send(EventBody::PlanChanged(entries.into_iter().collect()))
             .await
     }
 
@@ -82,7 +84,7 @@ impl Turn {
     ///
     /// [`TurnError`] if nobody waits for the turn any more.
     pub async fn usage(&self, usage: ContextUse) -> Result<(), TurnError> {
-        self.tell(EventBody::ContextMeasured(usage)).await
+        self.send(EventBody::ContextMeasured(usage)).await
     }
 
     /// Begins to describe a tool call: the tool's own name, and what it does, in
@@ -99,7 +101,7 @@ impl Turn {
     /// cannot be kept.
     pub async fn title(&self, title: impl Into<String>) -> Result<(), TurnError> {
         let info = self.session().set_title(title.into()).await?;
-        self.tell_of_session(EventBody::InfoChanged(info)).await
+        self.send_session_event(EventBody::InfoChanged(info)).await
     }
 
     /// Offers commands in the session, in place of those offered before. A
@@ -111,10 +113,10 @@ impl Turn {
     /// [`TurnError`] if nobody waits for the turn any more.
     pub async fn commands(
         &self,
-        commands: impl IntoIterator<Item = Command>,
+        commands: impl IntoIterator<Item = SlashCommand>,
     ) -> Result<(), TurnError> {
         let commands = commands.into_iter().collect();
-        self.tell_of_session(EventBody::CommandsChanged(commands))
+        self.send_session_event(EventBody::CommandsChanged(commands))
             .await
     }
 
@@ -125,17 +127,21 @@ impl Turn {
     ///
     /// [`TurnError`] if nobody waits for the turn any more.
     pub async fn notice(&self, notice: Notice) -> Result<(), TurnError> {
-        self.tell(EventBody::Noticed(Box::new(notice))).await
+        self.send(EventBody::Noticed(Box::new(notice))).await
     }
 
     /// What happened in the session before this turn; nothing if the kit has no
     /// [history](crate::kit::History).
     pub fn earlier(&self) -> Earlier {
-        Earlier(self.recorder().and_then(|recorder| recorder.earlier()))
+        let earlier = self.recorder().and_then(|recorder| recorder.earlier());
+        earlier.unwrap_or_default()
     }
 
     /// Tells something that concerns the session as a whole.
-    pub(in crate::kit) async fn tell_of_session(&self, body: EventBody) -> Result<(), TurnError> {
+    pub(in crate::kit) async fn send_session_event(
+        &self,
+        body: EventBody,
+    ) -> Result<(), TurnError> {
         let event = self.session().event(body);
         Ok(self.link().emit(event).await?)
     }

@@ -7,17 +7,17 @@ mod compaction;
 mod end;
 mod messages;
 mod options;
-pub(in crate::kit) mod permission;
+mod permission;
 mod prompt;
 mod question;
 mod tool;
 
-pub use ask::{Ask, AskOr};
+pub use ask::{QuestionOrDefault, TypedQuestion};
 pub use client::AddressVisit;
 pub use command::RunningCommand;
 pub use compaction::RunningCompaction;
 pub use end::{TurnEnd, TurnError};
-pub use permission::{Answer, Permission};
+pub use permission::{Permission, UserAnswer};
 pub use prompt::Prompt;
 pub use question::{QuestionError, form_of};
 pub use tool::{RunningTool, ToolDraft};
@@ -32,12 +32,12 @@ use std::{
 };
 
 use acp_host::{
-    Cancel, ClientLink, CommandId, EmitError, Event, EventBody, HostError, Offer, Origin,
-    SessionId, Setup, ToolCall, ToolEnd, ToolId, TurnId,
+    Cancel, ClientLink, CommandId, EmitError, EventBody, HostError, HostEvent, Offer, SessionId,
+    Setup, ToolCall, ToolEnd, ToolId, TurnId, TurnOrigin,
 };
 
 use crate::kit::{
-    history::record::What,
+    history::record::RecordBody,
     history::recorder::{Recorder, what},
     session::facts::SessionFacts,
 };
@@ -51,7 +51,7 @@ use crate::kit::{
 #[derive(Debug)]
 pub struct Turn {
     link: ClientLink,
-    origin: Arc<Origin>,
+    origin: Arc<TurnOrigin>,
     /// The number of the next event.
     next: AtomicU64,
     /// The number of the next tool, gate or sub-agent.
@@ -76,7 +76,7 @@ struct Whole {
 /// What is noted of an event once it is told.
 struct Note {
     place: Option<u64>,
-    what: What,
+    what: RecordBody,
 }
 
 impl Turn {
@@ -87,11 +87,12 @@ impl Turn {
         cancel: Cancel,
     ) -> Self {
         let turn = TurnId::new(command.to_shared());
-        let kept = session.kept.clone();
-        let recorder = kept.map(|kept| Recorder::new(kept, session.id.clone(), turn.clone()));
+        let history = session.history.clone();
+        let recorder =
+            history.map(|history| Recorder::new(history, session.id.clone(), turn.clone()));
         Self {
             link,
-            origin: Arc::new(Origin::new(session.loop_id.clone(), turn)),
+            origin: Arc::new(TurnOrigin::new(session.loop_id.clone(), turn)),
             next: AtomicU64::new(0),
             next_name: AtomicU64::new(1),
             cancel,
@@ -114,7 +115,7 @@ impl Turn {
     #[must_use]
     pub fn sub_agent(&self, name: impl AsRef<str>) -> Turn {
         let name = self.name(name.as_ref());
-        let origin = Origin::new(name.as_str(), name.as_str());
+        let origin = TurnOrigin::new(name.as_str(), name.as_str());
         let origin = origin.with_parent(Arc::clone(&self.origin));
         Self {
             link: self.link.clone(),
@@ -186,27 +187,27 @@ impl Turn {
     }
 
     /// Tells an event, unless the turn is cancelled.
-    pub(in crate::kit) async fn tell(&self, body: EventBody) -> Result<(), TurnError> {
+    pub(in crate::kit) async fn send(&self, body: EventBody) -> Result<(), TurnError> {
         if self.cancel.is_cancelled() {
             return Err(TurnError::cancelled());
         }
         // Most events are told at once, and then this is all there is.
         match self.offer(body) {
             (Offer::Done(told), None) => Ok(told?),
-            (offer, note) => self.tell_the_rest(offer, note).await,
+            (offer, note) => self.finish_sending(offer, note).await,
         }
     }
 
-    pub(in crate::kit) async fn tell_even_if_cancelled(
+    pub(in crate::kit) async fn send_even_if_cancelled(
         &self,
         body: EventBody,
     ) -> Result<(), TurnError> {
         let (offer, note) = self.offer(body);
-        self.tell_the_rest(offer, note).await
+        self.finish_sending(offer, note).await
     }
 
-    async fn tell_the_rest(&self, offer: Offer, note: Option<Note>) -> Result<(), TurnError> {
-        if self.told(offer, note).await? {
+    async fn finish_sending(&self, offer: Offer, note: Option<Note>) -> Result<(), TurnError> {
+        if self.sent(offer, note).await? {
             self.save().await?;
         }
         Ok(())
@@ -224,7 +225,7 @@ impl Turn {
 
     /// Waits until an event is told, and takes note of it. True when what was noted
     /// so far should be written.
-    async fn told(&self, offer: Offer, note: Option<Note>) -> Result<bool, EmitError> {
+    async fn sent(&self, offer: Offer, note: Option<Note>) -> Result<bool, EmitError> {
         match offer {
             Offer::Done(told) => told,
             Offer::Wait(rest) => rest.await,
@@ -236,7 +237,7 @@ impl Turn {
     }
 
     /// Takes note of what is told in another way, or not at all.
-    pub(in crate::kit) fn note(&self, what: impl FnOnce() -> What) {
+    pub(in crate::kit) fn note(&self, what: impl FnOnce() -> RecordBody) {
         if let Some(recorder) = self.recorder() {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             recorder.note(self.place(number), what());
@@ -250,7 +251,7 @@ impl Turn {
             return;
         };
         if known.lock().insert(tool.id.clone()) {
-            self.note(|| What::ToolRequested(tool.clone()));
+            self.note(|| RecordBody::ToolRequested(tool.clone()));
         }
     }
 
@@ -276,7 +277,7 @@ impl Turn {
     }
 
     /// Tells an event that never has to wait.
-    pub(in crate::kit) fn tell_now(&self, body: EventBody) {
+    pub(in crate::kit) fn send_now(&self, body: EventBody) {
         // One that would have to wait is not told.
         let _: Offer = self.link.offer(self.event(body));
     }
@@ -288,7 +289,7 @@ impl Turn {
         for id in open {
             let end = EventBody::ToolCompleted(Box::new(ToolEnd::failed(id)));
             let (offer, note) = self.offer(end);
-            if self.told(offer, note).await.is_err() {
+            if self.sent(offer, note).await.is_err() {
                 return;
             }
         }
@@ -304,9 +305,9 @@ impl Turn {
         format!("{}.{what}{number}", self.origin.turn)
     }
 
-    fn event(&self, body: EventBody) -> Event {
+    fn event(&self, body: EventBody) -> HostEvent {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        Event::new(Arc::clone(&self.origin), number, body)
+        HostEvent::new(Arc::clone(&self.origin), number, body)
     }
 
     /// Whether the client sees an event: of a sub-agent, only those of the tools

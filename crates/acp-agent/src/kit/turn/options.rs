@@ -34,7 +34,7 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if there is no such option or value, if it cannot be kept,
+    /// [`TurnError`] if there is no such option or value, if it cannot be history,
     /// or if nobody waits for the turn any more.
     ///
     /// # Cancel safety
@@ -47,7 +47,7 @@ impl Turn {
     ) -> Result<(), TurnError> {
         let change = ConfigChange::new(id, value);
         let options = self.session().set_option(change).await?;
-        self.tell_of_session(EventBody::ConfigChanged(options))
+        self.send_session_event(EventBody::ConfigChanged(options))
             .await
     }
 

@@ -71,7 +71,7 @@ impl<'t> ToolDraft<'t> {
     ///
     /// Cancel-safe: if dropped, the client was not told.
     pub async fn announce(self) -> Result<RunningTool<'t>, TurnError> {
-        self.tell(EventBody::ToolRequested).await
+        self.send(EventBody::ToolRequested).await
     }
 
     /// Tells the client that it runs.
@@ -84,15 +84,15 @@ impl<'t> ToolDraft<'t> {
     ///
     /// Cancel-safe: if dropped, the client was not told.
     pub async fn start(self) -> Result<RunningTool<'t>, TurnError> {
-        self.tell(EventBody::ToolStarted).await
+        self.send(EventBody::ToolStarted).await
     }
 
-    async fn tell(
+    async fn send(
         self,
         body: impl FnOnce(Box<ToolCall>) -> EventBody,
     ) -> Result<RunningTool<'t>, TurnError> {
         let Self { turn, call } = self;
-        turn.tell(body(Box::new(call.clone()))).await?;
+        turn.send(body(Box::new(call.clone()))).await?;
         turn.tools().insert(call.id.clone());
         Ok(RunningTool { turn, call })
     }
@@ -124,7 +124,7 @@ impl RunningTool<'_> {
     /// Cancel-safe: if dropped, the client was not told.
     pub async fn start(&self) -> Result<(), TurnError> {
         self.turn
-            .tell(EventBody::ToolStarted(Box::new(self.call.clone())))
+            .send(EventBody::ToolStarted(Box::new(self.call.clone())))
             .await
     }
 
@@ -140,7 +140,7 @@ impl RunningTool<'_> {
     pub async fn show(&self, content: Vec<ToolContent>) -> Result<(), TurnError> {
         let progress = ToolProgress::new(self.call.id.clone()).with_content(content);
         self.turn
-            .tell(EventBody::ToolProgressed(Box::new(progress)))
+            .send(EventBody::ToolProgressed(Box::new(progress)))
             .await
     }
 
@@ -197,7 +197,7 @@ impl RunningTool<'_> {
     async fn end(&self, mut end: ToolEnd, content: Vec<ToolContent>) -> Result<(), TurnError> {
         end.content = content;
         self.turn
-            .tell_even_if_cancelled(EventBody::ToolCompleted(Box::new(end)))
+            .send_even_if_cancelled(EventBody::ToolCompleted(Box::new(end)))
             .await?;
         self.turn.tools().remove(&self.call.id);
         Ok(())

@@ -1,23 +1,31 @@
 //! What happens in a session, as a host tells it.
 
+pub(crate) mod compaction;
+pub(crate) mod content;
+pub(crate) mod form;
+pub(crate) mod form_field;
+pub(crate) mod gate;
+pub(crate) mod session_info;
+pub(crate) mod tool;
+
 use derive_setters::Setters;
 use std::{sync::Arc, time::Duration};
 
 use crate::{
-    Block, Command, CommandId, CompactRejectReason, Compaction, ConfigOption, Gate, GateId,
-    HostError, LoopId, Notice, PlanEntry, SessionInfo, ToolCall, ToolEnd, ToolProgress, TurnId,
+    Block, CommandId, CompactRejectReason, Compaction, ConfigOption, Gate, GateId, HostError,
+    LoopId, Notice, PlanEntry, SessionInfo, SlashCommand, ToolCall, ToolEnd, ToolProgress, TurnId,
 };
 
 /// One thing that happened.
 ///
-/// Events of one turn share their [`Origin`] and are numbered by the host from
+/// Events of one turn share their [`TurnOrigin`] and are numbered by the host from
 /// 0 upwards, so that turn and number together name an event for good: the same
 /// event told again (from a journal, say) has the same name.
 #[derive(Debug, Setters)]
 #[setters(prefix = "with_", strip_option)]
-pub struct Event {
+pub struct HostEvent {
     /// The turn that it belongs to; none if it concerns the session as a whole.
-    pub origin: Option<Arc<Origin>>,
+    pub origin: Option<Arc<TurnOrigin>>,
     /// Its number within its turn (within the session, if it has no turn).
     pub number: u64,
     /// Whether the client may learn of it.
@@ -26,9 +34,9 @@ pub struct Event {
     pub body: EventBody,
 }
 
-impl Event {
+impl HostEvent {
     /// Tells something of a turn.
-    pub fn new(origin: Arc<Origin>, number: u64, body: EventBody) -> Self {
+    pub fn new(origin: Arc<TurnOrigin>, number: u64, body: EventBody) -> Self {
         Self {
             origin: Some(origin),
             number,
@@ -52,16 +60,16 @@ impl Event {
 #[derive(Debug, PartialEq, Eq, Setters)]
 #[non_exhaustive]
 #[setters(prefix = "with_", strip_option)]
-pub struct Origin {
+pub struct TurnOrigin {
     /// The loop: the session's own or that of a sub-agent.
     pub loop_id: LoopId,
     /// The turn.
     pub turn: TurnId,
     /// The turn that started the loop, if the loop is a sub-agent's.
-    pub parent: Option<Arc<Origin>>,
+    pub parent: Option<Arc<TurnOrigin>>,
 }
 
-impl Origin {
+impl TurnOrigin {
     /// Names a turn of a loop.
     pub fn new(loop_id: impl Into<LoopId>, turn: impl Into<TurnId>) -> Self {
         Self {
@@ -72,12 +80,12 @@ impl Origin {
     }
 
     /// Whether both name the same turn of the same loop.
-    pub fn is_same_turn(&self, other: &Origin) -> bool {
+    pub fn is_same_turn(&self, other: &TurnOrigin) -> bool {
         std::ptr::eq(self, other) || (self.turn == other.turn && self.loop_id == other.loop_id)
     }
 
     /// Whether this turn works for the other one, at whatever depth.
-    pub fn descends_from(&self, other: &Origin) -> bool {
+    pub fn descends_from(&self, other: &TurnOrigin) -> bool {
         std::iter::successors(self.parent.as_deref(), |origin| origin.parent.as_deref())
             .any(|origin| origin.is_same_turn(other))
     }
@@ -152,7 +160,7 @@ pub enum EventBody {
     /// The context was measured.
     ContextMeasured(ContextUse),
     /// Other commands can be used now; these are all.
-    CommandsChanged(Vec<Command>),
+    CommandsChanged(Vec<SlashCommand>),
     /// Something was set by the agent itself; these are all options.
     ConfigChanged(Vec<ConfigOption>),
     /// The session has another title, or something happened in it. What has not
@@ -308,20 +316,20 @@ mod tests {
 
     #[test]
     fn descent_is_found_at_any_depth() {
-        let root = Arc::new(Origin::new("main", "t1"));
-        let child = Arc::new(Origin::new("search", "t2").with_parent(Arc::clone(&root)));
-        let grandchild = Origin::new("read", "t3").with_parent(Arc::clone(&child));
+        let root = Arc::new(TurnOrigin::new("main", "t1"));
+        let child = Arc::new(TurnOrigin::new("search", "t2").with_parent(Arc::clone(&root)));
+        let grandchild = TurnOrigin::new("read", "t3").with_parent(Arc::clone(&child));
         assert!(child.descends_from(&root) && grandchild.descends_from(&root));
         assert!(grandchild.descends_from(&child));
         assert!(!root.descends_from(&root) && !root.descends_from(&child));
-        assert!(!grandchild.descends_from(&Origin::new("main", "t0")));
-        assert!(root.is_same_turn(&Origin::new("main", "t1")));
-        assert!(!root.is_same_turn(&Origin::new("other", "t1")));
+        assert!(!grandchild.descends_from(&TurnOrigin::new("main", "t0")));
+        assert!(root.is_same_turn(&TurnOrigin::new("main", "t1")));
+        assert!(!root.is_same_turn(&TurnOrigin::new("other", "t1")));
     }
 
     #[test]
     fn an_event_stays_small() {
         // Events are moved once for each piece of text that streams.
-        assert!(size_of::<Event>() <= 96, "{}", size_of::<Event>());
+        assert!(size_of::<HostEvent>() <= 96, "{}", size_of::<HostEvent>());
     }
 }

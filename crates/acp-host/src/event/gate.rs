@@ -3,7 +3,7 @@
 use derive_setters::Setters;
 use std::collections::BTreeMap;
 
-use crate::{Form, FormValue, GateId, OpenUrl, ToolCall, ToolId};
+use crate::{FormValue, GateId, OpenUrl, ToolCall, ToolId, UserForm};
 
 /// A decision for which a turn waits.
 ///
@@ -42,7 +42,7 @@ impl Gate {
     }
 
     /// Asks the user some questions, introduced by a line of text.
-    pub fn form(id: impl Into<GateId>, message: impl Into<String>, form: Form) -> Self {
+    pub fn form(id: impl Into<GateId>, message: impl Into<String>, form: UserForm) -> Self {
         Self {
             id: id.into(),
             kind: GateKind::Form { form, tool: None },
@@ -90,7 +90,7 @@ pub enum GateKind {
     /// gate stays open until the host resolves it in its own way.
     Form {
         /// What is asked.
-        form: Form,
+        form: UserForm,
         /// The tool call that asks.
         tool: Option<ToolId>,
     },

@@ -1,5 +1,10 @@
 //! The two traits that every host implements.
 
+pub(crate) mod auth;
+pub(crate) mod catalog;
+pub mod dynamic;
+pub(crate) mod setup;
+
 use crate::{Block, Cancel, ClientLink, CommandId, GateResponse, HostError, SessionId, Setup};
 
 /// Makes sessions; the one trait without which there is no agent.

@@ -5,7 +5,7 @@
 use derive_setters::Setters;
 use std::{fmt, path::PathBuf, time::SystemTime};
 
-use crate::{Event, HostError, LiveSession, SessionId, Setup, dynamic::DynReplay};
+use crate::{HostError, HostEvent, LiveSession, SessionId, Setup, session::dynamic::DynReplay};
 
 /// Takes up an earlier session again; `session/resume`.
 ///
@@ -49,18 +49,18 @@ pub trait SessionLoader: Send + Sync + 'static {
         &self,
         id: SessionId,
         setup: Setup,
-    ) -> impl Future<Output = Result<Loaded<Self::Session>, HostError>> + Send;
+    ) -> impl Future<Output = Result<LoadedSession<Self::Session>, HostError>> + Send;
 }
 
 /// A session that was taken up, and its journal.
-pub struct Loaded<S> {
+pub struct LoadedSession<S> {
     /// The session.
     pub session: S,
     /// What happened in it so far.
     pub journal: Box<dyn DynReplay>,
 }
 
-impl<S> Loaded<S> {
+impl<S> LoadedSession<S> {
     /// Joins a session and its journal. A `Vec` of events is a journal by
     /// `into_iter`.
     pub fn new(session: S, journal: impl Replay) -> Self {
@@ -71,7 +71,7 @@ impl<S> Loaded<S> {
     }
 }
 
-impl<S: fmt::Debug> fmt::Debug for Loaded<S> {
+impl<S: fmt::Debug> fmt::Debug for LoadedSession<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Loaded")
             .field("session", &self.session)
@@ -94,11 +94,11 @@ pub trait Replay: Send + 'static {
     ///
     /// [`HostError`] if the journal cannot be read; then nothing is loaded. A
     /// journal never leaves out what it cannot read.
-    fn next_event(&mut self) -> impl Future<Output = Result<Option<Event>, HostError>> + Send;
+    fn next_event(&mut self) -> impl Future<Output = Result<Option<HostEvent>, HostError>> + Send;
 }
 
-impl Replay for std::vec::IntoIter<Event> {
-    fn next_event(&mut self) -> impl Future<Output = Result<Option<Event>, HostError>> + Send {
+impl Replay for std::vec::IntoIter<HostEvent> {
+    fn next_event(&mut self) -> impl Future<Output = Result<Option<HostEvent>, HostError>> + Send {
         std::future::ready(Ok(self.next()))
     }
 }
