@@ -14,7 +14,7 @@
 //! | a login | [`Authenticator`], [`LogoutHandler`] |
 //! | a conversation that can be shortened | [`LiveSession::compact`] |
 //!
-//! | a session has to tell or to ask | it calls |
+//! | a session has to report or to ask | it calls |
 //! |---|---|
 //! | text, tools, plans, ends of turns | [`ClientLink::emit`] with an [`EventBody`] |
 //! | commands, its title, notices, its options | the same, [`of the session`](HostEvent::of_session) |

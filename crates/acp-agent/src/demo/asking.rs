@@ -128,7 +128,7 @@ impl DemoAgent {
         }
     }
 
-    /// Asks for a secret, which no form may do: what is told at the address,
+    /// Asks for a secret, which no form may do: what is entered at the address,
     /// neither the client nor an agent hears.
     pub(super) async fn ask_secret(&self, turn: &Turn) -> Result<(), TurnError> {
         if !turn.setup().client.urls {

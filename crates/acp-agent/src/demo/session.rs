@@ -1,4 +1,4 @@
-//! What the demo agent tells and knows of its session.
+//! The session as the demo agent reports it.
 
 use acp_host::{
     Block, ConfigValue, ContextUse, Cost, Notice, NoticeSeverity, ResourceBody, SlashCommand,
@@ -82,7 +82,7 @@ impl DemoAgent {
         self.say(turn, text).await
     }
 
-    /// Says what the client told when the session began, and what is set.
+    /// Lists the abilities of the client, and the options.
     pub(super) async fn tell_setup(&self, turn: &Turn) -> Result<(), TurnError> {
         let setup = turn.setup();
         let client = &setup.client;

@@ -6,7 +6,7 @@
 //!
 //! | in a turn | call |
 //! |---|---|
-//! | say something, think aloud, decline | [`Turn::text`], [`Turn::thought`], [`Turn::refusal`] |
+//! | send text, a thought, a refusal | [`Turn::text`], [`Turn::thought`], [`Turn::refusal`] |
 //! | show a picture, a link, a file | [`Turn::image`], [`Turn::show`] |
 //! | show a plan | [`Turn::plan`] |
 //! | run a tool | [`Turn::tool`], then [`RunningTool`] |
@@ -16,12 +16,12 @@
 //! | read and write files of the client | [`Turn::read_text_file`], [`Turn::write_text_file`] |
 //! | run a command at the client | [`Turn::terminal`] |
 //! | let a sub-agent work, which may ask, too | [`Turn::sub_agent`] |
-//! | tell what it used, a notice, a title, commands | [`Turn::usage`], [`Turn::notice`], [`Turn::title`], [`Turn::commands`] |
+//! | report usage, a notice, a title, commands | [`Turn::usage`], [`Turn::notice`], [`Turn::title`], [`Turn::commands`] |
 //! | shorten the conversation | [`Turn::compact`] |
-//! | know and set the mode and other options | [`Turn::mode`], [`Turn::option`], [`Turn::set_mode`], [`Turn::set_option`] |
-//! | know what happened earlier | [`Turn::earlier`] |
-//! | stop when nobody waits any more | `?`, [`Turn::run_until_cancelled`], [`Turn::cancelled`] |
-//! | say how it ended | [`TurnEnd`], [`TurnError`] |
+//! | read and set the mode and other options | [`Turn::mode`], [`Turn::option`], [`Turn::set_mode`], [`Turn::set_option`] |
+//! | read what happened earlier | [`Turn::earlier`] |
+//! | stop when it is cancelled | `?`, [`Turn::run_until_cancelled`], [`Turn::cancelled`] |
+//! | end the turn | [`TurnEnd`], [`TurnError`] |
 //!
 //! # Sessions that last
 //!

@@ -1,4 +1,4 @@
-//! The way from a session to its client.
+//! The link of a session to its client.
 
 pub(crate) mod terminal;
 
@@ -10,7 +10,7 @@ use crate::{CreateTerminal, HostError, HostEvent, Terminal};
 /// A boxed future that may be sent to another thread.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The way from one session to its client; cheap to clone.
+/// The link of one session to its client; cheap to clone.
 ///
 /// The facade hands it over in [`attach`](crate::LiveSession::attach), before
 /// anything is submitted. Events take no detour: [`emit`](ClientLink::emit)
@@ -29,7 +29,7 @@ impl ClientLink {
         Self(port)
     }
 
-    /// Tells an event.
+    /// Sends an event.
     ///
     /// Waits while the client is too slow to take more. An event that ends a
     /// turn never waits; nor does an event that the client does not see.
@@ -41,7 +41,7 @@ impl ClientLink {
     /// # Cancel safety
     ///
     /// Cancel-safe: an event whose future is dropped before it is ready was not
-    /// told.
+    /// sent.
     pub async fn emit(&self, event: HostEvent) -> Result<(), EmitError> {
         match self.0.offer(event) {
             Offer::Done(result) => result,
@@ -49,8 +49,8 @@ impl ClientLink {
         }
     }
 
-    /// Tells an event if that is possible at once, else returns what is left to
-    /// do. Events that end a turn are always told at once.
+    /// Sends an event if that is possible at once, else returns what is left to
+    /// do. Events that end a turn are always sent at once.
     pub fn offer(&self, event: HostEvent) -> Offer {
         self.0.offer(event)
     }
@@ -118,7 +118,7 @@ impl fmt::Debug for ClientLink {
 ///
 /// The facade implements it. Implement it yourself to test a host without one.
 pub trait Port: Send + Sync {
-    /// Tells an event, or returns the future that will.
+    /// Sends an event, or returns the future that will.
     fn offer(&self, event: HostEvent) -> Offer;
 
     /// Learns that no end of the running turn will come.
@@ -155,9 +155,9 @@ pub trait Port: Send + Sync {
 }
 
 /// What became of an event that was offered.
-#[must_use = "an event that waits is told only when its future is awaited"]
+#[must_use = "an event that waits is sent only when its future is awaited"]
 pub enum Offer {
-    /// It was told, or will never be.
+    /// It was sent, or will never be.
     Done(Result<(), EmitError>),
     /// It waits for the client to take more.
     Wait(BoxFuture<'static, Result<(), EmitError>>),
@@ -172,27 +172,27 @@ impl fmt::Debug for Offer {
     }
 }
 
-/// Why a client does not see an event.
+/// Why an event is not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmitError {
     /// The client cancelled the turn while the event waited.
-    #[error("tell an event: the client cancelled the turn")]
+    #[error("send an event: the client cancelled the turn")]
     Cancelled,
     /// The turn has ended, or the session is closed.
-    #[error("tell an event: its turn or its session has ended")]
+    #[error("send an event: its turn or its session has ended")]
     Ended,
     /// The connection is closed.
-    #[error("tell an event: the connection is closed")]
+    #[error("send an event: the connection is closed")]
     Closed,
     /// The event is larger than a message may be.
-    #[error("tell an event: it is larger than a message may be")]
+    #[error("send an event: it is larger than a message may be")]
     TooLarge,
     /// The client does not know the session yet, and too much waits for it to.
-    #[error("tell an event: too many wait for the client to learn of the session")]
+    #[error("send an event: too many wait for the client to learn of the session")]
     NoRoom,
     /// The event cannot be written as a message.
-    #[error("tell an event: it cannot be written as a message")]
+    #[error("send an event: it cannot be written as a message")]
     Unwritable,
 }
 

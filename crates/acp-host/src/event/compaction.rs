@@ -29,11 +29,11 @@ pub enum CompactionStatus {
     InProgress,
     /// It runs, and this is a further piece of its summary.
     Summary(Block),
-    /// It has ended; the summary as a whole, or empty if it was told in pieces.
+    /// It has ended; the summary as a whole, or empty if it was sent in pieces.
     Completed(Vec<Block>),
     /// It has failed, in words that the client may read.
     Failed(Option<String>),
-    /// Nobody wants it any more.
+    /// It was cancelled.
     Cancelled,
 }
 
@@ -50,7 +50,7 @@ pub enum CompactRejectReason {
     Cancelled,
     /// The conversation went on meanwhile.
     StaleBasis,
-    /// Its progress could not be told.
+    /// Its progress could not be sent.
     PublicationFailed,
     /// There is nothing that could do it.
     Unavailable,
@@ -79,7 +79,7 @@ impl CompactRejectReason {
             Self::Interrupted => "it was interrupted",
             Self::Cancelled => "it was cancelled",
             Self::StaleBasis => "the conversation went on meanwhile; try again",
-            Self::PublicationFailed => "its progress could not be told",
+            Self::PublicationFailed => "its progress could not be sent",
             Self::Unavailable => "this session cannot shorten its conversation",
             Self::ExecutionFailed | Self::Internal => "the conversation could not be shortened",
             Self::InvalidSummary => "the summary could not be used",

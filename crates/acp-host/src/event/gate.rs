@@ -1,4 +1,4 @@
-//! Decisions for which a turn waits.
+//! Gates: decisions for which a turn waits.
 
 use derive_setters::Setters;
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ impl Gate {
 
     /// Sends the user to an address, and says why.
     ///
-    /// That the user went there does not mean that all is done there: tell
+    /// That the user went there does not mean that all is done there: report
     /// [`GateResolved`](crate::EventBody::GateResolved) when it is.
     pub fn open_url(id: impl Into<GateId>, message: impl Into<String>, url: OpenUrl) -> Self {
         Self {
@@ -86,7 +86,7 @@ pub enum GateKind {
     },
     /// What the user answers in a form.
     ///
-    /// A client that shows no forms is not asked: the user is told, and the
+    /// A client that shows no forms is not asked: the user is informed, and the
     /// gate stays open until the host resolves it in its own way.
     Form {
         /// What is asked.

@@ -1,4 +1,4 @@
-//! What happens in a session, as a host tells it.
+//! The events of a session.
 
 pub(crate) mod compaction;
 pub(crate) mod content;
@@ -20,7 +20,7 @@ use crate::{
 ///
 /// Events of one turn share their [`TurnOrigin`] and are numbered by the host from
 /// 0 upwards, so that turn and number together name an event for good: the same
-/// event told again (from a journal, say) has the same name.
+/// event reported again (from a journal, say) has the same name.
 #[derive(Debug, Setters)]
 #[setters(prefix = "with_", strip_option)]
 pub struct HostEvent {
@@ -35,7 +35,7 @@ pub struct HostEvent {
 }
 
 impl HostEvent {
-    /// Tells something of a turn.
+    /// An event of a turn.
     pub fn new(origin: Arc<TurnOrigin>, number: u64, body: EventBody) -> Self {
         Self {
             origin: Some(origin),
@@ -45,7 +45,7 @@ impl HostEvent {
         }
     }
 
-    /// Tells something that concerns the session as a whole.
+    /// An event of the session as a whole.
     pub fn of_session(number: u64, body: EventBody) -> Self {
         Self {
             origin: None,
@@ -56,7 +56,7 @@ impl HostEvent {
     }
 }
 
-/// Who tells an event: a turn of a loop.
+/// The turn of a loop that an event belongs to.
 #[derive(Debug, PartialEq, Eq, Setters)]
 #[non_exhaustive]
 #[setters(prefix = "with_", strip_option)]
@@ -136,16 +136,16 @@ pub enum EventBody {
         /// Why.
         reason: TurnRejectReason,
     },
-    /// What the user asked in the turn. A journal tells it; a live client knows
-    /// what it asked, and is not told.
+    /// What the user asked in the turn. Only a journal reports it; a live client
+    /// knows its prompt.
     UserMessage(Vec<Block>),
     /// The model said something more.
     Delta(Delta),
     /// The model finished a step; what it said in it, as a whole.
     ///
-    /// What was not told by deltas is told now, so a host that does not stream
-    /// needs nothing else. Deltas of a step must be a beginning of it: whoever
-    /// loses one tells no more of them until the step is done.
+    /// The part that no delta reported is sent now, so a host that does not stream
+    /// needs nothing else. Deltas of a step must be a beginning of it: after
+    /// a lost one, send no more of them until the step is done.
     StepDone(Vec<Block>),
     /// The model asked for a tool; it has not begun.
     ToolRequested(Box<ToolCall>),
@@ -164,12 +164,12 @@ pub enum EventBody {
     /// Something was set by the agent itself; these are all options.
     ConfigChanged(Vec<ConfigOption>),
     /// The session has another title, or something happened in it. What has not
-    /// changed since it was last told is not told again.
+    /// changed since the last report is not sent again.
     InfoChanged(SessionInfo),
-    /// There is something that the user should know. Told to clients that show
+    /// There is something that the user should know. Sent to clients that show
     /// notices.
     Noticed(Box<Notice>),
-    /// The conversation is being shortened. Told to clients that show it.
+    /// The conversation is being shortened. Sent to clients that show it.
     Compacting(Box<Compaction>),
     /// The compaction that was asked for has been made.
     CompactDone {

@@ -71,7 +71,7 @@ pub enum NoticeSeverity {
 }
 
 impl Notice {
-    /// Tells something.
+    /// A notice under a title.
     pub fn new(severity: NoticeSeverity, title: impl Into<String>) -> Self {
         Self {
             severity,

@@ -148,7 +148,7 @@ impl History for MemoryHistory {
 #[derive(Debug, Default)]
 struct Store {
     known: BTreeMap<SessionId, Known>,
-    /// Counts what is done, to tell who rested longest.
+    /// Counts what is done, to know which session rested longest.
     clock: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Turns what a turn tells into records, and appends them to the history.
+//! Turns the events of a turn into records, and appends them to the history.
 
 use std::{
     mem,
@@ -28,8 +28,8 @@ const MAX_PENDING_RECORDS: usize = 64;
 /// to it at the same moment.
 const TAKES: usize = 8;
 
-/// Takes note of what a turn tells. Pieces of one text become one record, and
-/// news of one thing replace each other.
+/// Notes the events of a turn. Pieces of one text become one record, and
+/// updates of one thing replace each other.
 ///
 /// Records are written when a tool begins and when it ends, before the turn
 /// waits for the user, when there are many, and at the end.
@@ -67,7 +67,7 @@ enum Place {
     End,
     /// At this position.
     At(u64),
-    /// Nowhere: something that was told is missing.
+    /// Nowhere: something that was sent is missing.
     Lost,
 }
 
@@ -87,7 +87,7 @@ impl Recorder {
         })
     }
 
-    /// Takes note of what was told. True when what was noted so far should be
+    /// Notes an event that was sent. True when the notes so far should be
     /// written.
     ///
     /// The number is that of the event in the turn. A sub-agent numbers its own

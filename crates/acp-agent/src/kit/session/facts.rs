@@ -1,4 +1,4 @@
-//! What is known of a session of the kit.
+//! The facts of a session of the kit.
 
 use parking_lot::Mutex;
 use std::{
@@ -17,7 +17,7 @@ use acp_host::{
 use super::gates::OpenGates;
 use crate::kit::history::{SharedHistory, StoredSession};
 
-/// What a turn knows of its session.
+/// The facts that a turn knows of its session.
 #[derive(Debug)]
 pub(in crate::kit) struct SessionFacts {
     pub(in crate::kit) id: SessionId,
@@ -72,7 +72,7 @@ impl SessionFacts {
         self
     }
 
-    /// What the client is told when the session begins.
+    /// The first events of the session.
     pub(in crate::kit) fn first_events(&self) -> Vec<EventBody> {
         let mut events = Vec::new();
         if !self.commands.is_empty() {

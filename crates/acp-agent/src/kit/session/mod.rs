@@ -73,7 +73,7 @@ impl<H: TurnHandler> KitSession<H> {
             timer: None,
         };
         match answered.await {
-            // Whatever came of it, the client cancelled it.
+            // The client cancelled it, however it ended.
             _ if cancel.is_cancelled() => EventBody::TurnInterrupted,
             Ended::Finished(Ok(end)) => end.into_event(),
             Ended::Finished(Err(error)) => error.into_event(),
@@ -143,7 +143,7 @@ impl<H: TurnHandler> LiveSession for KitSession<H> {
         let mut unfinished = UnfinishedTurn {
             turn,
             running: &self.running,
-            is_told: false,
+            is_reported: false,
         };
 
         let index = self.turns.fetch_add(1, Ordering::Relaxed);
@@ -190,16 +190,16 @@ impl<H> fmt::Debug for KitSession<H> {
     }
 }
 
-/// A turn that will have its end told, also if the work on it is dropped.
+/// A turn whose end is reported, also if the work on it is dropped.
 struct UnfinishedTurn<'s> {
     turn: Turn,
     running: &'s Mutex<Option<Cancel>>,
-    is_told: bool,
+    is_reported: bool,
 }
 
 impl UnfinishedTurn<'_> {
     fn send(&mut self, end: EventBody) {
-        self.is_told = true;
+        self.is_reported = true;
         *self.running.lock() = None;
         self.turn.send_now(end);
     }
@@ -207,7 +207,7 @@ impl UnfinishedTurn<'_> {
 
 impl Drop for UnfinishedTurn<'_> {
     fn drop(&mut self) {
-        if !self.is_told {
+        if !self.is_reported {
             self.turn
                 .note(|| RecordBody::Ended(RecordedEnd::Interrupted));
             self.turn.save_soon();

@@ -16,7 +16,7 @@ impl Turn {
     /// (a list or set of them); fields that are `Option` or have a default may be
     /// left out. Titles, descriptions and bounds are those that [`schemars`]
     /// knows. A type that is no struct is a form of one field. What no form can
-    /// ask for is an error; [`form_of`](crate::kit::form_of) tells it in a test.
+    /// ask for is an error; [`form_of`](crate::kit::form_of) finds it in a test.
     ///
     /// ```no_run
     /// # use acp_agent::kit::{Answer, Turn, TurnError};
@@ -48,8 +48,8 @@ impl Turn {
     ///
     /// When awaited: [`QuestionError`](crate::kit::QuestionError) if the type is none
     /// that can be asked for, [`ClientCallError::Unsupported`] if the client shows no
-    /// forms and nothing was chosen instead, any other if nobody waits for the
-    /// turn any more.
+    /// forms and nothing was chosen instead, any other if the turn
+    /// was cancelled.
     ///
     /// # Cancel safety
     ///

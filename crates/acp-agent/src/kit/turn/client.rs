@@ -19,7 +19,7 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///
@@ -36,7 +36,7 @@ impl Turn {
     /// # Errors
     ///
     /// [`ClientCallError::Unsupported`] if the client shows no forms, any other
-    /// error if nobody waits for the turn any more.
+    /// error if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///
@@ -56,7 +56,7 @@ impl Turn {
     }
 
     /// Sends the user to an address, says why, and waits until the user is on
-    /// the way. Tell [`AddressVisit::done`] when all is done there.
+    /// the way. Call [`AddressVisit::done`] when all is done there.
     ///
     /// # Errors
     ///
@@ -79,8 +79,8 @@ impl Turn {
         Ok(is_open.then_some(AddressVisit { turn: self, id }))
     }
 
-    /// Waits for an answer of the client for as long as somebody waits for the
-    /// turn.
+    /// Waits for an answer of the client until the turn is
+    /// cancelled.
     pub(in crate::kit) async fn while_wanted<T>(
         &self,
         work: impl Future<Output = Result<T, ClientCallError>>,
@@ -136,7 +136,7 @@ impl Turn {
     ///
     /// # Cancel safety
     ///
-    /// If dropped, the client is told that nobody waits for the text.
+    /// If dropped, the client learns that the text is not wanted.
     pub async fn read_text_file(&self, path: impl AsRef<Path>) -> Result<String, ClientCallError> {
         self.read_part_of_text_file(ReadTextFile::new(path.as_ref()))
             .await
@@ -166,7 +166,7 @@ impl Turn {
     ///
     /// # Cancel safety
     ///
-    /// If dropped, the client is told that nobody waits; it may have written
+    /// If dropped, the client learns that the answer is not wanted; it may have written
     /// the file.
     pub async fn write_text_file(
         &self,
@@ -181,18 +181,18 @@ impl Turn {
 
 /// A user who is on the way to an address.
 #[derive(Debug)]
-#[must_use = "the client waits to hear that all is done"]
+#[must_use = "the client waits until all is done"]
 pub struct AddressVisit<'t> {
     turn: &'t Turn,
     id: GateId,
 }
 
 impl AddressVisit<'_> {
-    /// Tells the client that all is done at the address.
+    /// Reports that all is done at the address.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     pub async fn done(self) -> Result<(), TurnError> {
         self.turn.send(EventBody::GateResolved(self.id)).await
     }

@@ -5,12 +5,12 @@ use acp_host::{Block, Compaction, CompactionStatus, EventBody};
 use crate::kit::{Turn, TurnError};
 
 impl Turn {
-    /// Begins to shorten the conversation, and tells the client, if it shows
+    /// Begins to shorten the conversation, and reports it, if the client shows
     /// that.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     pub async fn compact(&self) -> Result<RunningCompaction<'_>, TurnError> {
         let running = RunningCompaction {
             turn: self,
@@ -22,8 +22,8 @@ impl Turn {
     }
 }
 
-/// A conversation that is being shortened. Dropped without an end, it is told
-/// as cancelled.
+/// A conversation that is being shortened. Dropped without an end, it is
+/// reported as cancelled.
 #[derive(Debug)]
 #[must_use = "dropping it cancels the compaction"]
 pub struct RunningCompaction<'t> {
@@ -38,11 +38,11 @@ impl RunningCompaction<'_> {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///
-    /// If dropped, it may have been told as cancelled.
+    /// If dropped, it may have been reported as cancelled.
     pub async fn complete(mut self, summary: impl Into<String>) -> Result<(), TurnError> {
         let summary = vec![Block::text(summary)];
         self.send(CompactionStatus::Completed(summary)).await?;
@@ -54,7 +54,7 @@ impl RunningCompaction<'_> {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///

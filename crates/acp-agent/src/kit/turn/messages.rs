@@ -1,4 +1,4 @@
-//! What a turn tells its client.
+//! The messages of a turn to its client.
 
 use acp_host::{
     Block, ContextUse, Delta, EventBody, Media, Notice, PlanEntry, SlashCommand, ToolCall,
@@ -7,25 +7,25 @@ use acp_host::{
 use crate::kit::{Earlier, ToolDraft, Turn, TurnError};
 
 impl Turn {
-    /// Says something.
+    /// Sends text.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///
-    /// Cancel-safe: if dropped, the text was not told. So are all methods of a
-    /// turn that tell something.
+    /// Cancel-safe: if dropped, the text was not sent. So are all methods of a
+    /// turn that send something.
     pub async fn text(&self, text: impl Into<String>) -> Result<(), TurnError> {
         self.send(EventBody::Delta(Delta::Text(text.into()))).await
     }
 
-    /// Thinks aloud.
+    /// Sends a thought.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     pub async fn thought(&self, text: impl Into<String>) -> Result<(), TurnError> {
         self.send(EventBody::Delta(Delta::Thinking(text.into())))
             .await
@@ -35,7 +35,7 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     pub async fn refusal(&self, text: impl Into<String>) -> Result<(), TurnError> {
         self.send(EventBody::Delta(Delta::Refusal(text.into())))
             .await
@@ -45,7 +45,7 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     pub async fn image(&self, image: Media) -> Result<(), TurnError> {
         self.show(Block::Image(image)).await
     }
@@ -55,7 +55,7 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     pub async fn show(&self, block: Block) -> Result<(), TurnError> {
         match block {
             Block::Text(text) => self.text(text).await,
@@ -69,7 +69,7 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     pub async fn plan(
         &self,
         entries: impl IntoIterator<Item = PlanEntry>,
@@ -78,11 +78,11 @@ impl Turn {
             .await
     }
 
-    /// Tells how much of the context is used, and what the session has cost.
+    /// Reports how much of the context is used, and what the session has cost.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     pub async fn usage(&self, usage: ContextUse) -> Result<(), TurnError> {
         self.send(EventBody::ContextMeasured(usage)).await
     }
@@ -93,11 +93,11 @@ impl Turn {
         ToolDraft::new(self, ToolCall::new(self.name("tool"), name, title))
     }
 
-    /// Says what the session is about.
+    /// Sets the title of the session.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more, or if the title
+    /// [`TurnError`] if the turn was cancelled or the client is gone, or if the title
     /// cannot be kept.
     pub async fn title(&self, title: impl Into<String>) -> Result<(), TurnError> {
         let info = self.session().set_title(title.into()).await?;
@@ -110,7 +110,7 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     pub async fn commands(
         &self,
         commands: impl IntoIterator<Item = SlashCommand>,
@@ -120,12 +120,12 @@ impl Turn {
             .await
     }
 
-    /// Tells the user something that is no part of the conversation, if the
+    /// Notifies the user of something that is no part of the conversation, if the
     /// client shows that.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     pub async fn notice(&self, notice: Notice) -> Result<(), TurnError> {
         self.send(EventBody::Noticed(Box::new(notice))).await
     }

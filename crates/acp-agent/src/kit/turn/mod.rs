@@ -1,4 +1,4 @@
-//! One turn: the way from a handler to whoever waits for its answer.
+//! One turn: the link from a handler to its client.
 
 mod ask;
 mod client;
@@ -42,9 +42,9 @@ use crate::kit::{
     session::facts::SessionFacts,
 };
 
-/// One turn: the way to whoever waits for it.
+/// One turn: the link to the client that waits for it.
 ///
-/// What is told reaches the client in the order of the calls: it is written
+/// Messages reach the client in the order of the calls: they are written
 /// straight into the outgoing buffer, on the task of the caller, and a call
 /// waits only while the client reads too slowly. It fails once the client has
 /// cancelled the turn.
@@ -69,11 +69,11 @@ pub struct Turn {
 struct Whole {
     /// Tools that were announced and have not ended.
     tools: Mutex<BTreeSet<ToolId>>,
-    /// Takes note of what is told, if the kit has a history.
+    /// Records the events of the turn, if the kit has a history.
     recorder: Option<Arc<Recorder>>,
 }
 
-/// What is noted of an event once it is told.
+/// The record of an event, to be noted once it is sent.
 struct Note {
     place: Option<u64>,
     what: RecordBody,
@@ -110,7 +110,7 @@ impl Turn {
     /// It can do what a turn can. The client sees of it what the user is asked
     /// about: its tools from when it asks for their [permission
     /// ](Self::ask_permission), and its questions. What it says and thinks stays
-    /// inside, so it is up to this turn to tell what came of it. It is cancelled
+    /// inside, so this turn has to report the result. It is cancelled
     /// with this turn.
     #[must_use]
     pub fn sub_agent(&self, name: impl AsRef<str>) -> Turn {
@@ -129,12 +129,12 @@ impl Turn {
         }
     }
 
-    /// Whether nobody waits for the turn any more.
+    /// Whether the turn is cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled()
     }
 
-    /// Waits until nobody waits for the turn any more.
+    /// Waits until the turn is cancelled.
     ///
     /// # Cancel safety
     ///
@@ -143,7 +143,7 @@ impl Turn {
         self.cancel.cancelled().await;
     }
 
-    /// Runs work for as long as somebody waits for the turn.
+    /// Runs work until the turn is cancelled.
     ///
     /// # Errors
     ///
@@ -186,14 +186,14 @@ impl Turn {
         self.whole.recorder.as_ref()
     }
 
-    /// Tells an event, unless the turn is cancelled.
+    /// Sends an event, unless the turn is cancelled.
     pub(in crate::kit) async fn send(&self, body: EventBody) -> Result<(), TurnError> {
         if self.cancel.is_cancelled() {
             return Err(TurnError::cancelled());
         }
-        // Most events are told at once, and then this is all there is.
+        // The short way: most events are sent at once, and not recorded.
         match self.offer(body) {
-            (Offer::Done(told), None) => Ok(told?),
+            (Offer::Done(sent), None) => Ok(sent?),
             (offer, note) => self.finish_sending(offer, note).await,
         }
     }
@@ -213,7 +213,7 @@ impl Turn {
         Ok(())
     }
 
-    /// Offers an event, and gives what is to be noted of it once it is told.
+    /// Offers an event, and gives its record, to be noted once it is sent.
     fn offer(&self, body: EventBody) -> (Offer, Option<Note>) {
         let recorder = self.recorder().filter(|_| self.is_seen(&body));
         let what = recorder.and_then(|_| what(&body));
@@ -223,11 +223,11 @@ impl Turn {
         (self.link.offer(event), note)
     }
 
-    /// Waits until an event is told, and takes note of it. True when what was noted
-    /// so far should be written.
+    /// Waits until an event is sent, and notes it. True when the
+    /// notes so far should be written.
     async fn sent(&self, offer: Offer, note: Option<Note>) -> Result<bool, EmitError> {
         match offer {
-            Offer::Done(told) => told,
+            Offer::Done(sent) => sent,
             Offer::Wait(rest) => rest.await,
         }?;
         Ok(match (self.recorder(), note) {
@@ -236,7 +236,7 @@ impl Turn {
         })
     }
 
-    /// Takes note of what is told in another way, or not at all.
+    /// Notes something that is sent in another way, or not at all.
     pub(in crate::kit) fn note(&self, what: impl FnOnce() -> RecordBody) {
         if let Some(recorder) = self.recorder() {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -244,7 +244,7 @@ impl Turn {
         }
     }
 
-    /// Takes note that the client is told of a tool because it is asked about
+    /// Notes that the client learns of a tool because it is asked about
     /// it.
     pub(in crate::kit) fn note_asked(&self, tool: &ToolCall) {
         let Some(known) = &self.known else {
@@ -268,7 +268,7 @@ impl Turn {
         let runtime = tokio::runtime::Handle::try_current();
         if let (Some(recorder), Ok(runtime)) = (self.recorder().cloned(), runtime) {
             runtime.spawn(async move {
-                // Nobody waits for the turn, so nobody can be told.
+                // The turn is over: only the log is left.
                 if recorder.save().await.is_err() {
                     tracing::warn!("the end of a turn is missing from the history");
                 }
@@ -276,13 +276,13 @@ impl Turn {
         }
     }
 
-    /// Tells an event that never has to wait.
+    /// Sends an event that never has to wait.
     pub(in crate::kit) fn send_now(&self, body: EventBody) {
-        // One that would have to wait is not told.
+        // An event that would have to wait is dropped.
         let _: Offer = self.link.offer(self.event(body));
     }
 
-    /// Tells the client that tools without an end have failed. Writing that is
+    /// Reports tools without an end as failed. Writing that is
     /// left to the end of the turn.
     pub(in crate::kit) async fn fail_open_tools(&self) {
         let open = std::mem::take(&mut *self.tools());

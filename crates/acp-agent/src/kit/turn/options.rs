@@ -30,16 +30,16 @@ impl Turn {
         self.choice(ConfigOption::MODE)
     }
 
-    /// Sets an option of the session, and tells the client.
+    /// Sets an option of the session, and informs the client.
     ///
     /// # Errors
     ///
     /// [`TurnError`] if there is no such option or value, if it cannot be history,
-    /// or if nobody waits for the turn any more.
+    /// or if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///
-    /// If dropped, the option may be set, and the client not told.
+    /// If dropped, the option may be set, and the client not informed.
     pub async fn set_option(
         &self,
         id: impl Into<String>,
@@ -51,7 +51,7 @@ impl Turn {
             .await
     }
 
-    /// Sets the mode of the session, and tells the client: to leave a mode for
+    /// Sets the mode of the session, and informs the client: to leave a mode for
     /// planning when the plan is made, say.
     ///
     /// # Errors

@@ -61,28 +61,28 @@ impl<'t> ToolDraft<'t> {
         self
     }
 
-    /// Tells the client of it, before it runs.
+    /// Announces it to the client, before it runs.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///
-    /// Cancel-safe: if dropped, the client was not told.
+    /// Cancel-safe: if dropped, nothing was sent.
     pub async fn announce(self) -> Result<RunningTool<'t>, TurnError> {
         self.send(EventBody::ToolRequested).await
     }
 
-    /// Tells the client that it runs.
+    /// Reports that it runs.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///
-    /// Cancel-safe: if dropped, the client was not told.
+    /// Cancel-safe: if dropped, nothing was sent.
     pub async fn start(self) -> Result<RunningTool<'t>, TurnError> {
         self.send(EventBody::ToolStarted).await
     }
@@ -100,7 +100,7 @@ impl<'t> ToolDraft<'t> {
 
 /// A tool call that the client knows.
 ///
-/// One that is dropped without an end is told as failed when the turn ends.
+/// One that is dropped without an end is reported as failed when the turn ends.
 #[derive(Debug)]
 pub struct RunningTool<'t> {
     turn: &'t Turn,
@@ -113,15 +113,15 @@ impl RunningTool<'_> {
         &self.call
     }
 
-    /// Tells the client that it runs.
+    /// Reports that it runs.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///
-    /// Cancel-safe: if dropped, the client was not told.
+    /// Cancel-safe: if dropped, nothing was sent.
     pub async fn start(&self) -> Result<(), TurnError> {
         self.turn
             .send(EventBody::ToolStarted(Box::new(self.call.clone())))
@@ -132,11 +132,11 @@ impl RunningTool<'_> {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///
-    /// Cancel-safe: if dropped, the client was not told.
+    /// Cancel-safe: if dropped, nothing was sent.
     pub async fn show(&self, content: Vec<ToolContent>) -> Result<(), TurnError> {
         let progress = ToolProgress::new(self.call.id.clone()).with_content(content);
         self.turn
@@ -148,12 +148,12 @@ impl RunningTool<'_> {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///
-    /// If dropped, the client may not have been told; it is told at the end of
-    /// the turn that the tool failed.
+    /// If dropped, the end may not have been sent; the turn then reports the
+    /// tool as failed.
     pub async fn complete(self, content: Vec<ToolContent>) -> Result<(), TurnError> {
         self.end(ToolEnd::completed(self.call.id.clone()), content)
             .await
@@ -183,7 +183,7 @@ impl RunningTool<'_> {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///
