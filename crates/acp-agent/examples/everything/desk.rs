@@ -224,7 +224,8 @@ impl LiveSession for Desk {
         if lines < 3 {
             let nothing = "there is nothing between the first and the last line";
             tell(CompactionStatus::Failed(Some(nothing.to_owned()))).await?;
-            let reason = CompactRejectReason::RetainedTailTooLarge;
+            let error = HostError::public("what must be kept is too long already");
+            let reason = CompactRejectReason::Failed(error);
             let rejected = EventBody::CompactRejected { command, reason };
             return self.tell(rejected).await;
         }

@@ -7,7 +7,7 @@ use acp_agent::{
     AgentBuilder,
     host::{
         Block, CompactRejectReason, Compaction, CompactionStatus, ContextUse, Cost, EmitError,
-        EventBody, HostEvent, Notice, NoticeSeverity, SessionInfo, SlashCommand,
+        EventBody, HostError, HostEvent, Notice, NoticeSeverity, SessionInfo, SlashCommand,
     },
 };
 use acp_protocol::rpc::Limits;
@@ -199,14 +199,11 @@ async fn the_command_shortens_the_conversation() {
     assert_eq!(client.stop_reason(request).await, "end_turn");
 
     let reasons = [
-        (
-            CompactRejectReason::RetainedTailTooLarge,
-            "too long already",
-        ),
-        (CompactRejectReason::Internal, "could not be shortened"),
-        (CompactRejectReason::StaleBasis, "went on meanwhile"),
+        (HostError::public("it is too long"), "it is too long"),
+        (HostError::internal("canary"), "the agent failed"),
     ];
-    for (reason, text) in reasons {
+    for (error, text) in reasons {
+        let reason = CompactRejectReason::Failed(error);
         let request = client.prompt("session-0", "/compact").await;
         let command = session.compaction().await;
         session
@@ -234,7 +231,7 @@ async fn the_command_shortens_the_conversation() {
     client.cancel("session-0").await;
     client.pause().await;
     assert_eq!(session.interrupts(), 1);
-    let reason = CompactRejectReason::ExecutionFailed;
+    let reason = CompactRejectReason::Failed(HostError::internal("canary"));
     session
         .tell(9, EventBody::CompactRejected { command, reason })
         .await;

@@ -18,7 +18,7 @@ use super::{
 pub(crate) const FORM: i64 = 1;
 
 /// Reads on in a session.
-pub(crate) const SELECT_PAGE: &str = "SELECT position, turn, number, schema, body FROM record
+pub(crate) const SELECT_PAGE: &str = "SELECT position, turn, number, form, body FROM record
     WHERE session = ?1 AND position >= ?2 ORDER BY position";
 
 /// A record, ready to be written.
@@ -69,7 +69,7 @@ pub(crate) fn append(
     if new.is_empty() {
         return Ok(());
     }
-    let insert = "INSERT INTO record (session, position, turn, number, schema, body)
+    let insert = "INSERT INTO record (session, position, turn, number, form, body)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let mut insert = change.prepare(insert)?;
     let mut end = length;
