@@ -110,9 +110,12 @@ async fn turn(session: &mut Session, prompt: &str, input: &mut Input) -> Result<
 /// Asks the user whether a tool may run. Without an answer it may not.
 async fn consent(pending: PendingPermission, input: &mut Input) -> Result<(), Failure> {
     let ask = pending.ask();
-    println!("\n{}", ask.tool().title().unwrap_or("The agent asks"));
-    for path in ask.tool().paths() {
-        println!("  touches {}", path.display());
+    println!(
+        "\n{}",
+        ask.tool().title.as_deref().unwrap_or("The agent asks")
+    );
+    for path in &ask.tool().paths {
+        println!("  touches {path}");
     }
     let options: Vec<_> = ask.options().to_vec();
     for (number, option) in options.iter().enumerate() {

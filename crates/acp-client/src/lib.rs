@@ -96,7 +96,7 @@ pub use options::ClientOptions;
 pub use pending::{AgentAsk, Pending};
 pub use permission::{
     Allow, AnswerPermissions, Ask, Decided, DecidedBy, Decision, DecisionLog, PendingPermission,
-    PermissionAsk, Policy, Reason, ToolFacts,
+    PermissionAsk, Policy, Reason, ToolCallState,
 };
 pub use session::{
     Loaded, Loading, Session, SessionControl, SessionCounters, SessionSetup, SetModelProof,

@@ -2,15 +2,6 @@
 
 use std::time::Duration;
 
-/// Paths kept of one tool call. A change to more files than this is nothing to
-/// agree to unseen.
-pub const MAX_TOOL_PATHS: usize = 256;
-
-/// Tool calls a session remembers, the oldest forgotten first. A permission request
-/// comes within a few updates of the call it is about; a turn with a thousand tool
-/// calls has been seen.
-pub const MAX_KNOWN_TOOLS: usize = 1024;
-
 /// Permission requests of one session that may wait for an answer, and as many
 /// questions. Agents ask one at a time, or one for each parallel tool; more than this
 /// is a runaway, and gets `cancelled`.

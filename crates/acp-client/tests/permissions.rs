@@ -76,7 +76,7 @@ async fn a_reader_that_stands_still_does_not_hold_up_the_answer_for_long() {
 async fn closures_answer_and_are_told_after_what_they_were_asked() {
     let options = ClientOptions::new().with_permissions(async |ask: PermissionAsk| {
         assert_eq!(ask.session_id(), SESSION);
-        assert_eq!(ask.tool().kind(), Some(&ToolKind::Execute));
+        assert_eq!(ask.tool().kind.as_ref(), Some(&ToolKind::Execute));
         // initialize, session/new, and one update.
         assert_eq!(ask.after().get(), 3);
         ask.select(&PermissionOptionId::from("always")).unwrap()
@@ -176,7 +176,7 @@ async fn in_the_stream_a_request_stands_in_its_place() {
         seen.push(brief(&event));
         if let TurnEvent::Permission(pending) = event {
             assert_eq!(
-                pending.ask().tool().kind(),
+                pending.ask().tool().kind.as_ref(),
                 Some(&ToolKind::Edit),
                 "as announced"
             );

@@ -11,9 +11,8 @@
 //! * [`login`] says which methods of logging in are tried, and logs in by device code or on
 //!   a terminal;
 //! * [`model`] chooses model, effort and mode among what an agent offers;
-//! * [`reader`] reads the updates of a turn into few kinds of events, and keeps what is known
-//!   of it in the end;
-//! * [`report`] finds what a turn came to: its last message;
+//! * [`reader`] takes the updates of a turn into a
+//!   [`Conversation`](acp_conversation::Conversation), and gives few kinds of events;
 //! * [`transcript`] hands a conversation on to a session that does not know it;
 //! * [`record`] remembers which session a conversation goes on in, for one turn at a time;
 //! * [`files`] and [`lock`] are what records are kept with;
@@ -47,7 +46,6 @@ pub mod model;
 pub mod reader;
 pub mod record;
 pub mod registry;
-pub mod report;
 pub mod text;
 pub mod transcript;
 pub mod turn;

@@ -106,42 +106,6 @@ pub const TRANSCRIPT_MESSAGES: usize = 40;
 /// Bytes of one message of it, so that a long answer does not drive out all others.
 pub const TRANSCRIPT_MESSAGE_BYTES: usize = 4 << 10;
 
-/// Calls of tools that are kept of a turn. Long turns have some hundred.
-pub const MAX_TURN_TOOLS: usize = 1024;
-
-/// Bytes of the text of a tool's result, and of the changes to files of one call. What
-/// is longer was written for a file, and is read by nobody here.
-pub const MAX_TOOL_TEXT: usize = 256 << 10;
-
-/// Bytes of what a tool was given.
-pub const MAX_TOOL_ARGS: usize = 256 << 10;
-
-/// Bytes of a title, a name, or a path.
-pub const MAX_TOOL_TITLE: usize = 4 << 10;
-
-/// Bytes of all that is kept of the tools of a turn. Agents send a tool's whole output
-/// again with each update; one copy of it is kept, and of a thousand tools these.
-pub const MAX_TURN_TOOL_BYTES: usize = 16 << 20;
-
-/// Entries of a plan that are kept. Plans are made to be read.
-pub const MAX_PLAN_ENTRIES: usize = 256;
-
-/// Bytes of an entry of a plan.
-pub const MAX_PLAN_TEXT: usize = 4 << 10;
-
-/// Names of commands that are kept.
-pub const MAX_COMMANDS: usize = 1024;
-
-/// Notices that are kept of a turn, the newest.
-pub const MAX_NOTICES: usize = 64;
-
-/// Bytes of the title of a notice, and of its description.
-pub const MAX_NOTICE_TEXT: usize = 4 << 10;
-
-/// Bytes of a message that may be the report of a turn. The longest answers of models
-/// have some hundred thousand tokens, half of this.
-pub const MAX_REPORT: usize = 1 << 20;
-
 /// Bytes of a line that a login command prints in which an address and a code are looked
 /// for.
 pub const MAX_LOGIN_LINE: usize = 4 << 10;

@@ -43,7 +43,7 @@ async fn a_turn_comes_to_its_report() {
     );
     assert_eq!(outcome.session_id.unwrap(), "s-1");
     assert_eq!(outcome.opened, Some(Opened::New));
-    assert_eq!(outcome.facts.calls, 1);
+    assert_eq!(outcome.conversation.turn.counts.tool_calls, 1);
     assert_eq!(
         methods(&heard),
         ["initialize", "session/new", "session/prompt"]
@@ -139,7 +139,8 @@ async fn noise_and_nonsense_are_no_fault_of_the_turn() {
     let (outcome, _) = fake.run(&harness(), ask("x")).await;
     let outcome = outcome.unwrap();
     assert_eq!(outcome.report, "One two.");
-    assert_eq!((outcome.facts.unheard_of, outcome.facts.lost), (1, 1));
+    let counts = outcome.conversation.turn.counts;
+    assert_eq!((counts.unrecognized, counts.lost), (1, 1));
     assert!(!outcome.report_is_whole, "something of it was lost");
 }
 

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use acp_host::{
-    BoxFuture, ClientCallError, CreateTerminal, Terminal, TerminalExit, TerminalOutput,
-    TerminalPort,
+    BoxFuture, ClientError, CreateTerminal, Terminal, TerminalExit, TerminalOutput, TerminalPort,
 };
 use acp_protocol::{
     rpc::OnDrop,
@@ -28,9 +27,9 @@ use crate::{
 pub(crate) async fn create(
     core: &Arc<SessionCore>,
     request: CreateTerminal,
-) -> Result<Terminal, ClientCallError> {
+) -> Result<Terminal, ClientError> {
     if !core.client.terminal {
-        return Err(ClientCallError::Unsupported);
+        return Err(ClientError::Unsupported);
     }
     if let Some(cwd) = &request.cwd {
         check_absolute(cwd)?;
@@ -62,9 +61,9 @@ pub(crate) async fn create(
         Some(cancel) => cancel.run_until_cancelled(created).await,
         None => Some(created.await),
     };
-    match created.ok_or(ClientCallError::Cancelled)? {
+    match created.ok_or(ClientError::Cancelled)? {
         Ok(created) => created.map(Terminal::new),
-        Err(_) => Err(ClientCallError::Closed),
+        Err(_) => Err(ClientError::Closed),
     }
 }
 
@@ -80,7 +79,7 @@ impl TerminalPort for ClientTerminal {
         self.id.as_str()
     }
 
-    fn output(&self) -> BoxFuture<'_, Result<TerminalOutput, ClientCallError>> {
+    fn output(&self) -> BoxFuture<'_, Result<TerminalOutput, ClientError>> {
         Box::pin(async {
             let request = TerminalOutputRequest::new(&self.core.id, &self.id);
             let output = call(&self.core, &request).await?;
@@ -91,7 +90,7 @@ impl TerminalPort for ClientTerminal {
         })
     }
 
-    fn wait(&self) -> BoxFuture<'_, Result<TerminalExit, ClientCallError>> {
+    fn wait(&self) -> BoxFuture<'_, Result<TerminalExit, ClientError>> {
         Box::pin(async {
             let request = WaitForTerminalExitRequest::new(&self.core.id, &self.id);
             let exit = call(&self.core, &request).await?;
@@ -99,7 +98,7 @@ impl TerminalPort for ClientTerminal {
         })
     }
 
-    fn kill(&self) -> BoxFuture<'_, Result<(), ClientCallError>> {
+    fn kill(&self) -> BoxFuture<'_, Result<(), ClientError>> {
         Box::pin(async {
             // Also behind a cancellation, which may be the reason for it.
             self.core.turns().client_calls()?;
@@ -109,7 +108,7 @@ impl TerminalPort for ClientTerminal {
         })
     }
 
-    fn release(mut self: Box<Self>) -> BoxFuture<'static, Result<(), ClientCallError>> {
+    fn release(mut self: Box<Self>) -> BoxFuture<'static, Result<(), ClientError>> {
         self.is_released = true;
         if let Err(closed) = self.core.turns().client_calls() {
             return Box::pin(std::future::ready(Err(closed)));

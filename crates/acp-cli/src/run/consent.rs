@@ -43,7 +43,7 @@ impl Consent {
 
     /// Tells whether a person may decide otherwise about what the rules refuse.
     pub(super) fn leaves_open(&self, ask: &PermissionAsk) -> bool {
-        let kind = ask.tool().kind();
+        let kind = ask.tool().kind.as_ref();
         !kind.is_some_and(|kind| self.never.contains(kind))
     }
 }

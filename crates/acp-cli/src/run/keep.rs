@@ -99,7 +99,7 @@ pub(super) async fn end(kept: Kept, outcome: &Outcome, output: &mut Output) {
         (None, _) => None,
     };
     let end = TurnEnded {
-        report: output.report().to_owned(),
+        report: output.report(),
         stop_reason,
     };
     if let Err(error) = kept.end(end, outcome.exit.code()).await {

@@ -192,13 +192,13 @@ fn read_lines() -> mpsc::Receiver<String> {
 
 fn permission_text(ask: &PermissionAsk) -> String {
     let tool = ask.tool();
-    let kind = tool.kind().map_or("tool", |kind| kind.as_str());
-    let title = one_line(tool.title().unwrap_or("a tool"));
+    let kind = tool.kind.as_ref().map_or("tool", |kind| kind.as_str());
+    let title = one_line(tool.title.as_deref().unwrap_or("a tool"));
     let mut text = format!("\nThe agent asks: {} {title}\n", one_line(kind));
-    for path in tool.paths().iter().take(MAX_PATHS) {
-        text.push_str(&format!("  {}\n", one_line(&path.to_string_lossy())));
+    for path in tool.paths.iter().take(MAX_PATHS) {
+        text.push_str(&format!("  {}\n", one_line(path)));
     }
-    if tool.paths().len() > MAX_PATHS || tool.has_too_many_paths() {
+    if tool.paths.len() > MAX_PATHS || tool.has_more_paths {
         text.push_str("  and more\n");
     }
     for (at, option) in ask.options().iter().enumerate() {

@@ -2,16 +2,13 @@
 
 use std::time::Duration;
 
-use acp_protocol::v1::Diff;
+use acp_conversation::FileChange;
 use similar::{ChangeTag, TextDiff};
 
 use super::excerpt::count;
 use super::line::{Line, verbatim};
 use super::style::{Style, Tone};
 use acp_text::width;
-
-/// Bytes of a file that are compared; larger ones are told by their number of lines.
-pub(super) const MAX_COMPARED: usize = 256 << 10;
 
 /// Time a comparison takes at most; after it the rest counts as rewritten.
 const MAX_TIME: Duration = Duration::from_millis(200);
@@ -25,19 +22,22 @@ const MAX_LINES: usize = 24;
 /// Lines of a new file that are shown.
 const MAX_NEW: usize = 8;
 
-/// The lines that show a change, below one that names the file.
-pub(super) fn lines(diff: &Diff, path: &str, style: &Style) -> Vec<Line> {
-    let new = count_lines(&diff.new_text);
-    let Some(old_text) = diff.old_text.as_deref().filter(|text| !text.is_empty()) else {
-        let head = head(path).with(Tone::Good, format!("new, {}", lines_of(new)));
-        return with_rows(head, added(&diff.new_text), new, MAX_NEW, new, style);
+/// The lines that show a change, below one that names the file. Of a file that is too large
+/// to be kept the numbers of lines are shown.
+pub(super) fn lines(change: &FileChange, path: &str, style: &Style) -> Vec<Line> {
+    let new = change.new_lines;
+    let old = change.old_lines.unwrap_or(0);
+    let Some(texts) = &change.texts else {
+        let words = format!("{} before, {new} now", lines_of(old));
+        return vec![head(path).with(Tone::Faint, words)];
     };
-    if old_text.len().max(diff.new_text.len()) > MAX_COMPARED {
-        return vec![too_large(path, count_lines(old_text), new)];
-    }
+    let Some(old_text) = texts.old_text.as_deref().filter(|text| !text.is_empty()) else {
+        let head = head(path).with(Tone::Good, format!("new, {}", lines_of(new)));
+        return with_rows(head, added(&texts.new_text), new, MAX_NEW, new, style);
+    };
     let compared = TextDiff::configure()
         .timeout(MAX_TIME)
-        .diff_lines(old_text, diff.new_text.as_str());
+        .diff_lines(old_text, texts.new_text.as_str());
     let (mut plus, mut minus) = (0, 0);
     for change in compared.iter_all_changes() {
         match change.tag() {
@@ -78,17 +78,8 @@ pub(super) fn lines(diff: &Diff, path: &str, style: &Style) -> Vec<Line> {
             }
         }))
     });
-    let last = new.max(count_lines(old_text));
+    let last = new.max(old);
     with_rows(head, rows, all, MAX_LINES, last, style)
-}
-
-/// The line for a file that is too large to be compared.
-pub(super) fn too_large(path: &str, old: usize, new: usize) -> Line {
-    head(path).with(Tone::Faint, format!("{} before, {new} now", lines_of(old)))
-}
-
-pub(super) fn count_lines(text: &str) -> usize {
-    text.lines().count()
 }
 
 enum Row<'a> {

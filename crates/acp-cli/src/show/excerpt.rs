@@ -1,5 +1,7 @@
 //! The beginning or the end of a long text, and how much was left out.
 
+use acp_conversation::KeptText;
+
 use super::line::verbatim;
 
 /// Which lines of a text are of most interest.
@@ -41,6 +43,22 @@ impl Excerpt {
         Self { first, last, total }
     }
 
+    /// Keeps both ends of a text of which no more may be known. The fences of one that is a
+    /// block of code are left out.
+    pub(super) fn of_kept(text: &KeptText) -> Self {
+        let mut excerpt = Self::of(unfenced(&text.beginning));
+        if text.is_cut {
+            let end = Self::of(&text.end);
+            excerpt.last = if end.last.is_empty() {
+                end.first
+            } else {
+                end.last
+            };
+            excerpt.total = text.lines;
+        }
+        excerpt
+    }
+
     /// Returns the lines of a part, and how many are left out: in front of them for the
     /// last ones, else behind.
     pub(super) fn part(&self, part: Part) -> (&[String], usize) {
@@ -56,19 +74,19 @@ impl Excerpt {
                 &all[all.len() - count.min(all.len())..]
             }
         };
-        (lines, self.total - lines.len())
+        (lines, self.total.saturating_sub(lines.len()))
     }
+}
 
-    /// Returns bytes it keeps.
-    pub(super) fn size(&self) -> usize {
-        let lines = self.first.iter().chain(&self.last);
-        lines.map(String::len).sum()
-    }
-
-    /// Forgets the lines, and keeps their number.
-    pub(super) fn forget(&mut self) {
-        self.first = Vec::new();
-        self.last = Vec::new();
+/// Takes the fences off a text that is one block of code.
+fn unfenced(text: &str) -> &str {
+    let inner = text.trim().strip_prefix("```").and_then(|rest| {
+        let (_language, rest) = rest.split_once('\n')?;
+        rest.strip_suffix("```")
+    });
+    match inner {
+        Some(inner) if !inner.contains("```") => inner,
+        _ => text,
     }
 }
 
@@ -107,11 +125,13 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_lost_their_text_are_still_counted() {
-        let mut long = Excerpt::of(&numbered(100));
-        long.forget();
-        assert_eq!(long.size(), 0);
-        assert_eq!(long.part(Part::Last(5)), (&[][..], 100));
+    fn fences_go() {
+        assert_eq!(unfenced("```console\n$ ls\n```\n"), "$ ls\n");
+        assert_eq!(
+            unfenced("```\na\n```\nb\n```\nc\n```"),
+            "```\na\n```\nb\n```\nc\n```"
+        );
+        assert_eq!(unfenced("plain"), "plain");
     }
 
     #[test]

@@ -4,11 +4,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use acp_client::{Decision, Reason, ToolFacts};
+use acp_client::{Decision, Reason};
+use acp_conversation::{Conversation, ConversationChange, MessageRole, ToolCallState};
 use acp_protocol::Patch;
 use acp_protocol::v1::{
-    CompactionStatus, ContentBlock, ContentChunk, MessageId, Notice, NoticeSeverity, Plan,
-    SessionUpdate, ToolCallUpdate,
+    CompactionStatus, ContentBlock, ContentChunk, Notice, NoticeSeverity, SessionUpdate,
+    ToolCallId, ToolCallUpdate,
 };
 
 use super::excerpt::{Excerpt, count};
@@ -19,9 +20,9 @@ use super::plan::Steps;
 use super::rows::Rows;
 use super::said;
 use super::style::Tone;
-use super::thought::Thought;
-use super::tools::{Ended, News, Tools};
-use super::usage::Usage;
+use super::thought;
+use super::tools::Tools;
+use super::usage;
 use crate::outcome::Failure;
 
 /// Shows a turn.
@@ -29,14 +30,11 @@ pub(super) struct Screen<O, E> {
     page: Page<O, E>,
     began: Instant,
     cwd: PathBuf,
-    /// Whether a tool call was announced since the last text.
-    after_tool: bool,
-    message: Option<MessageId>,
+    conversation: Conversation,
     tools: Tools,
     used_tools: usize,
-    plan: Steps,
-    thought: Option<Thought>,
-    usage: Usage,
+    /// Where the thought that goes on begins in its message.
+    thought: Option<usize>,
     /// What goes on, in words; nothing before it begins and after it ended.
     status: Option<String>,
 }
@@ -47,13 +45,10 @@ impl<O: Write, E: Write> Screen<O, E> {
             page: Page::new(out, err, facts, look, now),
             began: now,
             cwd: PathBuf::new(),
-            after_tool: false,
-            message: None,
+            conversation: Conversation::new(),
             tools: Tools::default(),
             used_tools: 0,
-            plan: Steps::default(),
             thought: None,
-            usage: Usage::default(),
             status: None,
         }
     }
@@ -83,11 +78,14 @@ impl<O: Write, E: Write> Screen<O, E> {
         let now = self.page.now();
         let rows = Rows {
             took: now.saturating_duration_since(self.began),
-            now,
-            tools: &self.tools,
-            plan: &self.plan,
-            thought: self.thought.as_ref(),
-            usage: &self.usage,
+            running: self
+                .tools
+                .running(&self.conversation.tool_calls, &self.cwd, now),
+            plan: Steps::of(&self.conversation),
+            thought: self
+                .thought
+                .and_then(|from| thought_of(&self.conversation, from, 0)),
+            usage: self.conversation.usage.as_ref(),
             status: self.status.as_deref(),
         };
         self.page.draw(|height, style| rows.lines(height, style));
@@ -98,39 +96,65 @@ impl<O: Write, E: Write> Screen<O, E> {
         self.page.is_up()
     }
 
+    /// Returns the conversation as it was read so far.
+    pub(super) fn conversation(&self) -> &Conversation {
+        &self.conversation
+    }
+
+    /// Takes note of an update of the turn, and shows nothing.
+    pub(super) fn read(&mut self, update: &SessionUpdate) {
+        self.conversation.update(update);
+    }
+
+    /// Takes note that updates of the turn were lost.
+    pub(super) fn lose(&mut self, updates: u64) {
+        self.conversation.lose(updates);
+    }
+
     /// Shows one update of the turn.
     pub(super) fn update(&mut self, update: &SessionUpdate) -> io::Result<()> {
         match update {
-            SessionUpdate::AgentThoughtChunk(chunk) => {
-                if let ContentBlock::Text(text) = &chunk.content {
-                    self.thought.get_or_insert_default().add(&text.text);
-                }
-                self.settle();
-                return Ok(());
-            }
-            SessionUpdate::UsageUpdate(usage) => {
-                self.usage = Usage::of(usage);
-                return Ok(());
-            }
-            // Known for the next prompt, not for this one.
-            SessionUpdate::UserMessageChunk(_)
+            SessionUpdate::AgentThoughtChunk(chunk) => return self.think(update, chunk),
+            // Drawn with whatever comes next, or known for the next prompt and not for
+            // this one.
+            SessionUpdate::UsageUpdate(_)
+            | SessionUpdate::UserMessageChunk(_)
             | SessionUpdate::AvailableCommandsUpdate(_)
             | SessionUpdate::ConfigOptionUpdate(_)
-            | SessionUpdate::CompactionSummaryChunk(_) => return Ok(()),
+            | SessionUpdate::CompactionSummaryChunk(_) => {
+                self.read(update);
+                return Ok(());
+            }
+            SessionUpdate::Plan(_) => {
+                self.end_thought()?;
+                let before = Steps::of(&self.conversation);
+                self.read(update);
+                return self.plan(&before);
+            }
             _ => {}
         }
         self.end_thought()?;
+        match self.conversation.update(update) {
+            ConversationChange::ToolCall(change) => {
+                let id = change.call.id.clone();
+                let (begins, ends) = (change.begins, change.ends);
+                self.tools.note(&change, self.page.now());
+                self.used_tools += usize::from(begins);
+                return match ends {
+                    true => self.ended(&id, true),
+                    false => {
+                        self.settle();
+                        Ok(())
+                    }
+                };
+            }
+            ConversationChange::Message(change) if change.begins && !change.resumes => {
+                self.page.end_text_line()?;
+            }
+            _ => {}
+        }
         match update {
             SessionUpdate::AgentMessageChunk(chunk) => self.text(chunk),
-            SessionUpdate::ToolCall(call) => {
-                let news = self.tools.call(call, &self.cwd, self.page.now());
-                self.tool(news)
-            }
-            SessionUpdate::ToolCallUpdate(change) => {
-                let news = self.tools.update(change, &self.cwd, self.page.now());
-                self.tool(news)
-            }
-            SessionUpdate::Plan(plan) => self.plan(plan),
             SessionUpdate::Notice(notice) => self.notice(notice),
             SessionUpdate::CurrentModeUpdate(news) => {
                 self.news("mode", news.current_mode_id.as_str())
@@ -158,10 +182,14 @@ impl<O: Write, E: Write> Screen<O, E> {
     }
 
     /// Says what was answered to a permission request.
-    pub(super) fn permission(&mut self, tool: &ToolFacts, decision: &Decision) -> io::Result<()> {
+    pub(super) fn permission(
+        &mut self,
+        tool: &ToolCallState,
+        decision: &Decision,
+    ) -> io::Result<()> {
         self.end_thought()?;
-        let kind = tool.kind().map_or("tool", |kind| kind.as_str());
-        let title = one_line(tool.title().unwrap_or("a tool"));
+        let kind = tool.kind.as_ref().map_or("tool", |kind| kind.as_str());
+        let title = one_line(tool.title.as_deref().unwrap_or("a tool"));
         let (answer, tone) = match decision.allowed {
             true => ("allowed", Tone::Good),
             false => ("refused", Tone::Bad),
@@ -202,17 +230,22 @@ impl<O: Write, E: Write> Screen<O, E> {
         self.end_thought()?;
         let (style, below) = (self.page.style(INDENT), self.page.style(INDENT_BELOW));
         let (drawn, now) = (self.page.facts().drawn, self.page.now());
-        let Some((call, content)) = self.tools.preview(call, &self.cwd, now) else {
+        let Some(change) = self.conversation.ask(call) else {
             return Ok(());
         };
-        let body = said::body(call, content, &below);
+        self.tools.note(&change, now);
+        self.used_tools += usize::from(change.begins);
+        let shown = self.tools.show(change.call, &self.cwd, now);
+        let body = said::body(&shown, &below);
         if body.is_empty() {
             // The question says the rest.
             return Ok(());
         }
         let line = match drawn {
-            true => said::running(call, now, style.signs.waiting, &style),
-            false => bracketed("tool").with(Tone::Plain, format!("{}: would do this", call.name())),
+            true => said::running(&shown, style.signs.waiting, &style),
+            false => {
+                bracketed("tool").with(Tone::Plain, format!("{}: would do this", shown.name()))
+            }
         };
         self.push(line, Fit::Cut, &body)
     }
@@ -261,24 +294,24 @@ impl<O: Write, E: Write> Screen<O, E> {
     /// Ends what is unfinished, the line of the text with it, and says what it all took.
     pub(super) fn finish(&mut self) -> io::Result<()> {
         let mut done = self.end_thought();
-        for call in self.tools.end_all(self.page.now()) {
-            done = done.and(self.ended(&call));
+        for call in self.tools.end_all() {
+            done = done.and(self.ended(&call, false));
         }
-        let is_live = self.page.facts().live;
-        let plan = std::mem::take(&mut self.plan);
+        let is_live = self.page.facts().live && self.status.take().is_some();
+        let plan = Steps::of(&self.conversation);
         if is_live && !plan.is_empty() {
             let lines = plan.lines(usize::MAX, &self.page.style(INDENT_BELOW));
             let head = Line::new().with(Tone::Faint, format!("plan {}", plan.progress()));
             done = done.and(self.page.push(head, Fit::Cut, &lines));
         }
         done = done.and(self.page.end_text_line());
-        if self.status.take().is_some() && is_live {
+        if is_live {
             let took = self.page.now().saturating_duration_since(self.began);
             let mut words: Vec<_> = said::spoken(took).into_iter().collect();
             if self.used_tools > 0 {
                 words.push(count(self.used_tools, "tool", "tools"));
             }
-            words.extend(self.usage.words());
+            words.extend(usage::words(self.conversation.usage.as_ref()));
             let words = words.join(self.page.style(INDENT).signs.dot);
             if !words.is_empty() {
                 let line = Line::new().with(Tone::Faint, words);
@@ -297,12 +330,7 @@ impl<O: Write, E: Write> Screen<O, E> {
     fn text(&mut self, chunk: &ContentChunk) -> io::Result<()> {
         match &chunk.content {
             ContentBlock::Text(text) if text.text.is_empty() => Ok(()),
-            ContentBlock::Text(text) => {
-                if self.begins_message(chunk) {
-                    self.page.end_text_line()?;
-                }
-                self.page.text(&text.text)
-            }
+            ContentBlock::Text(text) => self.page.text(&text.text),
             ContentBlock::ResourceLink(link) => {
                 self.say_line(&LINK, Line::new().with(Tone::Plain, one_line(&link.uri)))
             }
@@ -313,53 +341,53 @@ impl<O: Write, E: Write> Screen<O, E> {
         }
     }
 
-    /// Tells whether this text belongs to another message than the text before: by
-    /// the id where both have one, else by a tool call in between.
-    fn begins_message(&mut self, chunk: &ContentChunk) -> bool {
-        let after_tool = std::mem::take(&mut self.after_tool);
-        let begins = match (&self.message, &chunk.message_id) {
-            (Some(before), Some(now)) => before != now,
-            _ => after_tool,
-        };
-        self.message.clone_from(&chunk.message_id);
-        begins
-    }
-
-    fn plan(&mut self, plan: &Plan) -> io::Result<()> {
-        let before = std::mem::replace(&mut self.plan, Steps::of(plan));
+    fn plan(&mut self, before: &Steps) -> io::Result<()> {
         if self.page.facts().live {
             self.settle();
             return Ok(());
         }
-        let words = match self.plan.since(&before) {
+        let plan = Steps::of(&self.conversation);
+        let words = match plan.since(before) {
             Some(words) if words.is_empty() => return Ok(()),
             Some(words) => words,
-            None => self.plan.in_one_line(),
+            None => plan.in_one_line(),
         };
-        let words = format!("{} {words}", self.plan.progress());
+        let words = format!("{} {words}", plan.progress());
         self.say_line(&PLAN, Line::new().with(Tone::Plain, words))
     }
 
-    fn tool(&mut self, news: News) -> io::Result<()> {
-        self.after_tool |= news.begins;
-        self.used_tools += usize::from(news.begins);
-        match news.ended {
-            Some(ended) => self.ended(&ended),
-            None => {
-                self.settle();
-                Ok(())
-            }
-        }
-    }
-
-    /// Adds the line of a call that ended, and what it showed below.
-    fn ended(&mut self, ended: &Ended) -> io::Result<()> {
-        let body = said::body(&ended.call, &ended.content, &self.page.style(INDENT_BELOW));
+    /// Adds the line of a call that ended, or of which nothing more is heard, and what it
+    /// showed below.
+    fn ended(&mut self, id: &ToolCallId, has_status: bool) -> io::Result<()> {
+        let Some(call) = self.conversation.tool_calls.get(id) else {
+            return Ok(());
+        };
+        let mut shown = self.tools.show(call, &self.cwd, self.page.now());
+        shown.has_status = has_status;
+        let body = said::body(&shown, &self.page.style(INDENT_BELOW));
         let line = match self.page.facts().drawn {
-            true => said::ended(ended, &self.page.style(INDENT)),
-            false => bracketed("tool").and(said::in_words(ended)),
+            true => said::ended(&shown, &self.page.style(INDENT)),
+            false => bracketed("tool").and(said::in_words(&shown)),
         };
         self.push(line, Fit::Cut, &body)
+    }
+
+    /// Takes note of what the agent thinks; a thought of another id is another one.
+    fn think(&mut self, update: &SessionUpdate, chunk: &ContentChunk) -> io::Result<()> {
+        let added = chunk.as_text().map_or(0, str::len);
+        let ConversationChange::Message(change) = self.conversation.update(update) else {
+            return Ok(());
+        };
+        let length = change.message.text.len();
+        let begins = change.begins;
+        let before = self.thought.filter(|_| begins);
+        let from = self.thought.filter(|_| !begins);
+        self.thought = from.or_else(|| Some(length.saturating_sub(added)));
+        if let Some(before) = before {
+            self.say_thought(before, 1)?;
+        }
+        self.settle();
+        Ok(())
     }
 
     fn notice(&mut self, notice: &Notice) -> io::Result<()> {
@@ -385,11 +413,17 @@ impl<O: Write, E: Write> Screen<O, E> {
     }
 
     fn end_thought(&mut self) -> io::Result<()> {
-        let Some(thought) = self.thought.take() else {
-            return Ok(());
-        };
+        match self.thought.take() {
+            Some(from) => self.say_thought(from, 0),
+            None => Ok(()),
+        }
+    }
+
+    fn say_thought(&mut self, from: usize, back: usize) -> io::Result<()> {
         // What stands before it: the sign, or the word in brackets.
-        match thought.words(&self.page.style(2 * INDENT)) {
+        let style = self.page.style(2 * INDENT);
+        let thought = thought_of(&self.conversation, from, back);
+        match thought.and_then(|thought| thought::words(thought, &style)) {
             Some(words) => self.say_line(&THOUGHT, Line::new().with(Tone::Faint, words)),
             None => Ok(()),
         }
@@ -405,4 +439,10 @@ impl<O: Write, E: Write> Screen<O, E> {
         self.settle();
         pushed
     }
+}
+
+/// Returns the last message that is a thought, or one so far back, from there on.
+fn thought_of(conversation: &Conversation, from: usize, back: usize) -> Option<&str> {
+    let thoughts = conversation.turn.messages(MessageRole::Thought);
+    thoughts.rev().nth(back)?.text.get(from..)
 }

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use acp_client::{Decision, Question, ToolFacts};
+use acp_client::{Decision, Question};
+use acp_conversation::{ToolCallState, TurnMessage};
 use acp_harness::turn::Opened;
 use acp_protocol::v1::{
     AuthMethodId, Implementation, PermissionOption, PermissionOptionId, PermissionOptionKind,
@@ -134,7 +135,7 @@ pub(crate) struct Problem<'a> {
 
 impl<'a> Event<'a> {
     /// Tells what a policy answered to a permission request.
-    pub(crate) fn permission(tool: &'a ToolFacts, decision: &'a Decision) -> Self {
+    pub(crate) fn permission(tool: &'a ToolCallState, decision: &'a Decision) -> Self {
         let option = decision.option.as_ref();
         let reason = decision.reason.to_string();
         Self::permitted(tool, decision.allowed, option, "policy", reason)
@@ -142,7 +143,7 @@ impl<'a> Event<'a> {
 
     /// Tells what a person answered to a permission request; `None` when they answered by
     /// none of the options.
-    pub(crate) fn chosen(tool: &'a ToolFacts, option: Option<&'a PermissionOption>) -> Self {
+    pub(crate) fn chosen(tool: &'a ToolCallState, option: Option<&'a PermissionOption>) -> Self {
         let allowed = option.is_some_and(|option| {
             matches!(
                 option.kind,
@@ -154,16 +155,16 @@ impl<'a> Event<'a> {
     }
 
     fn permitted(
-        tool: &'a ToolFacts,
+        tool: &'a ToolCallState,
         allowed: bool,
         option: Option<&'a PermissionOption>,
         by: &'static str,
         reason: String,
     ) -> Self {
         Self::Permission {
-            tool_call_id: tool.id(),
-            title: tool.title(),
-            kind: tool.kind(),
+            tool_call_id: &tool.id,
+            title: tool.title.as_deref(),
+            kind: tool.kind.as_ref(),
             allowed,
             option_id: option.map(|option| &option.option_id),
             option_kind: option.map(|option| &option.kind),
@@ -253,8 +254,8 @@ impl<'a> Event<'a> {
             session_id: ending.session,
             stop_reason: outcome.stop_reason.as_ref(),
             exit_code: outcome.exit.code(),
-            report: Some(ending.report.text()).filter(|text| !text.is_empty()),
-            report_is_whole: ending.report.is_whole(),
+            report: ending.report.map(|report| &*report.text),
+            report_is_whole: ending.report.is_none_or(TurnMessage::is_whole),
             error: outcome.failure.as_ref().map(|failure| Problem {
                 message: &failure.message,
                 hint: failure.hint.as_deref(),
@@ -289,7 +290,7 @@ mod tests {
     use super::*;
     use crate::outcome::Outcome;
     use acp_client::{Allow, Policy};
-    use acp_harness::report::TurnReport;
+    use acp_conversation::Conversation;
     use acp_protocol::v1::{SessionUpdate, ToolCallUpdate};
 
     #[track_caller]
@@ -314,12 +315,10 @@ mod tests {
 
     #[test]
     fn permissions() {
-        let mut tool = ToolFacts::new("t".into());
-        tool.learn_update(
-            &ToolCallUpdate::new("t")
-                .with_kind(ToolKind::Read)
-                .with_title("Look"),
-        );
+        let tool = ToolCallUpdate::new("t")
+            .with_kind(ToolKind::Read)
+            .with_title("Look");
+        let tool = ToolCallState::from(&tool);
         let options = [PermissionOption::new(
             "y",
             "Yes",
@@ -330,7 +329,7 @@ mod tests {
             &Event::permission(&tool, &allowed),
             r#"{"v":1,"event":"permission","toolCallId":"t","title":"Look","kind":"read","allowed":true,"optionId":"y","optionKind":"allow_once","by":"policy","reason":"read tools are allowed"}"#,
         );
-        let unknown = ToolFacts::new("u".into());
+        let unknown = ToolCallState::new("u".into());
         let refused = Policy::new(Allow::None, "/").decide(&unknown, &options);
         check(
             &Event::permission(&unknown, &refused),
@@ -365,9 +364,9 @@ mod tests {
 
     #[test]
     fn ends() {
-        let mut report = TurnReport::new();
+        let mut conversation = Conversation::new();
         let session = SessionId::from("s");
-        report.read(&SessionUpdate::agent_text("Done."));
+        conversation.update(&SessionUpdate::agent_text("Done."));
         let check_end = |outcome: &Outcome, report, session, expected| {
             let ending = Ending {
                 outcome,
@@ -378,13 +377,13 @@ mod tests {
         };
         check_end(
             &Outcome::of_turn(StopReason::EndTurn),
-            &report,
+            conversation.turn.report(),
             Some(&session),
             r#"{"v":1,"event":"end","sessionId":"s","stopReason":"end_turn","exitCode":0,"report":"Done.","reportIsWhole":true,"error":null}"#,
         );
         check_end(
             &Outcome::usage("no".to_owned(), "do"),
-            &TurnReport::new(),
+            None,
             None,
             r#"{"v":1,"event":"end","sessionId":null,"stopReason":null,"exitCode":2,"report":null,"reportIsWhole":true,"error":{"message":"no","hint":"do"}}"#,
         );

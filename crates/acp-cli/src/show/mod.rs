@@ -26,10 +26,10 @@ mod usage;
 use std::io::{self, Write};
 use std::path::Path;
 
-use acp_client::{Answer, Client, Decision, Question, RawLine, Session, ToolFacts, TurnEvent};
-use acp_harness::report::TurnReport;
+use acp_client::{Answer, Client, Decision, Question, RawLine, Session, TurnEvent};
+use acp_conversation::{ToolCallState, TurnMessage};
 use acp_harness::turn::{Opened, TurnProgress};
-use acp_protocol::v1::{PermissionOption, SessionId, SessionUpdate, ToolCallUpdate};
+use acp_protocol::v1::{PermissionOption, SessionId, ToolCallUpdate};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -59,7 +59,7 @@ pub(crate) struct Open<'a> {
 /// How a run ended, and what came of it.
 struct Ending<'a> {
     outcome: &'a Outcome,
-    report: &'a TurnReport,
+    report: Option<&'a TurnMessage>,
     session: Option<&'a SessionId>,
 }
 
@@ -115,10 +115,6 @@ pub(crate) enum Format {
 /// Shows what happens, in one of three ways.
 pub(crate) struct Output {
     format: Format,
-    /// What comes of the turn.
-    report: TurnReport,
-    /// Whether the agent has said or done anything in it.
-    acted: bool,
     session: Option<SessionId>,
     stage: Stage,
     json: Option<Sink>,
@@ -136,8 +132,6 @@ impl Output {
     fn new(format: Format, stage: Stage, json: Option<Sink>) -> Self {
         Self {
             format,
-            report: TurnReport::new(),
-            acted: false,
             session: None,
             stage,
             json,
@@ -162,9 +156,6 @@ impl Output {
         self.stage
             .act(|screen| screen.in_folder(open.cwd.to_owned()));
         self.status("working");
-        let Some(out) = &mut self.json else {
-            return Ok(());
-        };
         let agent = open.client.agent().ok();
         let (modes, options) = (open.session.modes(), open.session.config_options());
         let event = Event::Session {
@@ -176,20 +167,17 @@ impl Output {
             modes: modes.as_ref(),
             config_options: options.as_deref(),
         };
-        event.write(out)
+        self.show(&event, |_| Ok(()))
     }
 
     /// Something happened, but for what is asked.
     pub(crate) fn event(&mut self, event: &TurnEvent) -> io::Result<()> {
+        let is_shown = self.format == Format::Human && !self.broken;
         match event {
-            TurnEvent::Update(update) => {
-                self.report.read(&update.update);
-                self.acted |= acts(&update.update);
+            TurnEvent::Update(update) if !is_shown => {
+                self.stage.act(|screen| screen.read(&update.update));
             }
-            TurnEvent::Gap { .. } => {
-                self.report.lose();
-                self.acted = true;
-            }
+            TurnEvent::Gap { dropped } => self.stage.act(|screen| screen.lose(*dropped)),
             _ => {}
         }
         if self.format == Format::Quiet || self.broken {
@@ -213,46 +201,38 @@ impl Output {
     }
 
     /// A permission request was answered by the rules.
-    pub(crate) fn permission(&mut self, tool: &ToolFacts, decision: &Decision) -> io::Result<()> {
-        match &mut self.json {
-            _ if self.broken || self.format == Format::Quiet => Ok(()),
-            Some(out) => Event::permission(tool, decision).write(out),
-            None => self.stage.act(|screen| screen.permission(tool, decision)),
-        }
+    pub(crate) fn permission(
+        &mut self,
+        tool: &ToolCallState,
+        decision: &Decision,
+    ) -> io::Result<()> {
+        let event = Event::permission(tool, decision);
+        self.show(&event, |screen| screen.permission(tool, decision))
     }
 
     /// A permission request was answered by a person, who knows it.
     pub(crate) fn chosen(
         &mut self,
-        tool: &ToolFacts,
+        tool: &ToolCallState,
         option: Option<&PermissionOption>,
     ) -> io::Result<()> {
         self.answered();
-        match &mut self.json {
-            Some(out) if !self.broken => Event::chosen(tool, option).write(out),
-            _ => Ok(()),
-        }
+        self.show(&Event::chosen(tool, option), |_| Ok(()))
     }
 
     /// A question was answered.
     pub(crate) fn question(&mut self, question: &Question, answered: Answered) -> io::Result<()> {
         self.answered();
-        match &mut self.json {
-            _ if self.broken || self.format == Format::Quiet => Ok(()),
-            Some(out) => Event::question(question, answered).write(out),
-            None => {
-                let how = match answered {
-                    Answered::Accepted { by: By::Person }
-                    | Answered::Declined { by: By::Person } => {
-                        return Ok(());
-                    }
-                    Answered::Accepted { .. } => "answered by what it proposes",
-                    _ => "declined, for nobody is asked; see --ask",
-                };
-                let text = format!("{}: {how}", one_line(question.message()));
-                self.stage.act(|screen| screen.asked(&text))
-            }
-        }
+        self.show(&Event::question(question, answered), |screen| {
+            let how = match answered {
+                Answered::Accepted { by: By::Person } | Answered::Declined { by: By::Person } => {
+                    return Ok(());
+                }
+                Answered::Accepted { .. } => "answered by what it proposes",
+                _ => "declined, for nobody is asked; see --ask",
+            };
+            screen.asked(&format!("{}: {how}", one_line(question.message())))
+        })
     }
 
     /// The agent was served a file or a command.
@@ -263,14 +243,10 @@ impl Output {
         {
             self.stage.act(|screen| screen.wrote(terminal, output));
         }
-        match &mut self.json {
-            _ if self.broken || self.format == Format::Quiet => Ok(()),
-            Some(out) => Event::served(served).write(out),
-            None => match served.in_words() {
-                Some((label, text)) => self.stage.act(|screen| screen.served(label, &text)),
-                None => Ok(()),
-            },
-        }
+        self.show(&Event::served(served), |screen| match served.in_words() {
+            Some((label, text)) => screen.served(label, &text),
+            None => Ok(()),
+        })
     }
 
     /// Something happened on the way to the session.
@@ -280,11 +256,8 @@ impl Output {
             TurnProgress::Connected { .. } => return self.status("opening a session"),
             _ => return,
         };
-        if let Some(out) = &mut self.json {
-            let succeeded = *succeeded;
-            // That standard output fails is found when the session is told of.
-            let _ = Event::Login { method, succeeded }.write(out);
-        }
+        let succeeded = *succeeded;
+        self.note(&Event::Login { method, succeeded });
         let how = match succeeded {
             None => "logging in by",
             Some(true) => "logged in by",
@@ -310,10 +283,7 @@ impl Output {
 
     /// A kept session is open.
     pub(crate) fn kept(&mut self, told: &Told) {
-        if let Some(out) = self.json.as_mut().filter(|_| !self.broken) {
-            // That standard output fails is found by what comes next.
-            let _ = Event::kept(told).write(out);
-        }
+        self.note(&Event::kept(told));
         if self.format != Format::Quiet || told.is_surprising() {
             self.tell(&told.to_string());
         }
@@ -321,10 +291,7 @@ impl Output {
 
     /// A turn that runs took the prompt.
     pub(crate) fn steered(&mut self) {
-        if let Some(out) = self.json.as_mut().filter(|_| !self.broken) {
-            // That standard output fails is found by what comes next.
-            let _ = Event::Steered {}.write(out);
-        }
+        self.note(&Event::Steered {});
         if self.format != Format::Quiet {
             self.tell("the turn that runs in the session took it");
         }
@@ -333,21 +300,43 @@ impl Output {
     /// Tells whether the agent has said or done anything in the turn. Thoughts alone are no
     /// answer.
     pub(crate) fn agent_acted(&self) -> bool {
-        self.acted
+        self.stage.act(|screen| {
+            let turn = &screen.conversation().turn;
+            turn.has_output() || turn.counts.lost > 0
+        })
     }
 
     /// Returns what came of the turn so far.
-    pub(crate) fn report(&self) -> &str {
-        self.report.text()
+    pub(crate) fn report(&self) -> String {
+        self.stage.act(|screen| {
+            let report = screen.conversation().turn.report();
+            report.map(|report| report.text.clone()).unwrap_or_default()
+        })
     }
 
     /// Something the person at the keyboard should know.
     pub(crate) fn say(&mut self, text: &str) {
-        if let Some(out) = self.json.as_mut().filter(|_| !self.broken) {
-            // That standard output fails is found by what comes next.
-            let _ = Event::Notice { message: text }.write(out);
-        }
+        self.note(&Event::Notice { message: text });
         self.tell(text);
+    }
+
+    /// Shows an event to whoever it is for: a program, or a person on the screen.
+    fn show(
+        &mut self,
+        event: &Event<'_>,
+        on_screen: impl FnOnce(&mut Screen<Sink, Sink>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        match &mut self.json {
+            _ if self.broken || self.format == Format::Quiet => Ok(()),
+            Some(out) => event.write(out),
+            None => self.stage.act(on_screen),
+        }
+    }
+
+    /// Shows an event to a program alone.
+    fn note(&mut self, event: &Event<'_>) {
+        // A failure of standard output is found by the next event.
+        let _ = self.show(event, |_| Ok(()));
     }
 
     fn tell(&mut self, text: &str) {
@@ -379,16 +368,17 @@ impl Output {
         // When these fail there is nobody to tell, and the exit code says it.
         if !self.broken {
             let _ = match &mut self.json {
-                Some(out) => {
+                Some(out) => self.stage.act(|screen| {
                     let ending = Ending {
                         outcome,
-                        report: &self.report,
+                        report: screen.conversation().turn.report(),
                         session: self.session.as_ref(),
                     };
                     Event::end(&ending).write(out)
-                }
+                }),
                 None if self.format == Format::Quiet => {
-                    self.stage.act(|screen| screen.report(self.report.text()))
+                    let report = self.report();
+                    self.stage.act(|screen| screen.report(&report))
                 }
                 None => self.stage.act(Screen::finish),
             };
@@ -424,17 +414,6 @@ pub(crate) fn write_stdout(text: &[u8]) -> Result<(), Outcome> {
 pub(crate) fn fail(outcome: &Outcome) -> Exit {
     Output::standard(Format::Human, Colour::Auto).end(outcome);
     outcome.exit
-}
-
-/// Tells whether an agent says or does something by an update.
-fn acts(update: &SessionUpdate) -> bool {
-    match update {
-        SessionUpdate::AgentMessageChunk(chunk) => {
-            chunk.content.as_text().is_none_or(|text| !text.is_empty())
-        }
-        SessionUpdate::ToolCall(_) | SessionUpdate::ToolCallUpdate(_) => true,
-        _ => false,
-    }
 }
 
 /// Writes an update with its parameters as the agent spelled them.

@@ -1,6 +1,7 @@
 //! The agent's plan, as a list.
 
-use acp_protocol::v1::{Plan, PlanEntryStatus};
+use acp_conversation::Conversation;
+use acp_protocol::v1::{PlanEntry, PlanEntryStatus};
 
 use super::excerpt::count;
 use super::line::{Line, one_line};
@@ -26,9 +27,12 @@ enum Step {
 }
 
 impl Steps {
-    pub(super) fn of(plan: &Plan) -> Self {
-        let is_done = |status: &PlanEntryStatus| *status == PlanEntryStatus::Completed;
-        let steps = plan.entries.iter().take(MAX_ENTRIES).map(|entry| {
+    pub(super) fn of(conversation: &Conversation) -> Self {
+        let entries = conversation
+            .plan
+            .as_ref()
+            .map_or(&[][..], |plan| &plan.entries);
+        let steps = entries.iter().take(MAX_ENTRIES).map(|entry| {
             let step = match entry.status {
                 PlanEntryStatus::Completed => Step::Done,
                 PlanEntryStatus::InProgress => Step::Current,
@@ -36,14 +40,11 @@ impl Steps {
             };
             (step, one_line(&entry.content))
         });
+        let done = |entry: &&PlanEntry| entry.status == PlanEntryStatus::Completed;
         Self {
             steps: steps.collect(),
-            all: plan.entries.len(),
-            done: plan
-                .entries
-                .iter()
-                .filter(|entry| is_done(&entry.status))
-                .count(),
+            all: entries.len() + conversation.more_plan_entries,
+            done: entries.iter().filter(done).count(),
         }
     }
 

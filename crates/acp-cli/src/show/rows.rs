@@ -1,15 +1,17 @@
 //! The rows that are drawn again and again: what runs, what is planned, what goes on.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use acp_protocol::v1::UsageUpdate;
 
 use super::excerpt::count;
 use super::line::Line;
 use super::plan::Steps;
 use super::said;
 use super::style::{Style, Tone};
-use super::thought::Thought;
-use super::tools::Tools;
-use super::usage::Usage;
+use super::thought;
+use super::tools::ShownCall;
+use super::usage;
 use acp_text::width;
 
 /// Rows at most, of each sort.
@@ -18,13 +20,12 @@ const MAX_STEPS: usize = 5;
 
 /// What they are made of.
 pub(super) struct Rows<'a> {
-    pub(super) now: Instant,
     /// How long it has been going on.
     pub(super) took: Duration,
-    pub(super) tools: &'a Tools,
-    pub(super) plan: &'a Steps,
-    pub(super) thought: Option<&'a Thought>,
-    pub(super) usage: &'a Usage,
+    pub(super) running: Vec<ShownCall<'a>>,
+    pub(super) plan: Steps,
+    pub(super) thought: Option<&'a str>,
+    pub(super) usage: Option<&'a UsageUpdate>,
     /// What goes on; without it there is nothing to show.
     pub(super) status: Option<&'a str>,
 }
@@ -39,14 +40,17 @@ impl Rows<'_> {
         let mut lines = Vec::new();
         // The status has its row in any window.
         let mut left = height.saturating_sub(1);
-        let running = self.tools.running();
-        let shown = running.len().min(MAX_TOOLS).min(left);
-        let hidden = running.len() - shown;
-        let newest = running.skip(hidden);
-        lines.extend(newest.map(|call| said::running(call, self.now, turning, style)));
+        let shown = self.running.len().min(MAX_TOOLS).min(left);
+        let hidden = self.running.len() - shown;
+        let newest = &self.running[hidden..];
+        lines.extend(
+            newest
+                .iter()
+                .map(|call| said::running(call, turning, style)),
+        );
         left -= shown;
         if left > 0
-            && let Some(thought) = self.thought.and_then(|it| it.row(style))
+            && let Some(thought) = self.thought.and_then(|it| thought::row(it, style))
         {
             lines.push(thought);
             left -= 1;
@@ -67,7 +71,7 @@ impl Rows<'_> {
         if !self.plan.is_empty() {
             words.push(format!("plan {}", self.plan.progress()));
         }
-        words.extend(self.usage.words());
+        words.extend(usage::words(self.usage));
         let room = style.width.unwrap_or(usize::MAX).saturating_sub(2);
         while words.len() > 2 && width(&words.join(style.signs.dot)) > room {
             words.pop();

@@ -1,6 +1,6 @@
 //! What is said of a tool call: one line, and below it what it showed.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use acp_protocol::v1::{ToolCallStatus, ToolKind};
 
@@ -9,7 +9,7 @@ use super::excerpt::{self, Excerpt, count};
 use super::line::{Line, one_line};
 use super::part::Part;
 use super::style::{Style, Tone};
-use super::tools::{Call, Ended};
+use super::tools::ShownCall;
 use acp_text::width;
 
 /// Lines of output that are shown: of a command, whose end says how it went, of one that
@@ -19,44 +19,42 @@ const OF_FAILURE: excerpt::Part = excerpt::Part::Last(8);
 const OF_OTHERS: excerpt::Part = excerpt::Part::First(4);
 
 /// Returns the row of a call that runs.
-pub(super) fn running(call: &Call, now: Instant, turning: &str, style: &Style) -> Line {
-    let sign = match call.status {
+pub(super) fn running(call: &ShownCall<'_>, turning: &str, style: &Style) -> Line {
+    let sign = match call.call.status {
         Some(ToolCallStatus::InProgress) => (Tone::Busy, turning),
         _ => (Tone::Faint, style.signs.waiting),
     };
-    let time = call.running_for(now);
-    let time = time.filter(|time| time.as_secs() > 0).map(in_seconds);
+    let time = call.took.filter(|time| time.as_secs() > 0).map(in_seconds);
     line(call, sign, None, time, style)
 }
 
 /// Returns the line of a call that ended.
-pub(super) fn ended(ended: &Ended, style: &Style) -> Line {
-    let sign = match ended.call.status {
-        Some(ToolCallStatus::Completed) => (Tone::Good, style.signs.done),
-        Some(ToolCallStatus::Failed) => (Tone::Bad, style.signs.failed),
-        _ => (Tone::Faint, style.signs.waiting),
+pub(super) fn ended(call: &ShownCall<'_>, style: &Style) -> Line {
+    let (sign, how) = match call.status() {
+        Some(ToolCallStatus::Completed) => ((Tone::Good, style.signs.done), hidden(call)),
+        Some(ToolCallStatus::Failed) => {
+            ((Tone::Bad, style.signs.failed), Some("failed".to_owned()))
+        }
+        _ => (
+            (Tone::Faint, style.signs.waiting),
+            Some("not finished".to_owned()),
+        ),
     };
-    let how = match ended.call.status {
-        Some(ToolCallStatus::Completed) => hidden(ended),
-        Some(ToolCallStatus::Failed) => Some("failed".to_owned()),
-        _ => Some("not finished".to_owned()),
-    };
-    line(&ended.call, sign, how, ended.took.and_then(spoken), style)
+    line(call, sign, how, call.took.and_then(spoken), style)
 }
 
 /// Says the same in words, for where there is no terminal.
-pub(super) fn in_words(ended: &Ended) -> Line {
-    let call = &ended.call;
-    let kind = call.kind.as_ref().filter(|_| !call.title.is_empty());
+pub(super) fn in_words(call: &ShownCall<'_>) -> Line {
+    let kind = call.call.kind.as_ref().filter(|_| !call.title().is_empty());
     let kind = kind.map_or_else(String::new, |kind| one_line(kind.as_str()) + " ");
-    let status = call.status.as_ref().map_or("not finished", |s| s.as_str());
-    let tone = match &call.status {
+    let status = call.status().map_or("not finished", ToolCallStatus::as_str);
+    let tone = match call.status() {
         Some(ToolCallStatus::Failed) => Tone::Bad,
         _ => Tone::Plain,
     };
-    let mut details: Vec<String> = hidden(ended).into_iter().collect();
-    details.extend(place(call));
-    details.extend(ended.took.and_then(spoken));
+    let mut details: Vec<String> = hidden(call).into_iter().collect();
+    details.extend(call.place());
+    details.extend(call.took.and_then(spoken));
     let details = match details.is_empty() {
         true => String::new(),
         false => format!(" ({})", details.join(", ")),
@@ -68,26 +66,21 @@ pub(super) fn in_words(ended: &Ended) -> Line {
 }
 
 /// Returns the lines below: what changes, and what was put out.
-pub(super) fn body(call: &Call, content: &[Part], style: &Style) -> Vec<Line> {
-    let failed = call.status == Some(ToolCallStatus::Failed);
+pub(super) fn body(call: &ShownCall<'_>, style: &Style) -> Vec<Line> {
+    let failed = call.status() == Some(&ToolCallStatus::Failed);
     let mut lines = Vec::new();
-    for part in content {
+    for part in &call.parts {
         match part {
             Part::Text(_) if hides_text(call) => {}
             Part::Text(excerpt) => {
-                let part = match call.kind {
+                let part = match call.call.kind.as_ref() {
                     _ if failed => OF_FAILURE,
                     Some(ToolKind::Execute) => OF_COMMAND,
                     _ => OF_OTHERS,
                 };
                 output(excerpt, part, style, &mut lines);
             }
-            Part::Change { diff, path } => lines.extend(changes::lines(diff, path, style)),
-            Part::LargeChange { path, old, new } => {
-                lines.push(changes::too_large(path, *old, *new));
-            }
-            // Nobody waited for its end.
-            Part::Terminal(_) => {}
+            Part::Change { change, path } => lines.extend(changes::lines(change, path, style)),
             Part::Other(words) => lines.push(Line::new().with(Tone::Faint, words.as_str())),
         }
     }
@@ -134,49 +127,36 @@ fn output(excerpt: &Excerpt, part: excerpt::Part, style: &Style, into: &mut Vec<
 }
 
 /// Tells whether what a call put out is not shown: who reads a file shows it to itself.
-fn hides_text(call: &Call) -> bool {
-    call.kind == Some(ToolKind::Read) && call.status == Some(ToolCallStatus::Completed)
+fn hides_text(call: &ShownCall<'_>) -> bool {
+    call.call.kind.as_ref() == Some(&ToolKind::Read)
+        && call.status() == Some(&ToolCallStatus::Completed)
 }
 
 /// Says how much that is.
-fn hidden(ended: &Ended) -> Option<String> {
-    let lines = ended.content.iter().map(|part| match part {
+fn hidden(call: &ShownCall<'_>) -> Option<String> {
+    let lines = call.parts.iter().map(|part| match part {
         Part::Text(excerpt) => excerpt.total,
         _ => 0,
     });
     let lines = lines.sum();
-    (hides_text(&ended.call) && lines > 0).then(|| count(lines, "line", "lines"))
-}
-
-/// Returns the place of a call, unless its title names it.
-fn place(call: &Call) -> Option<String> {
-    let (place, others) = call.place.as_ref()?;
-    let file = place.rsplit('/').next().unwrap_or(place);
-    let file = file.split(':').next().unwrap_or(file);
-    if call.title.contains(file) {
-        return None;
-    }
-    Some(match others {
-        0 => place.clone(),
-        others => format!("{place} +{others}"),
-    })
+    (hides_text(call) && lines > 0).then(|| count(lines, "line", "lines"))
 }
 
 fn line(
-    call: &Call,
+    call: &ShownCall<'_>,
     (tone, sign): (Tone, &str),
     how: Option<String>,
     time: Option<String>,
     style: &Style,
 ) -> Line {
     let name = call.name();
-    let kind = call.kind.as_ref().filter(|_| !call.title.is_empty());
+    let kind = call.call.kind.as_ref().filter(|_| !call.title().is_empty());
     let kind = kind.filter(|kind| **kind != ToolKind::Other);
     let kind = kind.map(|kind| one_line(kind.as_str()).replace('_', " "));
     // What comes last goes first when there is no room.
     let mut details: Vec<(u8, String)> = Vec::new();
     details.extend(kind.map(|kind| (2, kind)));
-    details.extend(place(call).map(|place| (3, place)));
+    details.extend(call.place().map(|place| (3, place)));
     details.extend(how.map(|how| (0, how)));
     details.extend(time.map(|time| (1, time)));
     let room = style.width.unwrap_or(usize::MAX);
@@ -187,7 +167,7 @@ fn line(
         gap.len() + words + dots
     };
     let head = width(sign) + 1;
-    while !details.is_empty() && head + width(name) + taken(&details) > room {
+    while !details.is_empty() && head + width(&name) + taken(&details) > room {
         // At least half of the line is for the name.
         let least = details.iter().map(|(rank, _)| *rank).max().unwrap_or(0);
         if least < 2 && head + taken(&details) <= room / 2 {
@@ -201,7 +181,7 @@ fn line(
     }
     let details_width = taken(&details);
     let name = acp_text::shorten_width(
-        name,
+        &name,
         room.saturating_sub(head + details_width),
         style.signs.more,
     );

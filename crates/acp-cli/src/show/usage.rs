@@ -4,36 +4,20 @@ use acp_protocol::v1::UsageUpdate;
 
 use super::line::one_line;
 
-/// What the agent said last of it.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct Usage {
-    context: Option<String>,
-    cost: Option<String>,
-}
-
-impl Usage {
-    pub(super) fn of(update: &UsageUpdate) -> Self {
-        let context = match update.size {
-            0 => format!("{} tokens", short(update.used)),
-            size => format!("{} of {} tokens", short(update.used), short(size)),
-        };
-        let cost = update.cost.as_ref().map(|cost| {
-            let digits = if cost.amount.abs() < 0.01 { 4 } else { 2 };
-            match cost.currency.as_str() {
-                "USD" => format!("${:.digits$}", cost.amount),
-                other => format!("{:.digits$} {}", cost.amount, one_line(other)),
-            }
-        });
-        Self {
-            context: Some(context),
-            cost,
+/// Says it in words, each of them short.
+pub(super) fn words(usage: Option<&UsageUpdate>) -> impl Iterator<Item = String> {
+    let context = usage.map(|usage| match usage.size {
+        0 => format!("{} tokens", short(usage.used)),
+        size => format!("{} of {} tokens", short(usage.used), short(size)),
+    });
+    let cost = usage.and_then(|usage| usage.cost.as_ref()).map(|cost| {
+        let digits = if cost.amount.abs() < 0.01 { 4 } else { 2 };
+        match cost.currency.as_str() {
+            "USD" => format!("${:.digits$}", cost.amount),
+            other => format!("{:.digits$} {}", cost.amount, one_line(other)),
         }
-    }
-
-    /// Returns it in words, each of them short.
-    pub(super) fn words(&self) -> impl Iterator<Item = String> {
-        self.context.clone().into_iter().chain(self.cost.clone())
-    }
+    });
+    context.into_iter().chain(cost)
 }
 
 fn short(number: u64) -> String {
@@ -53,18 +37,18 @@ mod tests {
 
     #[test]
     fn it_is_said_in_short() {
-        let words = |usage: UsageUpdate| Usage::of(&usage).words().collect::<Vec<_>>().join(", ");
-        assert_eq!(words(UsageUpdate::new(999, 0)), "999 tokens");
+        let said = |usage: UsageUpdate| words(Some(&usage)).collect::<Vec<_>>().join(", ");
+        assert_eq!(said(UsageUpdate::new(999, 0)), "999 tokens");
         assert_eq!(
-            words(UsageUpdate::new(1_250, 200_000)),
+            said(UsageUpdate::new(1_250, 200_000)),
             "1.2k of 200k tokens"
         );
         let cost = |amount, currency| {
             UsageUpdate::new(0, 1_500_000).with_cost(Cost::new(amount, currency))
         };
-        assert_eq!(words(cost(0.0012, "USD")), "0 of 1.5M tokens, $0.0012");
+        assert_eq!(said(cost(0.0012, "USD")), "0 of 1.5M tokens, $0.0012");
         assert_eq!(
-            words(cost(12.5, "credits")),
+            said(cost(12.5, "credits")),
             "0 of 1.5M tokens, 12.50 credits"
         );
     }

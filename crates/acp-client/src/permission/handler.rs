@@ -15,7 +15,7 @@ use super::{Decision, PermissionAsk, Policy, Reason};
 /// use acp_client::{ClientOptions, PermissionAsk};
 ///
 /// let options = ClientOptions::new().with_permissions(async |ask: PermissionAsk| {
-///     println!("{:?} wants to run", ask.tool().title());
+///     println!("{:?} wants to run", ask.tool().title);
 ///     ask.reject()
 /// });
 /// # drop(options);

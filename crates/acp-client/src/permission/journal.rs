@@ -171,9 +171,13 @@ impl Entry {
         };
         self.log.note(Decided {
             session_id: ask.session_id().clone(),
-            tool_call_id: ask.tool().id().clone(),
-            title: ask.tool().title().map(|title| beginning(title).to_owned()),
-            kind: ask.tool().kind().cloned(),
+            tool_call_id: ask.tool().id.clone(),
+            title: ask
+                .tool()
+                .title
+                .as_deref()
+                .map(|title| beginning(title).to_owned()),
+            kind: ask.tool().kind.clone(),
             after: ask.after(),
             option: option.cloned(),
             by,

@@ -15,22 +15,20 @@
 
 mod ask;
 mod decision;
-mod facts;
 mod handler;
 mod journal;
 mod pending;
 mod policy;
 mod workspace;
 
+pub use acp_conversation::ToolCallState;
 pub use ask::Ask;
 pub use decision::{Decision, Reason};
-pub use facts::ToolFacts;
 pub use handler::AnswerPermissions;
 pub use journal::{Decided, DecidedBy, DecisionLog};
 pub use pending::{NotOffered, PendingPermission, PermissionAsk};
 pub use policy::{Allow, Policy};
 pub use workspace::Workspace;
 
-pub(crate) use facts::KnownTools;
 pub(crate) use handler::DynAnswerPermissions;
 pub(crate) use journal::Entry;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::decision::{rejection, selecting};
-use super::{DecidedBy, Decision, Reason, ToolFacts};
+use super::{DecidedBy, Decision, Reason, ToolCallState};
 use crate::pending::{AgentAsk, Pending};
 use acp_protocol::rpc::ReceiveSeq;
 use acp_protocol::v1::{
@@ -15,7 +15,7 @@ use acp_protocol::v1::{
 #[derive(Debug, Clone)]
 pub struct PermissionAsk {
     request: RequestPermissionRequest,
-    tool: ToolFacts,
+    tool: ToolCallState,
     after: ReceiveSeq,
     /// Shared by the clones: whoever answers may tell why.
     reason: Arc<OnceLock<Reason>>,
@@ -24,7 +24,7 @@ pub struct PermissionAsk {
 impl PermissionAsk {
     pub(crate) fn new(
         request: RequestPermissionRequest,
-        tool: ToolFacts,
+        tool: ToolCallState,
         after: ReceiveSeq,
     ) -> Self {
         Self {
@@ -38,8 +38,7 @@ impl PermissionAsk {
     /// Creates one of which nothing is known but the request itself.
     #[cfg(test)]
     pub(crate) fn without_session(request: RequestPermissionRequest, after: ReceiveSeq) -> Self {
-        let mut tool = ToolFacts::new(request.tool_call.tool_call_id.clone());
-        tool.learn_update(&request.tool_call);
+        let tool = ToolCallState::from(&request.tool_call);
         Self::new(request, tool, after)
     }
 
@@ -52,7 +51,7 @@ impl PermissionAsk {
     /// Returns what is known of the tool call: what the request says, over what the
     /// session's updates said before.
     #[must_use]
-    pub fn tool(&self) -> &ToolFacts {
+    pub fn tool(&self) -> &ToolCallState {
         &self.tool
     }
 
@@ -119,7 +118,7 @@ impl PermissionAsk {
             .map_or(answerer, |reason| DecidedBy::Policy(reason.clone()))
     }
 
-    pub(crate) fn set_tool(&mut self, tool: ToolFacts) {
+    pub(crate) fn set_tool(&mut self, tool: ToolCallState) {
         self.tool = tool;
     }
 
@@ -182,7 +181,7 @@ impl PendingPermission {
         drop(self);
     }
 
-    pub(crate) fn set_tool(&mut self, tool: ToolFacts) {
+    pub(crate) fn set_tool(&mut self, tool: ToolCallState) {
         self.ask_mut().set_tool(tool);
     }
 }

@@ -1,10 +1,10 @@
 //! Answers to permission requests when nobody is there to ask.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use acp_protocol::v1::{PermissionOption, PermissionOptionKind, ToolKind};
 
-use super::{Decision, Reason, ToolFacts, Workspace};
+use super::{Decision, Reason, ToolCallState, Workspace};
 
 /// How much is allowed without asking a person.
 ///
@@ -121,7 +121,7 @@ impl Policy {
     /// At the level [`Allow::Edits`] it looks at the file system to follow links,
     /// which may block for as long as that takes; otherwise it only computes.
     #[must_use]
-    pub fn decide(&self, tool: &ToolFacts, options: &[PermissionOption]) -> Decision {
+    pub fn decide(&self, tool: &ToolCallState, options: &[PermissionOption]) -> Decision {
         if of_kind(options, &PermissionOptionKind::AllowOnce).count() > 1 {
             return Decision::reject(options, Reason::AskedAsChoice);
         }
@@ -152,7 +152,7 @@ impl Policy {
         }
     }
 
-    fn judge(&self, tool: &ToolFacts) -> Result<Reason, Reason> {
+    fn judge(&self, tool: &ToolCallState) -> Result<Reason, Reason> {
         if !self.never.is_empty() {
             let kind = kind_of(tool)?;
             if self.never.contains(kind) {
@@ -166,7 +166,7 @@ impl Policy {
             })
     }
 
-    fn judge_by_rule(&self, tool: &ToolFacts) -> Result<Reason, Reason> {
+    fn judge_by_rule(&self, tool: &ToolCallState) -> Result<Reason, Reason> {
         match &self.rule {
             Rule::Nothing => Err(Reason::NothingAllowed),
             Rule::Everything => Ok(Reason::EverythingAllowed),
@@ -193,11 +193,11 @@ impl Policy {
 
 /// Returns the kind of a tool that says one and carries nothing else: changes belong
 /// to tools that change, terminals to those that execute.
-fn kind_of(tool: &ToolFacts) -> Result<&ToolKind, Reason> {
-    let kind = tool.kind().ok_or(Reason::KindMissing)?;
+fn kind_of(tool: &ToolCallState) -> Result<&ToolKind, Reason> {
+    let kind = tool.kind.as_ref().ok_or(Reason::KindMissing)?;
     let changes = matches!(kind, ToolKind::Edit | ToolKind::Delete | ToolKind::Move);
     let executes = *kind == ToolKind::Execute;
-    if (tool.has_diff() && !changes) || (tool.has_terminal() && !executes) {
+    if (tool.has_diff && !changes) || (tool.has_terminal && !executes) {
         return Err(Reason::Contradiction(kind.clone()));
     }
     Ok(kind)
@@ -205,17 +205,22 @@ fn kind_of(tool: &ToolFacts) -> Result<&ToolKind, Reason> {
 
 fn judge_change(
     kind: &ToolKind,
-    tool: &ToolFacts,
+    tool: &ToolCallState,
     workspace: &Workspace,
 ) -> Result<Reason, Reason> {
-    if tool.has_too_many_paths() {
+    if tool.has_more_paths {
         return Err(Reason::TooManyPaths);
     }
-    if tool.paths().is_empty() {
+    if tool.paths.is_empty() {
         return Err(Reason::NoPaths(kind.clone()));
     }
-    match tool.paths().iter().find(|path| !workspace.holds(path)) {
-        Some(path) => Err(Reason::Outside(path.clone())),
+    match tool
+        .paths
+        .iter()
+        .map(Path::new)
+        .find(|path| !workspace.holds(path))
+    {
+        Some(path) => Err(Reason::Outside(path.to_owned())),
         None => Ok(Reason::InsideWorkspace(kind.clone())),
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use acp_connection::{Mailbox, MailboxControl};
+use acp_conversation::{ConversationLimits, ToolCalls};
 use acp_protocol::rpc::{CallError, MailboxId, ReceiveSeq};
 use acp_protocol::v1::{
     CancelNotification, CloseSessionRequest, SessionId, SessionUpdate, ToolCallUpdate, methods,
@@ -21,7 +22,7 @@ use crate::connection::{Capability, Connection};
 use crate::error::ClientError;
 use crate::gate::{CancelledTurn, TurnGate};
 use crate::limits::{ANNOUNCEMENT_WAIT, CANCEL_REPEATS};
-use crate::permission::{KnownTools, ToolFacts};
+use crate::permission::ToolCallState;
 
 /// One open session.
 ///
@@ -36,7 +37,7 @@ pub(crate) struct SessionState {
     pub(super) settings: Mutex<SessionSettings>,
     pub(super) counts: Arc<ReadCounts>,
     mailbox: MailboxControl,
-    tools: Mutex<KnownTools>,
+    tools: Mutex<ToolCalls>,
     /// It was closed or deleted on this side.
     ended: AtomicBool,
 }
@@ -60,7 +61,11 @@ impl SessionState {
             services: Mutex::new(services),
             settings: Mutex::default(),
             mailbox: control,
-            tools: Mutex::default(),
+            // Policies look at kinds and paths, so nothing else is kept.
+            tools: Mutex::new(ToolCalls::within(ConversationLimits {
+                tool_text: 0,
+                ..ConversationLimits::default()
+            })),
             ended: AtomicBool::new(false),
         })
     }
@@ -82,7 +87,7 @@ impl SessionState {
     pub(super) fn learn(&self, update: &SessionUpdate, at: ReceiveSeq) {
         match update {
             SessionUpdate::ToolCall(_) | SessionUpdate::ToolCallUpdate(_) => {
-                self.tools.lock().learn(update)
+                self.tools.lock().update(update);
             }
             SessionUpdate::CurrentModeUpdate(_) | SessionUpdate::ConfigOptionUpdate(_) => {
                 self.settings.lock().learn(update, at);
@@ -92,8 +97,8 @@ impl SessionState {
     }
 
     /// Puts what was read about a tool under what a permission request says of it.
-    pub(crate) fn complete_tool(&self, asked: &ToolCallUpdate) -> ToolFacts {
-        self.tools.lock().complete(asked)
+    pub(crate) fn complete_tool(&self, asked: &ToolCallUpdate) -> ToolCallState {
+        self.tools.lock().overlaid(asked)
     }
 
     /// Waits until everything that was received up to `seq`, or up to now, was read.

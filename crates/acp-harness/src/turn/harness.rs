@@ -6,6 +6,8 @@ use acp_client::{
     Client, ClientOptions, ClientTimeouts, DecisionLog, Environment, LocalTerminals, MissingFiles,
     Policy, WorkspaceFiles,
 };
+use acp_conversation::TurnMessage;
+use acp_conversation::limits::MAX_MESSAGE;
 use acp_protocol::v1::{Implementation, ToolKind};
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -236,16 +238,17 @@ impl Harness {
         let session_id = ready.session.id().clone();
         drop(ready.session);
         let exit = running.end().await;
-        let end = end_of(driven, reading.has_output(), &mut sign_in)?;
-        let report_is_whole = reading.report.is_whole();
+        let end = end_of(driven, reading.conversation.turn.has_output(), &mut sign_in)?;
+        let conversation = reading.conversation;
+        let report = conversation.turn.report();
         Ok(TurnOutcome {
-            said: reading.report.said().to_owned(),
-            report: reading.report.into_text(),
-            report_is_whole,
+            said: conversation.turn.said(MAX_MESSAGE),
+            report_is_whole: report.is_none_or(TurnMessage::is_whole),
+            report: report.map(|report| report.text.clone()).unwrap_or_default(),
             session_id: matches!(end, TurnEnding::Answered(_)).then_some(session_id),
             end,
             opened: Some(ready.opened),
-            facts: reading.reducer.into_facts(),
+            conversation,
             history,
             decisions: decisions.newest(),
             agent: agent.and_then(|agent| agent.agent_info.clone()),

@@ -3,18 +3,19 @@
 use std::time::Duration;
 
 use acp_client::{Decided, ExitStatus};
+use acp_conversation::Conversation;
 use acp_protocol::v1::{AuthMethodId, Implementation, SessionId, StopReason};
 
 use super::{HarnessError, TimeLimit};
-use crate::reader::TurnFacts;
 use crate::transcript::TranscriptStats;
 
 /// What a turn came to.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct TurnOutcome {
-    /// Its last message; see [`report`](crate::report). What there is of it, when the turn
-    /// did not come to its end.
+    /// The last message of the agent; see
+    /// [`ConversationTurn::report`](acp_conversation::ConversationTurn::report). It is what
+    /// there is of it when the turn did not come to its end.
     pub report: String,
     /// Everything the agent said in the turn, one message after the other, with a blank
     /// line between: the first MiB. Where a turn did not come to its end, the report may be
@@ -29,8 +30,8 @@ pub struct TurnOutcome {
     pub session_id: Option<SessionId>,
     /// How the session came to be; `None` when the turn was stopped before there was one.
     pub opened: Option<Opened>,
-    /// What is known of the turn: tools, plan, usage, diffs.
-    pub facts: TurnFacts,
+    /// The turn as it was read: messages, tool calls, plan, usage, diffs.
+    pub conversation: Conversation,
     /// What of the conversation was handed on to a new session.
     pub history: TranscriptStats,
     /// What was decided about permissions, the newest of it.
@@ -89,7 +90,7 @@ impl TurnOutcome {
             end: TurnEnding::Stopped,
             session_id: None,
             opened: None,
-            facts: TurnFacts::default(),
+            conversation: Conversation::new(),
             history: TranscriptStats::default(),
             decisions: Vec::new(),
             agent: None,
@@ -115,6 +116,7 @@ impl TurnOutcome {
     /// nothing done. Some do so when their model could not be reached.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        matches!(self.end, TurnEnding::Answered(StopReason::EndTurn)) && self.facts.is_empty()
+        matches!(self.end, TurnEnding::Answered(StopReason::EndTurn))
+            && !self.conversation.turn.has_output()
     }
 }

@@ -1,26 +1,19 @@
 //! The view of a turn that a report and progress events are made of.
 
 use acp_client::{TurnEvent, Update};
+use acp_conversation::Conversation;
 use acp_protocol::v1::{PromptResponse, SessionUpdate};
 
 use super::{DrivenTurn, DriverEvent, Observer, StopCause, TurnProgress};
-use crate::reader::{ReaderEvent, TurnReducer};
-use crate::report::TurnReport;
+use crate::reader::{self, ReaderEvent};
 
 /// What was read of a turn.
 #[derive(Default)]
 pub(super) struct Reading {
-    pub(super) report: TurnReport,
-    pub(super) reducer: TurnReducer,
+    pub(super) conversation: Conversation,
 }
 
 impl Reading {
-    /// Tells whether anything came of the turn: words or deeds.
-    pub(super) fn has_output(&self) -> bool {
-        let facts = self.reducer.facts();
-        facts.said || facts.calls > 0
-    }
-
     /// Reads an event, and reports progress.
     pub(super) fn take(&mut self, event: DriverEvent, tell: &mut Observer<'_>) {
         match event {
@@ -47,19 +40,17 @@ impl Reading {
         if let Some(Ok(answer)) = &driven.answer {
             let mut response = PromptResponse::new(answer.stop_reason.clone());
             response.meta = answer.meta.clone();
-            self.reducer.end(&response);
+            self.conversation.end(&response);
         }
     }
 
     fn lose(&mut self, updates: u64, tell: &mut Observer<'_>) {
-        self.report.lose();
-        self.reducer.lose(updates);
+        self.conversation.lose(updates);
         tell(TurnProgress::Lost { updates });
     }
 
     fn read(&mut self, update: &SessionUpdate, tell: &mut Observer<'_>) {
-        self.report.read(update);
-        let events = self.reducer.read(update);
+        let events = reader::read(&mut self.conversation, update);
         let nothing = events.is_empty();
         for event in events {
             tell(match event {

@@ -3,8 +3,9 @@
 mod reference;
 mod updates;
 
-use acp_harness::reader::{ReaderBounds, ReaderEvent, TokenUsage, TurnReducer};
-use acp_harness::report::TurnReport;
+use acp_conversation::limits::MAX_MESSAGE;
+use acp_conversation::{Conversation, ConversationLimits, ConversationTurn, TokenUsage};
+use acp_harness::reader::{self, ReaderEvent};
 use acp_protocol::RawJson;
 use acp_protocol::v1::{
     PromptResponse, SessionUpdate, StopReason, ToolCall, ToolCallContent, ToolCallStatus,
@@ -36,10 +37,10 @@ fn lines(events: &[ReaderEvent]) -> Vec<String> {
 }
 
 fn read(updates: &[SessionUpdate]) -> Vec<String> {
-    let mut reducer = TurnReducer::new();
+    let mut conversation = Conversation::new();
     let events: Vec<_> = updates
         .iter()
-        .flat_map(|update| reducer.read(update))
+        .flat_map(|update| reader::read(&mut conversation, update))
         .collect();
     lines(&events)
 }
@@ -217,40 +218,38 @@ fn facts_are_the_newest() {
         ),
         call("u", json!({"title": "x", "status": "failed"})),
     ]);
-    let mut reducer = TurnReducer::new();
+    let mut conversation = Conversation::new();
     for update in &updates {
-        reducer.read(update);
+        reader::read(&mut conversation, update);
     }
-    assert!(!reducer.facts().is_empty(), "it has not ended");
-    reducer.end(&PromptResponse::new(StopReason::EndTurn));
-    let facts = reducer.into_facts();
-    assert_eq!(
-        serde_json::to_value(&facts.plan).unwrap()["entries"][0]["content"],
-        "b"
-    );
-    assert_eq!(facts.plan.as_ref().unwrap().entries.len(), 1);
-    let usage = facts.usage.as_ref().unwrap();
+    conversation.end(&PromptResponse::new(StopReason::EndTurn));
+    let plan = conversation.plan.as_ref().unwrap();
+    assert_eq!((plan.entries.len(), &*plan.entries[0].content), (1, "b"));
+    let usage = conversation.usage.as_ref().unwrap();
     assert_eq!((usage.used, usage.size, usage.meta.is_none()), (2, 9, true));
-    assert_eq!(facts.commands, ["help"]);
-    assert_eq!(facts.mode.as_ref().unwrap(), &"ask");
-    assert_eq!(facts.title.as_deref(), Some("T"));
-    assert_eq!(facts.notices[0].title, "careful");
-    let tokens = facts.tokens.unwrap();
+    assert_eq!(conversation.commands, ["help"]);
+    assert_eq!(conversation.mode.as_ref().unwrap(), &"ask");
+    assert_eq!(conversation.title.as_deref(), Some("T"));
+    assert_eq!(conversation.notices.iter().next().unwrap().title, "careful");
+    let turn = &conversation.turn;
+    let tokens = turn.tokens.unwrap();
     assert_eq!(
         (tokens.input, tokens.output, tokens.total),
         (Some(100), Some(20), None)
     );
-    assert_eq!(facts.stop_reason, Some(StopReason::EndTurn));
-    assert_eq!((facts.updates, facts.unheard_of), (12, 1));
-    assert_eq!((facts.calls, facts.failed_tools), (2, 1));
-    assert!(!facts.is_empty(), "tools ran");
-    let [edit, failed] = &facts.tools[..] else {
-        panic!("{:?}", facts.tools);
+    assert_eq!(turn.stop_reason.as_ref(), Some(&StopReason::EndTurn));
+    let counts = turn.counts;
+    assert_eq!((counts.updates, counts.unrecognized), (12, 1));
+    assert_eq!((counts.tool_calls, counts.failed_tool_calls), (2, 1));
+    assert!(turn.has_output(), "tools ran");
+    let calls = &conversation.tool_calls;
+    let [edit, failed] = &calls.iter().collect::<Vec<_>>()[..] else {
+        panic!("{calls:?}");
     };
-    assert_eq!(facts.open_tools().collect::<Vec<_>>(), [edit]);
-    assert!(failed.has_failed() && failed.has_ended());
-    let [diff] = &edit.diffs[..] else {
-        panic!("{:?}", edit.diffs);
+    assert_eq!(calls.open().collect::<Vec<_>>(), [*edit]);
+    assert!(failed.has_failed() && !failed.ended.is_none());
+    let [diff] = &edit.changes().collect::<Vec<_>>()[..] else {
+        panic!("{edit:?}");
     };
     assert_eq!(
         (&*diff.path, diff.old_lines, diff.new_lines),
@@ -262,12 +261,12 @@ fn facts_are_the_newest() {
 #[test]
 fn an_empty_turn_is_flagged() {
     let ended = |updates: &[SessionUpdate]| {
-        let mut reducer = TurnReducer::new();
+        let mut conversation = Conversation::new();
         for update in updates {
-            reducer.read(update);
+            reader::read(&mut conversation, update);
         }
-        reducer.end(&PromptResponse::new(StopReason::EndTurn));
-        reducer.facts().is_empty()
+        conversation.end(&PromptResponse::new(StopReason::EndTurn));
+        !conversation.turn.has_output()
     };
     assert!(ended(&[]));
     assert!(ended(&[SessionUpdate::agent_text(" \n")]));
@@ -278,13 +277,13 @@ fn an_empty_turn_is_flagged() {
 
 #[test]
 fn tokens_are_read_as_far_as_they_are_told() {
-    let mut reducer = TurnReducer::new();
+    let mut conversation = Conversation::new();
     let mut response = PromptResponse::new(StopReason::EndTurn);
     let meta =
         json!({"usage": {"totalTokens": 7, "thoughtTokens": "many", "cachedReadTokens": -1}});
     response.meta = Some(Box::new(meta.as_object().unwrap().clone()));
-    reducer.end(&response);
-    let tokens = reducer.facts().tokens.unwrap();
+    conversation.end(&response);
+    let tokens = conversation.turn.tokens.unwrap();
     assert_eq!(
         (tokens.total, tokens.thought, tokens.cached_read),
         (Some(7), None, None)
@@ -301,19 +300,20 @@ fn tokens_are_read_as_far_as_they_are_told() {
 
 #[test]
 fn a_whole_output_again_and_again_is_kept_once() {
-    let mut reducer = TurnReducer::new();
+    let mut conversation = Conversation::new();
     let mut output = String::new();
-    reducer.read(&ToolCall::new("t", "build").into());
+    reader::read(&mut conversation, &ToolCall::new("t", "build").into());
     for n in 0..1000 {
         output.push_str(&format!("line {n}\n").repeat(40));
         let content = vec![ToolCallContent::text(&*output)];
         let update = ToolCallUpdate::new("t").with_content(content);
-        assert_eq!(reducer.read(&update.into()), []);
+        assert_eq!(reader::read(&mut conversation, &update.into()), []);
     }
-    let kept: usize = reducer.tools().map(|tool| tool.text().len()).sum();
+    let calls = &conversation.tool_calls;
+    let kept: usize = calls.iter().map(|call| call.text(usize::MAX).0.len()).sum();
     assert_eq!(kept, 256 << 10);
     let end = ToolCallUpdate::status("t", ToolCallStatus::Completed);
-    let [ReaderEvent::Result(result)] = &reducer.read(&end.into())[..] else {
+    let [ReaderEvent::Result(result)] = &reader::read(&mut conversation, &end.into())[..] else {
         panic!("one result");
     };
     assert!(result.cut && output.starts_with(&result.text));
@@ -321,30 +321,38 @@ fn a_whole_output_again_and_again_is_kept_once() {
 
 #[test]
 fn bounds_can_be_told() {
-    let bounds = ReaderBounds::default()
-        .with_tools(2)
-        .with_tool_text(3)
-        .with_tool_bytes(1 << 20);
-    let mut reducer = TurnReducer::within(bounds);
+    let limits = ConversationLimits {
+        tool_calls: 2,
+        tool_text: 3,
+        tool_bytes: 1 << 20,
+        ..ConversationLimits::default()
+    };
+    let mut conversation = Conversation::within(limits);
     for id in ["a", "b", "c"] {
         let mut call = ToolCall::new(id, "t").with_status(ToolCallStatus::Completed);
         call.content = vec![ToolCallContent::text("12345")];
-        let [_, ReaderEvent::Result(result)] = &reducer.read(&call.into())[..] else {
+        let [_, ReaderEvent::Result(result)] = &reader::read(&mut conversation, &call.into())[..]
+        else {
             panic!("a call and its result");
         };
         assert_eq!((&*result.text, result.cut), ("123", true));
     }
-    let kept: Vec<_> = reducer.tools().map(|tool| tool.id.as_str()).collect();
+    let calls = &conversation.tool_calls;
+    let kept: Vec<_> = calls.iter().map(|call| call.id.as_str()).collect();
     assert_eq!(kept, ["b", "c"]);
-    assert_eq!(reducer.facts().calls, 3);
+    assert_eq!(conversation.turn.counts.tool_calls, 3);
 }
 
-fn report(updates: &[SessionUpdate]) -> TurnReport {
-    let mut report = TurnReport::new();
+fn turn_of(limits: ConversationLimits, updates: &[SessionUpdate]) -> ConversationTurn {
+    let mut conversation = Conversation::within(limits);
     for update in updates {
-        report.read(update);
+        reader::read(&mut conversation, update);
     }
-    report
+    conversation.turn.clone()
+}
+
+fn report(turn: &ConversationTurn) -> &str {
+    turn.report().map_or("", |report| &report.text)
 }
 
 proptest! {
@@ -371,64 +379,63 @@ proptest! {
 
     #[test]
     fn facts_count_what_was_read(updates in prop::collection::vec(any_update(), 0..40)) {
-        let mut reducer = TurnReducer::new();
+        let mut conversation = Conversation::new();
         for update in &updates {
-            reducer.read(update);
+            reader::read(&mut conversation, update);
         }
         let lines = read(&updates);
         let count = |beginning: &str| lines.iter().filter(|line| line.starts_with(beginning)).count() as u64;
-        let facts = reducer.into_facts();
-        prop_assert_eq!(facts.calls, count("call") + count("made up"));
-        prop_assert_eq!(facts.failed_tools, count("failed"));
-        prop_assert_eq!(facts.updates, updates.len() as u64);
+            let counts = conversation.turn.counts;
+        prop_assert_eq!(counts.tool_calls, count("call") + count("made up"));
+        prop_assert_eq!(counts.failed_tool_calls, count("failed"));
+        prop_assert_eq!(counts.updates, updates.len() as u64);
         prop_assert_eq!(
-            facts.open_tools().count() as u64,
-            facts.calls - count("done") - count("failed")
+            conversation.tool_calls.open().count() as u64,
+            counts.tool_calls - count("done") - count("failed")
         );
     }
 
     #[test]
     fn the_report_is_the_last_message(updates in prop::collection::vec(any_update(), 0..24)) {
-        let report = report(&updates);
-        let expected = expected_report(&updates);
-        prop_assert_eq!(report.text(), &*expected);
-        prop_assert_eq!(report.said(), expected_messages(&updates).join("\n\n"));
-        prop_assert_eq!(report.into_text(), expected);
+        let turn = turn_of(ConversationLimits::default(), &updates);
+        prop_assert_eq!(report(&turn), expected_report(&updates));
+        prop_assert_eq!(turn.said(MAX_MESSAGE), expected_messages(&updates).join("\n\n"));
     }
 
     /// What is kept of a message is its beginning, and nothing behind a gap.
     #[test]
     fn a_report_is_bounded(chunks in prop::collection::vec("[a日]{0,6}", 0..12), max in 3_usize..20) {
-        let mut report = TurnReport::within(max);
-        for chunk in &chunks {
-            report.read(&SessionUpdate::agent_text(chunk));
-        }
+        let updates: Vec<_> = chunks.iter().map(SessionUpdate::agent_text).collect();
+        let turn = turn_of(ConversationLimits { message: max, ..ConversationLimits::default() }, &updates);
         let whole = chunks.concat();
-        prop_assert!(report.text().len() <= max && whole.starts_with(report.text()));
-        prop_assert_eq!(report.is_whole(), report.text().len() == whole.len());
-        prop_assert!(report.text().len() + 3 > max.min(whole.len()));
-        prop_assert_eq!(report.said(), report.text());
+        let report = report(&turn);
+        prop_assert!(report.len() <= max && whole.starts_with(report));
+        let is_whole = turn.report().is_none_or(|report| report.is_whole());
+        prop_assert_eq!(is_whole, report.len() == whole.len());
+        prop_assert!(report.len() + 3 > max.min(whole.len()));
+        prop_assert_eq!(turn.said(MAX_MESSAGE), report);
     }
 }
 
 #[test]
 fn what_was_lost_is_not_passed_over() {
-    let mut report = TurnReport::new();
-    report.read(&SessionUpdate::agent_text("a"));
-    assert!(report.is_whole());
-    report.lose();
-    report.read(&SessionUpdate::agent_text("c"));
-    assert_eq!((report.text(), report.is_whole()), ("ac", false));
+    let mut conversation = Conversation::new();
+    let state = |conversation: &Conversation| {
+        let report = conversation.turn.report().unwrap().clone();
+        (report.text.clone(), report.is_whole())
+    };
+    reader::read(&mut conversation, &SessionUpdate::agent_text("a"));
+    assert_eq!(state(&conversation), ("a".into(), true));
+    conversation.lose(1);
+    reader::read(&mut conversation, &SessionUpdate::agent_text("c"));
+    assert_eq!(state(&conversation), ("ac".into(), false));
     // The next message is whole again, and so is the report once it is that one.
-    report.read(&ToolCall::new("t", "x").into());
-    assert!(!report.is_whole());
-    report.read(&SessionUpdate::agent_text("d"));
-    assert_eq!((report.text(), report.is_whole()), ("d", true));
-
-    let mut reducer = TurnReducer::new();
-    reducer.lose(3);
-    reducer.lose(u64::MAX);
-    assert_eq!(reducer.facts().lost, u64::MAX);
+    reader::read(&mut conversation, &ToolCall::new("t", "x").into());
+    assert_eq!(state(&conversation), ("ac".into(), false));
+    reader::read(&mut conversation, &SessionUpdate::agent_text("d"));
+    assert_eq!(state(&conversation), ("d".into(), true));
+    conversation.lose(u64::MAX);
+    assert_eq!(conversation.turn.counts.lost, u64::MAX);
 }
 
 #[test]
@@ -437,7 +444,9 @@ fn reports_of_note() {
     let tool = |id: &str| SessionUpdate::from(ToolCall::new(id, "t"));
     let told =
         |id: &str| SessionUpdate::from(ToolCallUpdate::status(id, ToolCallStatus::Completed));
-    let of = |updates: &[SessionUpdate]| report(updates).into_text();
+    let of = |updates: &[SessionUpdate]| {
+        report(&turn_of(ConversationLimits::default(), updates)).to_owned()
+    };
     assert_eq!(of(&[]), "");
     assert_eq!(of(&[text("a"), text("b")]), "ab");
     assert_eq!(of(&[text("a"), tool("t"), told("t"), text("b")]), "b");

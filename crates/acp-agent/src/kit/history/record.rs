@@ -1,4 +1,4 @@
-//! A record of a turn.
+//! What is remembered of a turn.
 
 use acp_host::{Block, PlanEntry, ToolCall, ToolEnd, ToolProgress, TurnId};
 use serde::{Deserialize, Serialize};
@@ -16,21 +16,20 @@ pub struct Record {
     /// together name a record for good.
     pub number: u64,
     /// What happened.
-    #[serde(rename = "what")]
-    pub body: RecordBody,
+    pub what: What,
 }
 
 impl Record {
     /// Takes note of something.
-    pub fn new(turn: TurnId, number: u64, body: RecordBody) -> Self {
-        Self { turn, number, body }
+    pub fn new(turn: TurnId, number: u64, what: What) -> Self {
+        Self { turn, number, what }
     }
 }
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub enum RecordBody {
+pub enum What {
     /// The user asked this; the turn began.
     Asked(Vec<Block>),
     /// The agent said, thought, declined or showed this.
@@ -55,7 +54,7 @@ pub enum RecordBody {
     /// The conversation up to here was shortened to this summary.
     Compacted(Vec<Block>),
     /// The turn ended. A turn without an end was interrupted by a crash.
-    Ended(RecordedEnd),
+    Ended(Ending),
     /// So many earlier records of the session are no longer kept. No turn says
     /// it; a store puts it in front of the first record that it still has.
     Forgotten {
@@ -67,7 +66,7 @@ pub enum RecordBody {
 /// How a turn ended that is remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub enum RecordedEnd {
+pub enum Ending {
     /// The agent had said what it had to say.
     Done,
     /// The answer grew longer than the model may write.

@@ -1,7 +1,6 @@
 //! A session of the kit: one turn after the other, each by the handler.
 
 pub(in crate::kit) mod facts;
-mod gates;
 mod host;
 
 use std::{
@@ -26,8 +25,8 @@ use tokio::time::{Sleep, sleep};
 
 use crate::kit::{
     Prompt, Turn, TurnHandler,
+    history::record::{self, What},
     history::recorder,
-    history::{RecordBody, RecordedEnd},
     session::facts::SessionFacts,
 };
 
@@ -73,7 +72,7 @@ impl<H: TurnHandler> KitSession<H> {
             timer: None,
         };
         match answered.await {
-            // The client cancelled it, however it ended.
+            // Whatever came of it, the client cancelled it.
             _ if cancel.is_cancelled() => EventBody::TurnInterrupted,
             Ended::Finished(Ok(end)) => end.into_event(),
             Ended::Finished(Err(error)) => error.into_event(),
@@ -86,7 +85,7 @@ impl<H: TurnHandler> KitSession<H> {
     /// handler answer.
     async fn remember_and_answer(&self, turn: &mut Turn, content: Vec<Block>) -> EventBody {
         if turn.recorder().is_some() {
-            turn.note(|| RecordBody::Asked(content.clone()));
+            turn.note(|| What::Asked(content.clone()));
             let cancel = turn.cancel_signal();
             let saved = cancel.run_until_cancelled(turn.save()).await;
             if let Some(Err(error)) = saved {
@@ -111,8 +110,8 @@ impl<H: TurnHandler> LiveSession for KitSession<H> {
     }
 
     async fn attach(&self, link: ClientLink) -> Result<(), HostError> {
-        let events = self.facts.first_events();
-        for body in events {
+        let told = self.facts.first_news();
+        for body in told {
             let event = self.facts.event(body);
             link.emit(event).await.map_err(HostError::internal)?;
         }
@@ -140,31 +139,27 @@ impl<H: TurnHandler> LiveSession for KitSession<H> {
             cancel.clone(),
         );
         *self.running() = Some(cancel);
-        let mut unfinished = UnfinishedTurn {
+        let mut ending = Ending {
             turn,
             running: &self.running,
-            is_reported: false,
+            is_told: false,
         };
 
         let index = self.turns.fetch_add(1, Ordering::Relaxed);
-        unfinished.turn.send_now(EventBody::TurnStarted {
+        ending.turn.tell_now(EventBody::TurnStarted {
             command: Some(command),
             index,
         });
-        let mut end = self
-            .remember_and_answer(&mut unfinished.turn, content)
-            .await;
-        unfinished.turn.fail_open_tools().await;
-        unfinished
-            .turn
-            .note(|| RecordBody::Ended(recorder::ending(&end)));
+        let mut end = self.remember_and_answer(&mut ending.turn, content).await;
+        ending.turn.fail_open_tools().await;
+        ending.turn.note(|| What::Ended(recorder::ending(&end)));
         // The answer leaves when all of the turn is remembered.
-        if let Err(error) = unfinished.turn.save().await
+        if let Err(error) = ending.turn.save().await
             && !matches!(end, EventBody::TurnFailed(_))
         {
             end = EventBody::TurnFailed(TurnFailure::Other(error));
         }
-        unfinished.send(end);
+        ending.tell(end);
         Ok(())
     }
 
@@ -190,28 +185,27 @@ impl<H> fmt::Debug for KitSession<H> {
     }
 }
 
-/// A turn whose end is reported, also if the work on it is dropped.
-struct UnfinishedTurn<'s> {
+/// A turn that will have its end told, also if the work on it is dropped.
+struct Ending<'s> {
     turn: Turn,
     running: &'s Mutex<Option<Cancel>>,
-    is_reported: bool,
+    is_told: bool,
 }
 
-impl UnfinishedTurn<'_> {
-    fn send(&mut self, end: EventBody) {
-        self.is_reported = true;
+impl Ending<'_> {
+    fn tell(&mut self, end: EventBody) {
+        self.is_told = true;
         *self.running.lock() = None;
-        self.turn.send_now(end);
+        self.turn.tell_now(end);
     }
 }
 
-impl Drop for UnfinishedTurn<'_> {
+impl Drop for Ending<'_> {
     fn drop(&mut self) {
-        if !self.is_reported {
-            self.turn
-                .note(|| RecordBody::Ended(RecordedEnd::Interrupted));
+        if !self.is_told {
+            self.turn.note(|| What::Ended(record::Ending::Interrupted));
             self.turn.save_soon();
-            self.send(EventBody::TurnInterrupted);
+            self.tell(EventBody::TurnInterrupted);
         }
     }
 }

@@ -5,25 +5,25 @@ use acp_host::{Block, Compaction, CompactionStatus, EventBody};
 use crate::kit::{Turn, TurnError};
 
 impl Turn {
-    /// Begins to shorten the conversation, and reports it, if the client shows
+    /// Begins to shorten the conversation, and tells the client, if it shows
     /// that.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if the turn was cancelled or the client is gone.
+    /// [`TurnError`] if nobody waits for the turn any more.
     pub async fn compact(&self) -> Result<RunningCompaction<'_>, TurnError> {
         let running = RunningCompaction {
             turn: self,
             id: self.name("compaction"),
             has_ended: false,
         };
-        running.send(CompactionStatus::InProgress).await?;
+        running.tell(CompactionStatus::InProgress).await?;
         Ok(running)
     }
 }
 
-/// A conversation that is being shortened. Dropped without an end, it is
-/// reported as cancelled.
+/// A conversation that is being shortened. Dropped without an end, it is told
+/// as cancelled.
 #[derive(Debug)]
 #[must_use = "dropping it cancels the compaction"]
 pub struct RunningCompaction<'t> {
@@ -34,18 +34,18 @@ pub struct RunningCompaction<'t> {
 
 impl RunningCompaction<'_> {
     /// Ends it well: this summary stands for the conversation up to here. The
-    /// history keeps it as [`RecordBody::Compacted`](crate::kit::What::Compacted).
+    /// history keeps it as [`What::Compacted`](crate::kit::What::Compacted).
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if the turn was cancelled or the client is gone.
+    /// [`TurnError`] if nobody waits for the turn any more.
     ///
     /// # Cancel safety
     ///
-    /// If dropped, it may have been reported as cancelled.
+    /// If dropped, it may have been told as cancelled.
     pub async fn complete(mut self, summary: impl Into<String>) -> Result<(), TurnError> {
         let summary = vec![Block::text(summary)];
-        self.send(CompactionStatus::Completed(summary)).await?;
+        self.tell(CompactionStatus::Completed(summary)).await?;
         self.has_ended = true;
         Ok(())
     }
@@ -54,20 +54,20 @@ impl RunningCompaction<'_> {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if the turn was cancelled or the client is gone.
+    /// [`TurnError`] if nobody waits for the turn any more.
     ///
     /// # Cancel safety
     ///
     /// As [`complete`](Self::complete).
     pub async fn fail(mut self, why: impl Into<String>) -> Result<(), TurnError> {
         let failed = CompactionStatus::Failed(Some(why.into()));
-        self.send(failed).await?;
+        self.tell(failed).await?;
         self.has_ended = true;
         Ok(())
     }
 
-    async fn send(&self, status: CompactionStatus) -> Result<(), TurnError> {
-        self.turn.send(self.event(status)).await
+    async fn tell(&self, status: CompactionStatus) -> Result<(), TurnError> {
+        self.turn.tell(self.event(status)).await
     }
 
     fn event(&self, status: CompactionStatus) -> EventBody {
@@ -78,7 +78,7 @@ impl RunningCompaction<'_> {
 impl Drop for RunningCompaction<'_> {
     fn drop(&mut self) {
         if !self.has_ended {
-            self.turn.send_now(self.event(CompactionStatus::Cancelled));
+            self.turn.tell_now(self.event(CompactionStatus::Cancelled));
         }
     }
 }

@@ -1,33 +1,31 @@
-//! The messages of a turn to its client.
+//! What a turn tells its client.
 
-use acp_host::{
-    Block, ContextUse, Delta, EventBody, Media, Notice, PlanEntry, SlashCommand, ToolCall,
-};
+use acp_host::{Block, Command, ContextUse, Delta, EventBody, Media, Notice, PlanEntry, ToolCall};
 
 use crate::kit::{Earlier, ToolDraft, Turn, TurnError};
 
 impl Turn {
-    /// Sends text.
+    /// Says something.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if the turn was cancelled or the client is gone.
+    /// [`TurnError`] if nobody waits for the turn any more.
     ///
     /// # Cancel safety
     ///
-    /// Cancel-safe: if dropped, the text was not sent. So are all methods of a
-    /// turn that send something.
+    /// Cancel-safe: if dropped, the text was not told. So are all methods of a
+    /// turn that tell something.
     pub async fn text(&self, text: impl Into<String>) -> Result<(), TurnError> {
-        self.send(EventBody::Delta(Delta::Text(text.into()))).await
+        self.tell(EventBody::Delta(Delta::Text(text.into()))).await
     }
 
-    /// Sends a thought.
+    /// Thinks aloud.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if the turn was cancelled or the client is gone.
+    /// [`TurnError`] if nobody waits for the turn any more.
     pub async fn thought(&self, text: impl Into<String>) -> Result<(), TurnError> {
-        self.send(EventBody::Delta(Delta::Thinking(text.into())))
+        self.tell(EventBody::Delta(Delta::Thinking(text.into())))
             .await
     }
 
@@ -35,9 +33,9 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if the turn was cancelled or the client is gone.
+    /// [`TurnError`] if nobody waits for the turn any more.
     pub async fn refusal(&self, text: impl Into<String>) -> Result<(), TurnError> {
-        self.send(EventBody::Delta(Delta::Refusal(text.into())))
+        self.tell(EventBody::Delta(Delta::Refusal(text.into())))
             .await
     }
 
@@ -45,7 +43,7 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if the turn was cancelled or the client is gone.
+    /// [`TurnError`] if nobody waits for the turn any more.
     pub async fn image(&self, image: Media) -> Result<(), TurnError> {
         self.show(Block::Image(image)).await
     }
@@ -55,13 +53,13 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if the turn was cancelled or the client is gone.
+    /// [`TurnError`] if nobody waits for the turn any more.
     pub async fn show(&self, block: Block) -> Result<(), TurnError> {
         match block {
             Block::Text(text) => self.text(text).await,
             Block::Thinking(text) => self.thought(text).await,
             Block::Refusal(text) => self.refusal(text).await,
-            block => self.send(EventBody::StepDone(vec![block])).await,
+            block => self.tell(EventBody::StepDone(vec![block])).await,
         }
     }
 
@@ -69,22 +67,22 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if the turn was cancelled or the client is gone.
+    /// [`TurnError`] if nobody waits for the turn any more.
     pub async fn plan(
         &self,
         entries: impl IntoIterator<Item = PlanEntry>,
     ) -> Result<(), TurnError> {
-        self.send(EventBody::PlanChanged(entries.into_iter().collect()))
+        self.tell(EventBody::PlanChanged(entries.into_iter().collect()))
             .await
     }
 
-    /// Reports how much of the context is used, and what the session has cost.
+    /// Tells how much of the context is used, and what the session has cost.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if the turn was cancelled or the client is gone.
+    /// [`TurnError`] if nobody waits for the turn any more.
     pub async fn usage(&self, usage: ContextUse) -> Result<(), TurnError> {
-        self.send(EventBody::ContextMeasured(usage)).await
+        self.tell(EventBody::ContextMeasured(usage)).await
     }
 
     /// Begins to describe a tool call: the tool's own name, and what it does, in
@@ -93,15 +91,15 @@ impl Turn {
         ToolDraft::new(self, ToolCall::new(self.name("tool"), name, title))
     }
 
-    /// Sets the title of the session.
+    /// Says what the session is about.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if the turn was cancelled or the client is gone, or if the title
+    /// [`TurnError`] if nobody waits for the turn any more, or if the title
     /// cannot be kept.
     pub async fn title(&self, title: impl Into<String>) -> Result<(), TurnError> {
         let info = self.session().set_title(title.into()).await?;
-        self.send_session_event(EventBody::InfoChanged(info)).await
+        self.tell_of_session(EventBody::InfoChanged(info)).await
     }
 
     /// Offers commands in the session, in place of those offered before. A
@@ -110,38 +108,34 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if the turn was cancelled or the client is gone.
+    /// [`TurnError`] if nobody waits for the turn any more.
     pub async fn commands(
         &self,
-        commands: impl IntoIterator<Item = SlashCommand>,
+        commands: impl IntoIterator<Item = Command>,
     ) -> Result<(), TurnError> {
         let commands = commands.into_iter().collect();
-        self.send_session_event(EventBody::CommandsChanged(commands))
+        self.tell_of_session(EventBody::CommandsChanged(commands))
             .await
     }
 
-    /// Notifies the user of something that is no part of the conversation, if the
+    /// Tells the user something that is no part of the conversation, if the
     /// client shows that.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if the turn was cancelled or the client is gone.
+    /// [`TurnError`] if nobody waits for the turn any more.
     pub async fn notice(&self, notice: Notice) -> Result<(), TurnError> {
-        self.send(EventBody::Noticed(Box::new(notice))).await
+        self.tell(EventBody::Noticed(Box::new(notice))).await
     }
 
     /// What happened in the session before this turn; nothing if the kit has no
     /// [history](crate::kit::History).
     pub fn earlier(&self) -> Earlier {
-        let earlier = self.recorder().and_then(|recorder| recorder.earlier());
-        earlier.unwrap_or_default()
+        Earlier(self.recorder().and_then(|recorder| recorder.earlier()))
     }
 
     /// Tells something that concerns the session as a whole.
-    pub(in crate::kit) async fn send_session_event(
-        &self,
-        body: EventBody,
-    ) -> Result<(), TurnError> {
+    pub(in crate::kit) async fn tell_of_session(&self, body: EventBody) -> Result<(), TurnError> {
         let event = self.session().event(body);
         Ok(self.link().emit(event).await?)
     }

@@ -61,38 +61,38 @@ impl<'t> ToolDraft<'t> {
         self
     }
 
-    /// Announces it to the client, before it runs.
+    /// Tells the client of it, before it runs.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if the turn was cancelled or the client is gone.
+    /// [`TurnError`] if nobody waits for the turn any more.
     ///
     /// # Cancel safety
     ///
-    /// Cancel-safe: if dropped, nothing was sent.
+    /// Cancel-safe: if dropped, the client was not told.
     pub async fn announce(self) -> Result<RunningTool<'t>, TurnError> {
-        self.send(EventBody::ToolRequested).await
+        self.tell(EventBody::ToolRequested).await
     }
 
-    /// Reports that it runs.
+    /// Tells the client that it runs.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if the turn was cancelled or the client is gone.
+    /// [`TurnError`] if nobody waits for the turn any more.
     ///
     /// # Cancel safety
     ///
-    /// Cancel-safe: if dropped, nothing was sent.
+    /// Cancel-safe: if dropped, the client was not told.
     pub async fn start(self) -> Result<RunningTool<'t>, TurnError> {
-        self.send(EventBody::ToolStarted).await
+        self.tell(EventBody::ToolStarted).await
     }
 
-    async fn send(
+    async fn tell(
         self,
         body: impl FnOnce(Box<ToolCall>) -> EventBody,
     ) -> Result<RunningTool<'t>, TurnError> {
         let Self { turn, call } = self;
-        turn.send(body(Box::new(call.clone()))).await?;
+        turn.tell(body(Box::new(call.clone()))).await?;
         turn.tools().insert(call.id.clone());
         Ok(RunningTool { turn, call })
     }
@@ -100,7 +100,7 @@ impl<'t> ToolDraft<'t> {
 
 /// A tool call that the client knows.
 ///
-/// One that is dropped without an end is reported as failed when the turn ends.
+/// One that is dropped without an end is told as failed when the turn ends.
 #[derive(Debug)]
 pub struct RunningTool<'t> {
     turn: &'t Turn,
@@ -113,18 +113,18 @@ impl RunningTool<'_> {
         &self.call
     }
 
-    /// Reports that it runs.
+    /// Tells the client that it runs.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if the turn was cancelled or the client is gone.
+    /// [`TurnError`] if nobody waits for the turn any more.
     ///
     /// # Cancel safety
     ///
-    /// Cancel-safe: if dropped, nothing was sent.
+    /// Cancel-safe: if dropped, the client was not told.
     pub async fn start(&self) -> Result<(), TurnError> {
         self.turn
-            .send(EventBody::ToolStarted(Box::new(self.call.clone())))
+            .tell(EventBody::ToolStarted(Box::new(self.call.clone())))
             .await
     }
 
@@ -132,15 +132,15 @@ impl RunningTool<'_> {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if the turn was cancelled or the client is gone.
+    /// [`TurnError`] if nobody waits for the turn any more.
     ///
     /// # Cancel safety
     ///
-    /// Cancel-safe: if dropped, nothing was sent.
+    /// Cancel-safe: if dropped, the client was not told.
     pub async fn show(&self, content: Vec<ToolContent>) -> Result<(), TurnError> {
         let progress = ToolProgress::new(self.call.id.clone()).with_content(content);
         self.turn
-            .send(EventBody::ToolProgressed(Box::new(progress)))
+            .tell(EventBody::ToolProgressed(Box::new(progress)))
             .await
     }
 
@@ -148,12 +148,12 @@ impl RunningTool<'_> {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if the turn was cancelled or the client is gone.
+    /// [`TurnError`] if nobody waits for the turn any more.
     ///
     /// # Cancel safety
     ///
-    /// If dropped, the end may not have been sent; the turn then reports the
-    /// tool as failed.
+    /// If dropped, the client may not have been told; it is told at the end of
+    /// the turn that the tool failed.
     pub async fn complete(self, content: Vec<ToolContent>) -> Result<(), TurnError> {
         self.end(ToolEnd::completed(self.call.id.clone()), content)
             .await
@@ -183,7 +183,7 @@ impl RunningTool<'_> {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if the turn was cancelled or the client is gone.
+    /// [`TurnError`] if nobody waits for the turn any more.
     ///
     /// # Cancel safety
     ///
@@ -197,7 +197,7 @@ impl RunningTool<'_> {
     async fn end(&self, mut end: ToolEnd, content: Vec<ToolContent>) -> Result<(), TurnError> {
         end.content = content;
         self.turn
-            .send_even_if_cancelled(EventBody::ToolCompleted(Box::new(end)))
+            .tell_even_if_cancelled(EventBody::ToolCompleted(Box::new(end)))
             .await?;
         self.turn.tools().remove(&self.call.id);
         Ok(())

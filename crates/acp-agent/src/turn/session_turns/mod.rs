@@ -6,8 +6,7 @@ use std::{
 };
 
 use acp_host::{
-    Cancel, ClientCallError, CommandId, EmitError, EventBody, GateId, HostError, TurnOrigin,
-    Visibility,
+    Cancel, ClientError, CommandId, EmitError, EventBody, GateId, HostError, Origin, Visibility,
 };
 use acp_protocol::v1::SessionUpdate;
 
@@ -29,7 +28,7 @@ pub(crate) struct SessionTurns {
     /// Boxed: most sessions are idle most of the time.
     active: Option<Box<ActivePrompt>>,
     /// The turn that ended last; further events of it come too late.
-    last_turn: Option<Arc<TurnOrigin>>,
+    last_turn: Option<Arc<Origin>>,
     /// Tasks that wait until no prompt runs.
     idle: Vec<Waker>,
     view: ClientView,
@@ -95,7 +94,7 @@ impl SessionTurns {
 
     /// Whether an event may still be sent: one of the prompt that runs, or of the
     /// session as a whole.
-    pub(crate) fn check_open(&self, origin: Option<&TurnOrigin>) -> Result<(), EmitError> {
+    pub(crate) fn check_open(&self, origin: Option<&Origin>) -> Result<(), EmitError> {
         let is_open = match (origin, &self.active) {
             (None, _) => !self.is_closed,
             (Some(origin), Some(prompt)) => prompt.accepts(origin),
@@ -106,9 +105,9 @@ impl SessionTurns {
 
     /// The signal that ends calls to the client which begin now: that of the
     /// prompt. Calls behind a cancellation clean up, and are not cancelled.
-    pub(crate) fn client_calls(&self) -> Result<Option<Cancel>, ClientCallError> {
+    pub(crate) fn client_calls(&self) -> Result<Option<Cancel>, ClientError> {
         if self.is_closed {
-            return Err(ClientCallError::Closed);
+            return Err(ClientError::Closed);
         }
         let cancel = self.active.as_ref().map(|prompt| &prompt.cancel);
         Ok(cancel.filter(|cancel| !cancel.is_cancelled()).cloned())
@@ -214,7 +213,7 @@ impl SessionTurns {
     /// Forgets updates that were not sent after all, so that they are sent again.
     pub(crate) fn forget<'a>(
         &mut self,
-        origin: Option<&TurnOrigin>,
+        origin: Option<&Origin>,
         unsent: impl IntoIterator<Item = &'a SessionUpdate>,
     ) {
         for update in unsent {
@@ -228,7 +227,7 @@ impl SessionTurns {
     /// The turn whose text the client sees, if it is that of `origin`.
     pub(crate) fn streaming(
         &mut self,
-        origin: &TurnOrigin,
+        origin: &Origin,
         visibility: Visibility,
     ) -> Option<&mut Translator> {
         let prompt = self.active.as_deref_mut()?;
@@ -238,7 +237,7 @@ impl SessionTurns {
     /// Takes an event of a turn.
     pub(crate) fn event(
         &mut self,
-        origin: &Arc<TurnOrigin>,
+        origin: &Arc<Origin>,
         visibility: Visibility,
         body: EventBody,
     ) -> EventAction {

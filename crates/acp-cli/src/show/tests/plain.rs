@@ -1,6 +1,7 @@
 //! What is written where there is no terminal.
 
-use acp_client::{Allow, Policy, ToolFacts};
+use acp_client::{Allow, Policy};
+use acp_conversation::ToolCallState;
 use acp_protocol::v1::{
     CurrentModeUpdate, Notice, NoticeSeverity, PermissionOption, PermissionOptionKind,
     PlanEntryStatus, ToolCallLocation, ToolCallStatus, ToolKind,
@@ -181,13 +182,8 @@ fn news_are_quiet_and_thoughts_are_folded() {
 
 #[test]
 fn answers_to_permission_requests_say_why() {
-    let mut facts = ToolFacts::new("t".into());
-    facts.learn_call(&tool(
-        "t",
-        ToolKind::Execute,
-        "rm -r /",
-        ToolCallStatus::Pending,
-    ));
+    let call = tool("t", ToolKind::Execute, "rm -r /", ToolCallStatus::Pending);
+    let facts = ToolCallState::from(&ToolCallUpdate::from(call));
     let options = [PermissionOption::new(
         "y",
         "Yes",

@@ -1,6 +1,7 @@
 //! The rows that are drawn again and again, and what stays of them.
 
-use acp_client::{Allow, Policy, ToolFacts};
+use acp_client::{Allow, Policy};
+use acp_conversation::ToolCallState;
 use acp_protocol::v1::{
     Cost, PermissionOption, PermissionOptionKind, PlanEntryStatus, Terminal, ToolCallLocation,
     ToolCallStatus, ToolKind, UsageUpdate,
@@ -291,14 +292,13 @@ fn commands_that_are_served_show_their_end_too() {
 
 #[test]
 fn permissions_say_why_and_wrap() {
-    let mut facts = ToolFacts::new("t".into());
     let call = tool(
         "t",
         ToolKind::Execute,
         "rm -r /\u{1b}[8m \u{202e}tmp",
         ToolCallStatus::Pending,
     );
-    facts.learn_call(&call);
+    let facts = ToolCallState::from(&ToolCallUpdate::from(call));
     let options = [PermissionOption::new(
         "y",
         "Yes",

@@ -22,18 +22,23 @@ fn options(kinds: &[&str]) -> Vec<PermissionOption> {
 }
 
 /// A tool of this kind that names these paths.
-fn tool(kind: &str, paths: &[&str]) -> ToolFacts {
+fn tool(kind: &str, paths: &[&str]) -> ToolCallState {
+    carrying(kind, paths, Vec::new())
+}
+
+/// The same, with this content.
+fn carrying(kind: &str, paths: &[&str], content: Vec<ToolCallContent>) -> ToolCallState {
     let locations: Vec<_> = paths
         .iter()
         .map(|path| ToolCallLocation::new(*path))
         .collect();
-    let mut update = ToolCallUpdate::new("t").with_locations(locations);
+    let mut update = ToolCallUpdate::new("t")
+        .with_locations(locations)
+        .with_content(content);
     if !kind.is_empty() {
         update = update.with_kind(ToolKind::from(kind));
     }
-    let mut facts = ToolFacts::new("t".into());
-    facts.learn_update(&update);
-    facts
+    ToolCallState::from(&update)
 }
 
 #[track_caller]
@@ -163,10 +168,9 @@ fn paths_of_diffs_count_like_locations() {
     let inside = dir.path().join("a").to_str().unwrap().to_owned();
     let policy = Policy::new(Allow::Edits, dir.path());
     let with_diff = |path: &str| {
-        let mut facts = tool("edit", &[&inside]);
         let content = vec![ToolCallContent::Diff(Box::new(Diff::new(path, "new")))];
-        facts.learn_update(&ToolCallUpdate::new("t").with_content(content));
-        policy.decide(&facts, &options(ALL_OPTIONS))
+        let call = carrying("edit", &[&inside], content);
+        policy.decide(&call, &options(ALL_OPTIONS))
     };
     check(
         &with_diff(&inside),
@@ -180,11 +184,6 @@ fn paths_of_diffs_count_like_locations() {
 
 #[test]
 fn a_call_that_carries_what_its_kind_does_not_is_refused() {
-    let carrying = |kind: &str, content: ToolCallContent| {
-        let mut facts = tool(kind, &["/no/such/file"]);
-        facts.learn_update(&ToolCallUpdate::new("t").with_content(vec![content]));
-        facts
-    };
     let diff = ToolCallContent::Diff(Box::new(Diff::new("/no/such/file", "new")));
     let terminal = ToolCallContent::Terminal(Terminal::new("term"));
     for (kind, content) in [
@@ -192,8 +191,8 @@ fn a_call_that_carries_what_its_kind_does_not_is_refused() {
         ("search", terminal.clone()),
         ("edit", terminal),
     ] {
-        let decision =
-            Policy::new(Allow::Edits, "/").decide(&carrying(kind, content), &options(ALL_OPTIONS));
+        let call = carrying(kind, &["/no/such/file"], vec![content]);
+        let decision = Policy::new(Allow::Edits, "/").decide(&call, &options(ALL_OPTIONS));
         check(
             &decision,
             &format!("reject_once-3: it calls itself {kind} but carries something else"),
@@ -203,7 +202,7 @@ fn a_call_that_carries_what_its_kind_does_not_is_refused() {
 
 #[test]
 fn too_many_paths_are_not_agreed_to() {
-    let paths: Vec<String> = (0..=crate::limits::MAX_TOOL_PATHS)
+    let paths: Vec<String> = (0..=acp_conversation::limits::MAX_TOOL_PATHS)
         .map(|n| format!("/no/such/{n}"))
         .collect();
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();

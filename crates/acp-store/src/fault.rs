@@ -3,7 +3,7 @@
 use acp_agent::kit::HistoryError;
 use rusqlite::ErrorCode;
 
-use super::StoreError;
+use crate::StoreError;
 
 /// Why work on a connection did not succeed.
 #[derive(Debug)]
@@ -55,13 +55,13 @@ impl Fault {
 
 impl From<rusqlite::Error> for Fault {
     fn from(error: rusqlite::Error) -> Self {
-        Self::Store(match SqliteErrorKind::of(&error) {
-            SqliteErrorKind::Busy => StoreError::Busy,
-            SqliteErrorKind::Full => StoreError::Full,
-            SqliteErrorKind::Damaged | SqliteErrorKind::NoDatabase => StoreError::Damaged {
+        Self::Store(match Kind::of(&error) {
+            Kind::Busy => StoreError::Busy,
+            Kind::Full => StoreError::Full,
+            Kind::Damaged | Kind::NoDatabase => StoreError::Damaged {
                 source: error.into(),
             },
-            SqliteErrorKind::Other => StoreError::Failed {
+            Kind::Other => StoreError::Failed {
                 source: error.into(),
             },
         })
@@ -81,7 +81,7 @@ impl From<Fault> for HistoryError {
 
 /// The sorts of failure of SQLite that somebody can do something about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SqliteErrorKind {
+pub(crate) enum Kind {
     Busy,
     Full,
     Damaged,
@@ -89,7 +89,7 @@ pub(crate) enum SqliteErrorKind {
     Other,
 }
 
-impl SqliteErrorKind {
+impl Kind {
     pub(crate) fn of(error: &rusqlite::Error) -> Self {
         use rusqlite::Error::{
             FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, SqliteFailure,

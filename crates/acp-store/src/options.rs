@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use super::{OpenError, SqliteHistory};
+use crate::{OpenError, SqliteHistory};
 
 /// What can be chosen about a store.
 ///

@@ -3,7 +3,7 @@
 use derive_setters::Setters;
 use std::{fmt, path::PathBuf, sync::Arc};
 
-use crate::{BoxFuture, ClientCallError, SecretText};
+use crate::{BoxFuture, ClientError, Secret};
 
 /// A command that the client runs for a session.
 ///
@@ -28,12 +28,12 @@ impl Terminal {
     ///
     /// # Errors
     ///
-    /// [`ClientCallError`] says what became of the question.
+    /// [`ClientError`] says what became of the question.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future tells the client that the answer is not wanted.
-    pub async fn output(&self) -> Result<TerminalOutput, ClientCallError> {
+    pub async fn output(&self) -> Result<TerminalOutput, ClientError> {
         self.0.output().await
     }
 
@@ -41,13 +41,13 @@ impl Terminal {
     ///
     /// # Errors
     ///
-    /// [`ClientCallError`] says what became of the question.
+    /// [`ClientError`] says what became of the question.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future tells the client that the answer is not wanted; the
     /// command runs on.
-    pub async fn wait(&self) -> Result<TerminalExit, ClientCallError> {
+    pub async fn wait(&self) -> Result<TerminalExit, ClientError> {
         self.0.wait().await
     }
 
@@ -55,13 +55,13 @@ impl Terminal {
     ///
     /// # Errors
     ///
-    /// [`ClientCallError`] says what became of the question.
+    /// [`ClientError`] says what became of the question.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future tells the client that the answer is not wanted; the
     /// command may have been ended.
-    pub async fn kill(&self) -> Result<(), ClientCallError> {
+    pub async fn kill(&self) -> Result<(), ClientError> {
         self.0.kill().await
     }
 
@@ -69,13 +69,13 @@ impl Terminal {
     ///
     /// # Errors
     ///
-    /// [`ClientCallError`] says what became of the question.
+    /// [`ClientError`] says what became of the question.
     ///
     /// # Cancel safety
     ///
     /// Once asked, the client releases the terminal, whether the future is
     /// dropped or not.
-    pub async fn release(self) -> Result<(), ClientCallError> {
+    pub async fn release(self) -> Result<(), ClientError> {
         self.0.release().await
     }
 }
@@ -94,13 +94,13 @@ pub trait TerminalPort: Send + Sync + 'static {
     /// The id of the terminal.
     fn id(&self) -> &str;
     /// See [`Terminal::output`].
-    fn output(&self) -> BoxFuture<'_, Result<TerminalOutput, ClientCallError>>;
+    fn output(&self) -> BoxFuture<'_, Result<TerminalOutput, ClientError>>;
     /// See [`Terminal::wait`].
-    fn wait(&self) -> BoxFuture<'_, Result<TerminalExit, ClientCallError>>;
+    fn wait(&self) -> BoxFuture<'_, Result<TerminalExit, ClientError>>;
     /// See [`Terminal::kill`].
-    fn kill(&self) -> BoxFuture<'_, Result<(), ClientCallError>>;
+    fn kill(&self) -> BoxFuture<'_, Result<(), ClientError>>;
     /// See [`Terminal::release`].
-    fn release(self: Box<Self>) -> BoxFuture<'static, Result<(), ClientCallError>>;
+    fn release(self: Box<Self>) -> BoxFuture<'static, Result<(), ClientError>>;
 }
 
 /// A command to run.
@@ -115,7 +115,7 @@ pub struct CreateTerminal {
     pub args: Vec<String>,
     /// Variables for its environment.
     #[setters(skip)]
-    pub env: Vec<(String, SecretText)>,
+    pub env: Vec<(String, Secret)>,
     /// The folder in which it runs, an absolute path.
     pub cwd: Option<PathBuf>,
     /// How many bytes of its output are kept, the last ones.
@@ -144,7 +144,7 @@ impl CreateTerminal {
 
     /// Sets a variable of its environment.
     #[must_use]
-    pub fn with_env(mut self, name: impl Into<String>, value: SecretText) -> Self {
+    pub fn with_env(mut self, name: impl Into<String>, value: Secret) -> Self {
         self.env.push((name.into(), value));
         self
     }

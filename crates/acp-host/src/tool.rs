@@ -1,4 +1,4 @@
-//! Tool calls and plans.
+//! Tool calls and plans, as a host tells of them.
 
 use derive_setters::Setters;
 use std::path::PathBuf;
@@ -147,7 +147,7 @@ impl Diff {
     }
 }
 
-/// The progress of a tool call; a member that is `None` has not changed.
+/// News of a tool call that runs; what is `None` has not changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Setters)]
 #[setters(prefix = "with_", into, strip_option)]
 pub struct ToolProgress {
@@ -164,7 +164,7 @@ pub struct ToolProgress {
 }
 
 impl ToolProgress {
-    /// The progress of a call, without a change yet.
+    /// Begins news of a call.
     pub fn new(id: impl Into<ToolId>) -> Self {
         Self {
             id: id.into(),
