@@ -16,6 +16,7 @@ mod conformance;
 #[cfg(unix)]
 mod interop;
 mod layers;
+mod page;
 mod pictures;
 mod schema;
 mod source;

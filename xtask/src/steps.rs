@@ -6,96 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// How long each step of CI may take, in seconds, and the work that takes it.
-///
-/// About three times as long as on two cores that do nothing else: a machine of half the speed
-/// stays below, and a step that doubled is noticed. All of them and those of `.ci/run` make
-/// 75 minutes at most.
-const BUDGETS: [(&str, u64, &str); 31] = [
-    ("generated", 180, "builds xtask first"),
-    ("layers", 40, "parses every file of the workspace"),
-    (
-        "tests",
-        720,
-        "builds the workspace with its tests, and runs them",
-    ),
-    ("doc tests", 180, "links a program for each example"),
-    ("format", 15, "only reads"),
-    ("format bench", 15, "only reads"),
-    (
-        "format crates/acp-agent/examples/chat_agent",
-        15,
-        "only reads",
-    ),
-    ("format tests/interop/model", 15, "only reads"),
-    ("format tests/interop/rust-sdk", 15, "only reads"),
-    ("format tests/oracle", 15, "only reads"),
-    ("format fuzz", 15, "only reads"),
-    ("lints", 240, "checks the workspace and all it needs"),
-    (
-        "lints bench",
-        180,
-        "has dependencies of its own, criterion and plotters",
-    ),
-    (
-        "lints crates/acp-agent/examples/chat_agent",
-        120,
-        "has dependencies of its own",
-    ),
-    (
-        "lints tests/interop/model",
-        90,
-        "has dependencies of its own",
-    ),
-    (
-        "lints tests/interop/rust-sdk",
-        150,
-        "has dependencies of its own, the official SDK",
-    ),
-    ("lints tests/oracle", 90, "has dependencies of its own"),
-    ("lints fuzz", 60, "has dependencies of its own"),
-    (
-        "oracle",
-        60,
-        "builds it; its dependencies are only checked so far",
-    ),
-    (
-        "tests of chat-agent",
-        90,
-        "builds it; its dependencies are only checked so far",
-    ),
-    (
-        "our agent",
-        90,
-        "builds acp-agent in the workspace of the benchmarks",
-    ),
-    (
-        "our client",
-        60,
-        "builds acp-client in the workspace of the benchmarks",
-    ),
-    ("load generator", 180, "builds criterion and plotters"),
-    (
-        "workloads, short",
-        60,
-        "runs each workload once, unoptimised",
-    ),
-    (
-        "growth, short",
-        150,
-        "runs growing workloads once, unoptimised",
-    ),
-    ("page", 20, "draws the plots"),
-    (
-        "parts, once each",
-        120,
-        "builds the benchmarks of criterion",
-    ),
-    ("documentation", 150, "documents the workspace"),
-    ("tools", 10, "asks for one version"),
-    ("licences", 60, "reads the metadata of every dependency"),
-    ("packages", 300, "builds each crate from its package"),
-];
+/// How long each step of CI may take, and why.
+const BUDGETS: &str = include_str!("../../.ci/budgets");
 
 /// The steps of one run, in order, with the time each took.
 pub(crate) struct Steps {
@@ -185,9 +97,19 @@ fn of_budget(title: &str) -> String {
     }
 }
 
+/// The seconds that a step may take, and the work that takes them.
 fn budget(title: &str) -> Option<(u64, &'static str)> {
-    let row = BUDGETS.iter().find(|(known, ..)| *known == title)?;
-    Some((row.1, row.2))
+    let mut rows = budgets();
+    rows.find_map(|(known, seconds, work)| (known == title).then_some((seconds, work)))
+}
+
+fn budgets() -> impl Iterator<Item = (&'static str, u64, &'static str)> {
+    let rows = BUDGETS.lines().filter(|line| !line.starts_with('#'));
+    rows.filter_map(|row| {
+        let (seconds, rest) = row.split_once(' ')?;
+        let (title, work) = rest.split_once(": ")?;
+        Some((title.trim_start(), seconds.parse().ok()?, work))
+    })
 }
 
 fn over_budget(title: &str, time: Duration) -> Option<String> {
@@ -254,21 +176,11 @@ mod tests {
 
     #[test]
     fn all_budgets_make_75_minutes_at_most() {
-        let script = std::fs::read_to_string(crate::workspace::root().join(".ci/run"));
-        let script = script.expect("read .ci/run");
-        let parts = script
+        let rows = BUDGETS
             .lines()
-            .filter_map(|line| line.strip_prefix("within "));
-        let parts: Vec<u64> = parts
-            .filter_map(|part| part.split(' ').next()?.parse().ok())
-            .collect();
-        assert_eq!(
-            parts.len(),
-            2,
-            "parts of .ci/run that have a budget of their own"
-        );
-        let steps = BUDGETS.iter().map(|(_, seconds, _)| seconds);
-        let all: u64 = steps.chain(&parts).sum();
+            .filter(|line| !line.is_empty() && !line.starts_with('#'));
+        assert_eq!(rows.count(), budgets().count(), "every row can be read");
+        let all: u64 = budgets().map(|(_, seconds, _)| seconds).sum();
         assert!(all <= 75 * 60, "{all} s");
     }
 

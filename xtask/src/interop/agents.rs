@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::check::{Check, OF_AGENTS};
+use super::check::{self, Check};
 use super::conversation::{self, Conversation, LIMIT, Seen};
 use super::outcome::Outcome;
 use super::program;
@@ -20,7 +20,9 @@ pub(super) fn of_agents() -> Vec<Check> {
     let runs = conversation::ALL
         .iter()
         .map(|conversation| conversation.check);
-    runs.chain(OF_AGENTS).chain(turns::checks()).collect()
+    runs.chain(check::of_agents())
+        .chain(turns::checks())
+        .collect()
 }
 
 /// Holds every conversation with one agent.
@@ -58,7 +60,7 @@ fn converse(stage: &Stage, recipe: &Recipe, places: &Places) -> Result<Vec<Outco
         command.args(["--question-option", option]);
     }
     command.arg("--").args(recipe.command(places));
-    let outcomes = stage.report(recipe, &OF_AGENTS, command);
+    let outcomes = stage.report(recipe, &check::of_agents(), command);
     // Nobody looks at what was asked: the driver sees what became of it.
     stage.model.take_asked();
     outcomes

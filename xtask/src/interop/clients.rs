@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::check::OF_CLIENTS;
+use super::check::of_clients;
 use super::outcome::Outcome;
 use super::recipe::Recipe;
 use super::stage::{Stage, command_of};
@@ -21,5 +21,5 @@ pub(super) fn drive(stage: &Stage, recipe: &Recipe, install: PathBuf) -> Result<
     // One file for every start of the agent, so that sessions can be loaded after a restart.
     command.arg(&stage.acp).args(["demo-agent", "--store"]);
     command.arg(folder.with_extension("sqlite"));
-    stage.report(recipe, &OF_CLIENTS, command)
+    stage.report(recipe, &of_clients(), command)
 }

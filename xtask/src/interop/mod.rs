@@ -263,7 +263,7 @@ fn kinds(kit: &Path) -> Result<[Kind; 2]> {
             heading: "Our demo agent and clients of other hands",
             role: "client",
             recipes: recipe::load_all(&kit.join("clients"))?,
-            table: Table::new(check::OF_CLIENTS.to_vec()),
+            table: Table::new(check::of_clients()),
             drive: clients::drive,
         },
     ])

@@ -9,9 +9,12 @@ use anyhow::{Context, Result, ensure};
 
 use super::outcome::Outcome;
 use super::table::Table;
+use crate::page::Marks;
 
-const BEGIN: &str = "<!-- cargo xtask interop --all --write: begin -->";
-const END: &str = "<!-- end -->";
+const MARKS: Marks = Marks {
+    begin: "<!-- cargo xtask interop --all --write: begin -->\n",
+    end: "<!-- end -->\n",
+};
 
 /// A table with its heading.
 pub(super) type Part<'a> = (&'a str, &'a Table);
@@ -22,10 +25,8 @@ pub(super) type Part<'a> = (&'a str, &'a Table);
 ///
 /// Fails when the page cannot be read or written, or has no marks.
 pub(super) fn write(page: &Path, parts: &[Part<'_>]) -> Result<()> {
-    let text = fs::read_to_string(page);
-    let text = text.with_context(|| format!("failed to read {}", page.display()))?;
-    let text = replaced(&text, &generated(&today()?, &version()?, parts))?;
-    fs::write(page, text).with_context(|| format!("failed to write {}", page.display()))
+    let tables = generated(&today()?, &version()?, parts);
+    MARKS.write(page, &format!("\n{tables}\n")).map(|_| ())
 }
 
 /// Returns the day, as UTC has it.
@@ -46,14 +47,6 @@ pub(super) fn version() -> Result<String> {
         .and_then(|table| table.get("package"));
     let version = package.and_then(|table| table.get("version")?.as_str());
     Ok(version.context("the workspace has no version")?.to_owned())
-}
-
-fn replaced(page: &str, tables: &str) -> Result<String> {
-    let (before, rest) = page
-        .split_once(BEGIN)
-        .context("the page has no first mark")?;
-    let (_, after) = rest.split_once(END).context("the page has no last mark")?;
-    Ok(format!("{before}{BEGIN}\n\n{tables}\n{END}{after}"))
 }
 
 fn generated(day: &str, version: &str, parts: &[Part<'_>]) -> String {
@@ -122,19 +115,6 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_between_the_marks_changes() {
-        let page = format!("# Page\n\n{BEGIN}\nold\n{END}\n\nmore\n");
-        let expected = format!("# Page\n\n{BEGIN}\n\nnew\n\n{END}\n\nmore\n");
-        let once = replaced(&page, "new\n").expect("the page has its marks");
-        assert_eq!(once, expected);
-        assert_eq!(
-            replaced(&once, "new\n").expect("they are still there"),
-            once
-        );
-        assert!(replaced("# Page", "new").is_err());
-    }
-
-    #[test]
     fn the_version_is_that_of_the_crates() {
         let version = version().expect("the workspace has a version");
         assert_ne!(version, env!("CARGO_PKG_VERSION"));
@@ -144,6 +124,6 @@ mod tests {
     fn the_page_has_its_marks() {
         let page = crate::workspace::root().join("docs/interop.md");
         let text = fs::read_to_string(page).expect("the page can be read");
-        assert!(replaced(&text, "").is_ok());
+        assert!(MARKS.replace(&text, "").is_ok());
     }
 }

@@ -207,7 +207,7 @@ impl Recipe {
 #[cfg(test)]
 mod tests {
     use super::super::agents::of_agents;
-    use super::super::check::{OF_CLIENTS, knows};
+    use super::super::check::{knows, of_clients};
     use super::*;
     use crate::workspace;
 
@@ -223,7 +223,7 @@ mod tests {
     fn the_recipes_are_pinned_and_name_what_there_is() {
         let folder = tempfile::tempdir().expect("make a folder");
         let places = places(folder.path());
-        for (kind, checks) in [("agents", of_agents()), ("clients", OF_CLIENTS.to_vec())] {
+        for (kind, checks) in [("agents", of_agents()), ("clients", of_clients())] {
             let recipes = load_all(&workspace::root().join("tests/interop").join(kind));
             let recipes = recipes.expect("the recipes can be read");
             assert!(recipes.len() >= 3);

@@ -1,15 +1,17 @@
 //! What programs were found to do, in `docs/conformance.md`, between two marks.
 
 use std::fmt::Write;
-use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::judge::{Disagreement, Judged, Results};
+use crate::page::Marks;
 
-const BEGIN: &str = "<!-- begin: cargo xtask interop --all --judge --write -->\n";
-const END: &str = "<!-- end: cargo xtask interop -->\n";
+const MARKS: Marks = Marks {
+    begin: "<!-- begin: cargo xtask interop --all --judge --write -->\n",
+    end: "<!-- end: cargo xtask interop -->\n",
+};
 
 /// Writes the results into the page, in place of those that are there.
 ///
@@ -17,18 +19,7 @@ const END: &str = "<!-- end: cargo xtask interop -->\n";
 ///
 /// Fails when the page cannot be read or written, or has no marks.
 pub(super) fn write(page: &Path, results: &Results) -> Result<()> {
-    let text = fs::read_to_string(page);
-    let text = text.with_context(|| format!("failed to read {}", page.display()))?;
-    let text = replaced(&text, &shown(results))?;
-    fs::write(page, text).with_context(|| format!("failed to write {}", page.display()))
-}
-
-fn replaced(page: &str, results: &str) -> Result<String> {
-    let (before, rest) = page
-        .split_once(BEGIN)
-        .context("the page has no first mark")?;
-    let (_, after) = rest.split_once(END).context("the page has no last mark")?;
-    Ok(format!("{before}{BEGIN}{results}{END}{after}"))
+    MARKS.write(page, &shown(results)).map(|_| ())
 }
 
 fn shown(results: &Results) -> String {
@@ -113,15 +104,9 @@ fn tell(text: &mut String, disagreement: &Disagreement) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::fs;
 
-    #[test]
-    fn only_what_is_between_the_marks_changes() {
-        let page = format!("# Page\n{BEGIN}old\n{END}more\n");
-        let new = replaced(&page, "new\n").expect("the page has its marks");
-        assert_eq!(new, format!("# Page\n{BEGIN}new\n{END}more\n"));
-        assert!(replaced("# Page", "new").is_err());
-    }
+    use super::*;
 
     #[test]
     fn the_page_shows_what_is_kept() {
@@ -129,7 +114,8 @@ mod tests {
         let results = Results::load(&root.join(super::super::RESULTS)).expect("there are results");
         assert!(results.programs.len() >= 6, "too few programs were judged");
         let page = fs::read_to_string(root.join("docs/conformance.md")).expect("there is a page");
-        let fresh = replaced(&page, &shown(&results)).expect("the page has its marks");
+        let fresh = MARKS.replace(&page, &shown(&results));
+        let fresh = fresh.expect("the page has its marks");
         assert!(
             page == fresh,
             "the page does not show what is in {}",

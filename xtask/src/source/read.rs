@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use proc_macro2::TokenStream;
 use quote::ToTokens;
+use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Item, Meta, Token, UseTree, Visibility};
 
 use super::{Module, Place, paths};
@@ -49,7 +51,7 @@ impl Reader {
 
     fn items(&mut self, scope: &Scope<'_>, items: Vec<Item>) -> Result<()> {
         for mut item in items {
-            if is_test(attributes(&item)) {
+            if is_test(&attributes(&item)) {
                 continue;
             }
             if let Item::Impl(block) = &mut item {
@@ -200,24 +202,13 @@ fn definition(item: &Item) -> Option<(&syn::Ident, Option<&Visibility>)> {
     })
 }
 
-fn attributes(item: &Item) -> &[Attribute] {
-    match item {
-        Item::Const(item) => &item.attrs,
-        Item::Enum(item) => &item.attrs,
-        Item::ExternCrate(item) => &item.attrs,
-        Item::Fn(item) => &item.attrs,
-        Item::ForeignMod(item) => &item.attrs,
-        Item::Impl(item) => &item.attrs,
-        Item::Macro(item) => &item.attrs,
-        Item::Mod(item) => &item.attrs,
-        Item::Static(item) => &item.attrs,
-        Item::Struct(item) => &item.attrs,
-        Item::Trait(item) => &item.attrs,
-        Item::Type(item) => &item.attrs,
-        Item::Union(item) => &item.attrs,
-        Item::Use(item) => &item.attrs,
-        _ => &[],
-    }
+fn attributes(item: &Item) -> Vec<Attribute> {
+    let leading = |input: ParseStream<'_>| {
+        let attributes = Attribute::parse_outer(input)?;
+        input.parse::<TokenStream>()?;
+        Ok(attributes)
+    };
+    leading.parse2(item.to_token_stream()).unwrap_or_default()
 }
 
 /// The files that `#[path]` names, alone or under a `cfg_attr`.

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use serde::Deserialize;
+
 use super::{Build, Instructions, Micro};
 use crate::sample::Sample;
 use crate::suite::Results;
@@ -22,208 +24,37 @@ pub(super) fn machine(results: &Results) -> String {
     )
 }
 
+/// What the page shows and wants: `page.json`.
+#[derive(Deserialize)]
+struct Page {
+    workloads: Vec<Shown>,
+    targets: Vec<Target>,
+}
+
+/// What is shown of a workload, or of that of one role.
+#[derive(Deserialize)]
+struct Shown {
+    race: String,
+    meaning: String,
+    /// Names of numbers, with what they are.
+    columns: Vec<(String, String)>,
+}
+
 /// What is wanted of a number: at most so much, at most so many times a floor, and so
 /// many times better than the official SDK as it comes.
+#[derive(Deserialize)]
 struct Target {
-    race: &'static str,
-    number: &'static str,
-    what: &'static str,
+    race: String,
+    number: String,
+    what: String,
     at_most: Option<f64>,
-    floor: Option<(&'static str, f64)>,
+    floor: Option<(String, f64)>,
     official: Option<f64>,
 }
 
-const fn target(
-    race: &'static str,
-    number: &'static str,
-    what: &'static str,
-    at_most: Option<f64>,
-    floor: Option<(&'static str, f64)>,
-    official: Option<f64>,
-) -> Target {
-    Target {
-        race,
-        number,
-        what,
-        at_most,
-        floor,
-        official,
-    }
+fn page() -> Page {
+    serde_json::from_str(include_str!("page.json")).expect("a test reads it")
 }
-
-const SERDE: &str = "floor-serde";
-const RAW: &str = "floor-raw";
-
-const TARGETS: [Target; 21] = [
-    target(
-        "agent.ping1",
-        "p50_us",
-        "µs, median",
-        None,
-        Some((SERDE, 1.6)),
-        Some(8.0),
-    ),
-    target(
-        "agent.ping1",
-        "cpu_us",
-        "µs of processor a turn",
-        None,
-        Some((SERDE, 1.6)),
-        Some(11.0),
-    ),
-    target(
-        "agent.stream",
-        "cpu_us",
-        "µs of processor an update",
-        Some(0.30),
-        Some((SERDE, 1.4)),
-        Some(90.0),
-    ),
-    target(
-        "agent.stream",
-        "first_us",
-        "µs until the first update",
-        Some(1000.0),
-        None,
-        None,
-    ),
-    target(
-        "agent.stream",
-        "writes",
-        "writes an update",
-        Some(0.01),
-        None,
-        None,
-    ),
-    target(
-        "agent.big",
-        "cpu_s_per_gb",
-        "s of processor a GB",
-        Some(0.45),
-        Some((RAW, 3.2)),
-        Some(4.0),
-    ),
-    target(
-        "agent.big",
-        "peak_rss_mb",
-        "MB at most",
-        Some(12.0),
-        None,
-        None,
-    ),
-    target(
-        "agent.sessions",
-        "cpu_us",
-        "µs of processor a session",
-        Some(3.0),
-        Some((SERDE, 3.0)),
-        Some(28.0),
-    ),
-    target(
-        "agent.callback1",
-        "p50_us",
-        "µs, median",
-        None,
-        Some((SERDE, 1.5)),
-        Some(6.0),
-    ),
-    target(
-        "agent.callback1",
-        "cpu_us",
-        "µs of processor a question",
-        None,
-        Some((SERDE, 1.5)),
-        Some(9.0),
-    ),
-    target(
-        "agent.startup",
-        "initialize_ms",
-        "ms to initialize",
-        Some(1.8),
-        Some((SERDE, 1.45)),
-        Some(1.3),
-    ),
-    target(
-        "agent.startup",
-        "idle_rss_mb",
-        "MB idle",
-        Some(3.0),
-        None,
-        None,
-    ),
-    target(
-        "agent.startup",
-        "program_mb",
-        "MB of program",
-        Some(1.2),
-        None,
-        None,
-    ),
-    target(
-        "agent.stuck",
-        "grown_mb",
-        "MB grown, 1 GiB offered",
-        Some(4.0),
-        None,
-        Some(10.0),
-    ),
-    target(
-        "client.ping1",
-        "p50_us",
-        "µs, median",
-        None,
-        Some((SERDE, 1.5)),
-        Some(6.0),
-    ),
-    target(
-        "client.ping1",
-        "cpu_us",
-        "µs of processor a turn",
-        None,
-        Some((SERDE, 1.5)),
-        Some(11.0),
-    ),
-    target(
-        "client.stream",
-        "cpu_us",
-        "µs of processor an update",
-        Some(0.65),
-        Some((SERDE, 1.3)),
-        Some(12.0),
-    ),
-    target(
-        "client.big",
-        "cpu_s_per_gb",
-        "s of processor a GB",
-        Some(0.6),
-        Some((SERDE, 1.0)),
-        Some(1.7),
-    ),
-    target(
-        "client.callback1",
-        "p50_us",
-        "µs, median",
-        None,
-        Some((SERDE, 1.5)),
-        Some(7.0),
-    ),
-    target(
-        "client.callback1",
-        "cpu_us",
-        "µs of processor a question",
-        None,
-        Some((SERDE, 1.5)),
-        Some(13.0),
-    ),
-    target(
-        "client.stuck",
-        "grown_mb",
-        "MB grown, 1 GiB offered",
-        Some(12.0),
-        None,
-        Some(10.0),
-    ),
-];
 
 /// Compares what was measured with what is wanted.
 pub(super) fn targets(results: &Results) -> String {
@@ -232,17 +63,17 @@ pub(super) fn targets(results: &Results) -> String {
          | workload | ours | at most | times the floor | times better than `official` | than `official-tuned` |\n\
          |---|---|---|---|---|---|\n",
     );
-    for target in &TARGETS {
-        let Some(peers) = results.medians.get(target.race) else {
+    for target in page().targets {
+        let Some(peers) = results.medians.get(&target.race) else {
             continue;
         };
-        let of = |peer: &str| peers.get(peer)?.get(target.number).copied();
+        let of = |peer: &str| peers.get(peer)?.get(&target.number).copied();
         let Some(ours) = of("ours") else { continue };
         let limit = target.at_most.map_or("".to_owned(), |limit| {
             format!("{}{}", number(limit), missed(ours > limit))
         });
         let floor = target.floor.and_then(|(floor, limit)| {
-            let ratio = ours / of(floor)?;
+            let ratio = ours / of(&floor)?;
             Some(format!("{ratio:.2} (≤ {limit}){}", missed(ratio > limit)))
         });
         let better = |peer: &str| Some(of(peer)? / ours);
@@ -269,67 +100,31 @@ fn missed(missed: bool) -> &'static str {
     if missed { " **missed**" } else { "" }
 }
 
-/// What is shown of a workload: names of numbers, with what they are.
-fn columns(race: &str) -> &'static [(&'static str, &'static str)] {
-    let (role, workload) = race.split_once('.').unwrap_or_default();
-    match (role, workload.trim_end_matches('1')) {
-        (_, "ping" | "callback") => &[
-            ("p50_us", "median µs"),
-            ("p99_us", "99 % µs"),
-            ("cpu_us", "processor µs"),
-        ],
-        ("agent", "stream") => &[
-            ("cpu_us", "processor µs an update"),
-            ("per_s", "updates a second"),
-            ("first_us", "first update µs"),
-            ("writes", "writes an update"),
-            ("peak_rss_mb", "memory MB"),
-        ],
-        (_, "stream") => &[
-            ("cpu_us", "processor µs an update"),
-            ("per_s", "updates a second"),
-            ("peak_rss_mb", "memory MB"),
-        ],
-        (_, "big") => &[
-            ("cpu_s_per_gb", "processor s a GB"),
-            ("mb_per_s", "MB a second"),
-            ("peak_rss_mb", "memory MB"),
-        ],
-        (_, "sessions") => &[
-            ("cpu_us", "processor µs a session"),
-            ("wall_ms", "ms for all"),
-            ("rss_kb", "KB a session"),
-        ],
-        (_, "startup") => &[
-            ("initialize_ms", "ms to initialize"),
-            ("idle_rss_mb", "idle MB"),
-            ("program_mb", "program MB"),
-        ],
-        ("client", "stuck") => &[
-            ("taken_mb", "MB taken of 1024"),
-            ("grown_mb", "memory grown MB"),
-        ],
-        _ => &[("grown_mb", "memory grown MB")],
-    }
-}
-
 /// Every number of every peer.
 pub(super) fn workloads(results: &Results) -> String {
     let mut text = String::from("\n## Workloads\n");
+    let page = page();
     for (race, peers) in &results.medians {
-        let columns = columns(race);
-        let titles: Vec<&str> = columns.iter().map(|(_, title)| *title).collect();
+        let workload = race.split_once('.').unwrap_or_default().1;
+        let mut shown = page.workloads.iter();
+        let shown = shown.find(|shown| shown.race == *race || shown.race == workload);
+        let Some(Shown {
+            meaning, columns, ..
+        }) = shown
+        else {
+            continue;
+        };
+        let titles: Vec<&str> = columns.iter().map(|(_, title)| title.as_str()).collect();
         let _ = write!(
             text,
-            "\n### {race}\n\n{}\n\n| | {} |\n|---|{}\n",
-            meaning(race),
+            "\n### {race}\n\n{meaning}\n\n| | {} |\n|---|{}\n",
             titles.join(" | "),
             "---|".repeat(columns.len()),
         );
         for (peer, sample) in ordered(peers) {
             let cells = columns
                 .iter()
-                .map(|(name, _)| sample.get(*name).copied().map(number).unwrap_or_default());
+                .map(|(name, _)| sample.get(name).copied().map(number).unwrap_or_default());
             let cells: Vec<String> = cells.collect();
             let _ = writeln!(text, "| {peer} | {} |", cells.join(" | "));
         }
@@ -337,26 +132,12 @@ pub(super) fn workloads(results: &Results) -> String {
     text
 }
 
-fn meaning(race: &str) -> &'static str {
-    match race.split_once('.').unwrap_or_default().1 {
-        "ping" => "3,000 turns of one short update, one after the other.",
-        "ping1" => "The same, both sides on one processor.",
-        "stream" => "One turn of 100,000 updates of 40 bytes.",
-        "big" => "One turn of 200 updates of 1 MiB.",
-        "callback" => "One turn in which the agent reads a file of the client 3,000 times.",
-        "callback1" => "The same, both sides on one processor.",
-        "sessions" => "1,000 sessions opened at once, then a turn in each at once.",
-        "startup" => "From the start to `initialize`.",
-        _ => "1 GiB is offered to a side that does not take it, for three seconds.",
-    }
-}
-
 /// The floors first, then ours, then others.
 fn ordered(peers: &BTreeMap<String, Sample>) -> Vec<(&String, &Sample)> {
     let mut all: Vec<_> = peers.iter().collect();
     all.sort_by_key(|(name, _)| match name.as_str() {
-        RAW => 0,
-        SERDE => 1,
+        "floor-raw" => 0,
+        "floor-serde" => 1,
         "ours" => 2,
         _ => 3,
     });
@@ -452,6 +233,17 @@ fn number(number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_target_is_of_a_workload_that_is_shown() {
+        let page = page();
+        assert!(page.targets.len() > 20);
+        for target in page.targets {
+            let (_, workload) = target.race.split_once('.').expect("a role and a workload");
+            let shown = |shown: &Shown| shown.race == target.race || shown.race == workload;
+            assert!(page.workloads.iter().any(shown), "{}", target.race);
+        }
+    }
 
     #[test]
     fn numbers_have_three_digits_that_count() {

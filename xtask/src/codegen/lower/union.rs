@@ -32,10 +32,10 @@ impl Lowering<'_> {
             return Ok(Shape::Tagged(tagged));
         }
         if branches.iter().all(|branch| branch.target().is_some()) {
-            return self.by_member(branches);
+            return Ok(Shape::ByMember(self.by_member(branches, Schema::target)?));
         }
-        if branches.iter().all(|branch| self.element(branch).is_some()) {
-            return self.by_element(branches);
+        if branches.iter().all(|branch| element(branch).is_some()) {
+            return Ok(Shape::ByElement(self.by_member(branches, element)?));
         }
         if branches
             .iter()
@@ -136,48 +136,27 @@ impl Lowering<'_> {
         })
     }
 
-    /// Objects told by members that only one of them has.
-    fn by_member(&self, branches: &[Schema]) -> Result<Shape> {
-        let targets = branches
+    /// Finds the member that only one branch has, in the objects that `object` names: the
+    /// branches themselves, or their elements.
+    fn by_member(
+        &self,
+        branches: &[Schema],
+        object: impl Fn(&Schema) -> Option<&str>,
+    ) -> Result<Vec<MemberVariant>> {
+        let objects = branches
             .iter()
-            .map(|branch| self.resolve(branch.target().unwrap_or_default()))
+            .map(|branch| self.resolve(object(branch).unwrap_or_default()))
             .collect::<Result<Vec<_>>>()?;
-        let mut variants = Vec::new();
-        for (branch, target) in branches.iter().zip(&targets) {
-            let (title, key) = telling(branch, target, &targets)?;
-            let payload = type_of(branch)?;
-            variants.push(MemberVariant {
+        let variant = |(branch, own): (&Schema, &&Schema)| {
+            let (title, key) = telling(branch, own, &objects)?;
+            Ok(MemberVariant {
                 title,
                 about: self.about(branch)?,
                 key,
-                payload,
-            });
-        }
-        Ok(Shape::ByMember(variants))
-    }
-
-    /// Arrays told by members that only the elements of one of them have.
-    fn by_element(&self, branches: &[Schema]) -> Result<Shape> {
-        let elements = branches
-            .iter()
-            .map(|branch| self.resolve(self.element(branch).unwrap_or_default()))
-            .collect::<Result<Vec<_>>>()?;
-        let mut variants = Vec::new();
-        for (branch, element) in branches.iter().zip(&elements) {
-            let (title, key) = telling(branch, element, &elements)?;
-            let payload = type_of(branch)?;
-            variants.push(MemberVariant {
-                title,
-                about: self.about(branch)?,
-                key,
-                payload,
-            });
-        }
-        Ok(Shape::ByElement(variants))
-    }
-
-    fn element<'s>(&self, branch: &'s Schema) -> Option<&'s str> {
-        branch.items.as_deref().and_then(Schema::target)
+                payload: type_of(branch)?,
+            })
+        };
+        branches.iter().zip(&objects).map(variant).collect()
     }
 
     /// Returns what a branch, or else the definition it stands for, says of itself.
@@ -193,6 +172,10 @@ impl Lowering<'_> {
             .and_then(|target| target.description.clone())
             .unwrap_or_default())
     }
+}
+
+fn element(branch: &Schema) -> Option<&str> {
+    branch.items.as_deref().and_then(Schema::target)
 }
 
 /// Returns the title of a branch and a required member that only it has.
