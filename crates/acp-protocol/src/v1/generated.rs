@@ -6089,8 +6089,8 @@ impl<'de> Deserialize<'de> for SessionConfigSelectOptions {
 impl Serialize for SessionConfigSelectOptions {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Ungrouped(items) => items.serialize(serializer),
-            Self::Grouped(items) => items.serialize(serializer),
+            Self::Ungrouped(value) => value.serialize(serializer),
+            Self::Grouped(value) => value.serialize(serializer),
             Self::Unrecognized(other) => other.serialize(serializer),
         }
     }

@@ -9,39 +9,104 @@ use super::{docs, from, ident, rust_type};
 use crate::codegen::lower::{MemberVariant, Type};
 use crate::codegen::names;
 
+/// A union of these variants, each with its payload, and the conversions into it.
+struct Union<'a> {
+    name: &'a Ident,
+    about: &'a TokenStream,
+    /// What an unrecognized value is, up to the verb.
+    other: &'static str,
+    /// The title, the documentation and the payload of each variant.
+    variants: Vec<(&'a str, &'a str, &'a Type)>,
+}
+
+impl Union<'_> {
+    fn idents(&self) -> Vec<Ident> {
+        let titles = self.variants.iter();
+        titles
+            .map(|(title, ..)| ident(&names::variant(title)))
+            .collect()
+    }
+
+    fn emit(&self) -> TokenStream {
+        let Self { name, about, .. } = self;
+        let other = format!(
+            " {} this version of the protocol does not know.",
+            self.other
+        );
+        let declarations = self.variants.iter().map(|(title, about, r#type)| {
+            let about = docs::lines(about, &format!("{title}."));
+            let variant = ident(&names::variant(title));
+            let payload = rust_type(r#type, &BTreeMap::new());
+            quote!(#about #variant(#payload),)
+        });
+        let froms = self.variants.iter().map(|(title, _, r#type)| {
+            let payload = rust_type(r#type, &BTreeMap::new());
+            from(name, &names::variant(title), &payload, quote!(payload))
+        });
+        quote! {
+            #about
+            #[derive(Clone, Debug, PartialEq)]
+            #[non_exhaustive]
+            pub enum #name {
+                #(#declarations)*
+                #[doc = #other]
+                Unrecognized(RawJson),
+            }
+
+            #(#froms)*
+        }
+    }
+
+    /// Writes whichever value there is, and how a value is forgiven.
+    fn serialized(&self) -> TokenStream {
+        let (name, variants) = (self.name, self.idents());
+        quote! {
+            impl Serialize for #name {
+                fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                    match self {
+                        #(Self::#variants(value) => value.serialize(serializer),)*
+                        Self::Unrecognized(other) => other.serialize(serializer),
+                    }
+                }
+            }
+
+            forgive_by_slice!(#name);
+        }
+    }
+}
+
+fn of_members<'a>(
+    name: &'a Ident,
+    about: &'a TokenStream,
+    other: &'static str,
+    variants: &'a [MemberVariant],
+) -> Union<'a> {
+    let variant = |one: &'a MemberVariant| (one.title.as_str(), one.about.as_str(), &one.payload);
+    Union {
+        name,
+        about,
+        other,
+        variants: variants.iter().map(variant).collect(),
+    }
+}
+
 pub(super) fn by_member(
     name: &Ident,
     about: &TokenStream,
     variants: &[MemberVariant],
 ) -> TokenStream {
-    let (declarations, froms) = member_variants(name, variants);
+    let union = of_members(name, about, "An object that", variants);
+    let (declared, idents) = (union.emit(), union.idents());
     let keys = variants.iter().map(|variant| &variant.key);
-    let reads = variants.iter().enumerate().map(|(place, variant)| {
-        let place = Literal::usize_unsuffixed(place);
-        let variant = ident(&names::variant(&variant.title));
-        quote!(Some(#place) => Self::#variant(ReadMembers::read_members(members)?),)
-    });
-    let writes = variants.iter().map(|variant| {
-        let variant = ident(&names::variant(&variant.title));
-        quote!(Self::#variant(payload) => payload.write_members(map),)
-    });
+    let places = (0..variants.len()).map(Literal::usize_unsuffixed);
     quote! {
-        #about
-        #[derive(Clone, Debug, PartialEq)]
-        #[non_exhaustive]
-        pub enum #name {
-            #declarations
-            /// An object that this version of the protocol does not know.
-            Unrecognized(RawJson),
-        }
-
-        #froms
+        #declared
 
         impl<'de> ReadMembers<'de> for #name {
             fn read_members<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
                 let (place, members) = union::find_key(map, &[#(#keys),*])?;
                 let read = match place {
-                    #(#reads)*
+                    #(Some(#places) => Self::#idents(ReadMembers::read_members(members)?),)*
                     _ => Self::Unrecognized(union::collect(None, members)?),
                 };
                 Ok(read)
@@ -51,7 +116,7 @@ pub(super) fn by_member(
         impl WriteMembers for #name {
             fn write_members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
                 match self {
-                    #(#writes)*
+                    #(Self::#idents(payload) => payload.write_members(map),)*
                     Self::Unrecognized(other) => other.write_members(map),
                 }
             }
@@ -66,31 +131,13 @@ pub(super) fn by_element(
     about: &TokenStream,
     variants: &[MemberVariant],
 ) -> TokenStream {
-    let (declarations, froms) = member_variants(name, variants);
+    let union = of_members(name, about, "An array whose elements", variants);
+    let (declared, idents, serialized) = (union.emit(), union.idents(), union.serialized());
     let keys = variants.iter().map(|variant| &variant.key);
-    let reads = variants.iter().enumerate().map(|(place, variant)| {
-        let place = Literal::usize_unsuffixed(place);
-        let variant = ident(&names::variant(&variant.title));
-        quote!(Looked::Key(#place, first) => #name::#variant(union::read_rest(first, seq)?),)
-    });
-    let writes = variants.iter().map(|variant| {
-        let variant = ident(&names::variant(&variant.title));
-        quote!(Self::#variant(items) => items.serialize(serializer),)
-    });
-    let empty = variants
-        .first()
-        .map(|variant| ident(&names::variant(&variant.title)));
+    let places = (0..variants.len()).map(Literal::usize_unsuffixed);
+    let empty = idents.first();
     quote! {
-        #about
-        #[derive(Clone, Debug, PartialEq)]
-        #[non_exhaustive]
-        pub enum #name {
-            #declarations
-            /// An array whose elements this version of the protocol does not know.
-            Unrecognized(RawJson),
-        }
-
-        #froms
+        #declared
 
         impl<'de> Deserialize<'de> for #name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -106,7 +153,7 @@ pub(super) fn by_element(
                     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
                         let read = match union::look_at_first(&mut seq, &[#(#keys),*])? {
                             Looked::Empty => #name::#empty(Vec::new()),
-                            #(#reads)*
+                            #(Looked::Key(#places, first) => #name::#idents(union::read_rest(first, seq)?),)*
                             Looked::Key(_, first) | Looked::Unknown(first) => {
                                 #name::Unrecognized(union::collect_rest(first, seq)?)
                             }
@@ -119,16 +166,7 @@ pub(super) fn by_element(
             }
         }
 
-        impl Serialize for #name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                match self {
-                    #(#writes)*
-                    Self::Unrecognized(other) => other.serialize(serializer),
-                }
-            }
-        }
-
-        forgive_by_slice!(#name);
+        #serialized
     }
 }
 
@@ -137,92 +175,36 @@ pub(super) fn scalars(
     about: &TokenStream,
     variants: &[(String, String, Type)],
 ) -> TokenStream {
-    let declarations = variants.iter().map(|(title, about, r#type)| {
-        let about = docs::lines(about, &format!("{title}."));
-        let variant = ident(&names::variant(title));
-        let payload = rust_type(r#type, &BTreeMap::new());
-        quote!(#about #variant(#payload),)
-    });
-    let froms = variants.iter().map(|(title, _, r#type)| {
-        from(
-            name,
-            &names::variant(title),
-            &rust_type(r#type, &BTreeMap::new()),
-            quote!(payload),
-        )
-    });
-    let text_from = variants
-        .iter()
-        .filter(|(_, _, r#type)| *r#type == Type::Text)
-        .map(|(title, ..)| {
-            from(
-                name,
-                &names::variant(title),
-                &quote!(&str),
-                quote!(payload.to_owned()),
-            )
-        });
-    let reads = variants.iter().map(|(title, ..)| {
-        let variant = ident(&names::variant(title));
-        quote! {
-            if let Ok(value) = raw.parse() {
-                return Ok(Self::#variant(value));
-            }
-        }
-    });
-    let writes = variants.iter().map(|(title, ..)| {
-        let variant = ident(&names::variant(title));
-        quote!(Self::#variant(value) => value.serialize(serializer),)
+    let parts = variants.iter();
+    let parts = parts.map(|(title, about, r#type)| (title.as_str(), about.as_str(), r#type));
+    let union = Union {
+        name,
+        about,
+        other: "A value of a kind that",
+        variants: parts.collect(),
+    };
+    let (declared, idents, serialized) = (union.emit(), union.idents(), union.serialized());
+    let texts = variants.iter().filter(|(.., r#type)| *r#type == Type::Text);
+    let text_from = texts.map(|(title, ..)| {
+        let payload = quote!(payload.to_owned());
+        from(name, &names::variant(title), &quote!(&str), payload)
     });
     quote! {
-        #about
-        #[derive(Clone, Debug, PartialEq)]
-        #[non_exhaustive]
-        pub enum #name {
-            #(#declarations)*
-            /// A value of a kind that this version of the protocol does not know.
-            Unrecognized(RawJson),
-        }
-
-        #(#froms)*
+        #declared
         #(#text_from)*
 
         impl<'de> Deserialize<'de> for #name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let raw = RawJson::deserialize(deserializer)?;
-                #(#reads)*
+                #(
+                    if let Ok(value) = raw.parse() {
+                        return Ok(Self::#idents(value));
+                    }
+                )*
                 Ok(Self::Unrecognized(raw))
             }
         }
 
-        impl Serialize for #name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                match self {
-                    #(#writes)*
-                    Self::Unrecognized(other) => other.serialize(serializer),
-                }
-            }
-        }
-
-        forgive_by_slice!(#name);
+        #serialized
     }
-}
-
-fn member_variants(name: &Ident, variants: &[MemberVariant]) -> (TokenStream, TokenStream) {
-    let declarations = variants.iter().map(|variant| {
-        let about = docs::lines(&variant.about, &format!("{}.", variant.title));
-        let variant_name = ident(&names::variant(&variant.title));
-        let payload = rust_type(&variant.payload, &BTreeMap::new());
-        quote!(#about #variant_name(#payload),)
-    });
-    let froms = variants.iter().map(|variant| {
-        let payload = rust_type(&variant.payload, &BTreeMap::new());
-        from(
-            name,
-            &names::variant(&variant.title),
-            &payload,
-            quote!(payload),
-        )
-    });
-    (quote!(#(#declarations)*), quote!(#(#froms)*))
 }
