@@ -41,33 +41,21 @@
 // Where no child can be started, much of this has no user.
 #![cfg_attr(not(any(target_os = "linux", target_os = "macos")), allow(dead_code))]
 
-mod environment;
-mod error;
-mod exit;
-mod kill_ladder;
+mod child;
 mod launch;
-mod orphan_guard;
-mod signal;
-mod stderr_lines;
-mod stderr_tail;
+mod platform;
+mod spawn;
+mod stderr;
 pub mod stdio;
-mod terminal;
 
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-#[path = "unix/mod.rs"]
-mod platform;
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
-#[path = "unsupported.rs"]
-mod platform;
-
-pub use environment::{Environment, EnvironmentError};
-pub use error::{PlatformUnsupported, SpawnError, SpawnSpecError, SpecField};
-pub use exit::{Exit, ExitError, ExitStatus};
-pub use kill_ladder::{Ending, KillLadder, Rung};
-pub use launch::Launch;
-pub use orphan_guard::OrphanGuard;
-use platform::spawn;
+pub use child::{Ending, Exit, ExitError, ExitStatus, KillLadder, Rung, Signal, SignalError};
+pub use launch::{
+    Environment, EnvironmentError, Launch, OrphanGuard, PlatformUnsupported, SpawnError,
+    SpawnSpecError, TerminalSize,
+};
 pub use platform::{Child, ChildHandle, ChildStdin, ChildStdout};
-pub use signal::{Signal, SignalError};
-pub use stderr_tail::StderrActivity;
-pub use terminal::TerminalSize;
+pub use stderr::StderrActivity;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -27,4 +27,4 @@ mod socket;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 mod threaded;
 
-pub use platform::{Stdin, Stdout, protocol_stdio, stdin, stdout};
+pub use platform::{Stdin, Stdout, protocol_stdio};

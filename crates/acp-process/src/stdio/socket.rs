@@ -17,6 +17,13 @@ use tokio::io::{Interest, ReadBuf};
 /// the smallest system call.
 const CHUNK: usize = 64 * 1024;
 
+/// A write to a closed socket is an error, not the end of the process.
+const FLAGS: SendFlags = if cfg!(target_os = "linux") {
+    SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL)
+} else {
+    SendFlags::DONTWAIT
+};
+
 pub(super) struct SocketReader {
     socket: AsyncFd<OwnedFd>,
     chunk: Box<[u8]>,
@@ -77,8 +84,7 @@ impl SocketWriter {
     ) -> Poll<io::Result<usize>> {
         loop {
             let mut ready = ready!(self.socket.poll_write_ready(cx))?;
-            let flags = SendFlags::DONTWAIT | no_signal();
-            match rustix::net::send(&self.socket, bytes, flags) {
+            match rustix::net::send(&self.socket, bytes, FLAGS) {
                 Ok(count) => {
                     if count < bytes.len() {
                         ready.clear_ready();
@@ -108,15 +114,4 @@ impl SocketWriter {
 )]
 fn register(socket: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
     AsyncFd::with_interest(socket, interest)
-}
-
-/// A write to a closed socket is an error, not the end of the process.
-#[cfg(target_os = "linux")]
-fn no_signal() -> SendFlags {
-    SendFlags::NOSIGNAL
-}
-
-#[cfg(not(target_os = "linux"))]
-fn no_signal() -> SendFlags {
-    SendFlags::empty()
 }

@@ -1,27 +1,31 @@
 //! Files, terminals and whatever else has no readiness: a thread waits for
 //! them.
 //!
-//! The hand-over holds one chunk in each direction. A thread that hangs in a
+//! The hand-over holds one chunk in each direction, and a thread one more. A thread that hangs in a
 //! read when its reader is dropped stays until the read returns or the
 //! process ends: there is no portable way to call it back.
 
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 use std::thread;
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use bytes::Bytes;
+use parking_lot::{Condvar, Mutex};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use tokio::io::ReadBuf;
+use tokio::sync::mpsc::{Receiver, channel};
 
 /// How much is on its way between thread and task.
 const CHUNK: usize = 64 * 1024;
 
 /// The task's end of a reading thread.
 pub(super) struct ThreadedReader {
-    shared: Arc<Shared>,
+    chunks: Receiver<io::Result<Bytes>>,
+    /// The rest of the chunk that came last.
+    chunk: Bytes,
 }
 
 /// The task's end of a writing thread.
@@ -31,20 +35,18 @@ pub(super) struct ThreadedWriter {
 
 #[derive(Default)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<WriteState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct WriteState {
     /// On the way.
     bytes: Vec<u8>,
-    /// How much of `bytes` was taken already.
-    taken: usize,
     /// The thread is writing what it took.
     busy: bool,
-    /// The thread has ended: with an error, or at the end of the file.
-    ended: Option<Result<(), Errno>>,
+    /// Why the thread has ended.
+    failure: Option<Errno>,
     /// The task's end is gone.
     dropped: bool,
     waiting: Option<Waker>,
@@ -52,12 +54,32 @@ struct State {
 
 impl ThreadedReader {
     pub(super) fn start(file: OwnedFd) -> io::Result<Self> {
-        let shared = Arc::<Shared>::default();
-        let on_thread = Arc::clone(&shared);
+        let (sender, chunks) = channel(1);
+        let read_all = move || {
+            let mut chunk = vec![0; CHUNK];
+            loop {
+                let read = blocking(&file, PollFlags::IN, || {
+                    rustix::io::read(&file, &mut chunk[..])
+                });
+                let read = match read {
+                    Ok(0) => return,
+                    Ok(count) => Ok(Bytes::copy_from_slice(&chunk[..count])),
+                    Err(errno) => Err(errno.into()),
+                };
+                let failed = read.is_err();
+                // An error means that the task's end is gone.
+                if sender.blocking_send(read).is_err() || failed {
+                    return;
+                }
+            }
+        };
         thread::Builder::new()
             .name("acp-stdin".to_owned())
-            .spawn(move || on_thread.read_all(&file))?;
-        Ok(Self { shared })
+            .spawn(read_all)?;
+        Ok(Self {
+            chunks,
+            chunk: Bytes::new(),
+        })
     }
 
     pub(super) fn poll_read(
@@ -65,25 +87,15 @@ impl ThreadedReader {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let mut state = self.shared.state.lock();
-        let ready = &state.bytes[state.taken..];
-        if !ready.is_empty() {
-            let count = ready.len().min(buf.remaining());
-            buf.put_slice(&ready[..count]);
-            state.taken += count;
-            if state.taken == state.bytes.len() {
-                self.shared.changed.notify_one();
-            }
-            return Poll::Ready(Ok(()));
-        }
-        match state.ended {
-            Some(Ok(())) => Poll::Ready(Ok(())),
-            Some(Err(errno)) => Poll::Ready(Err(errno.into())),
-            None => {
-                state.waiting = Some(cx.waker().clone());
-                Poll::Pending
+        if self.chunk.is_empty() {
+            match ready!(self.chunks.poll_recv(cx)) {
+                Some(chunk) => self.chunk = chunk?,
+                None => return Poll::Ready(Ok(())),
             }
         }
+        let count = self.chunk.len().min(buf.remaining());
+        buf.put_slice(&self.chunk.split_to(count));
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -129,76 +141,27 @@ impl ThreadedWriter {
     }
 }
 
-impl State {
+impl WriteState {
     fn write_error(&self) -> Option<io::Error> {
-        match self.ended {
-            Some(Err(errno)) => Some(errno.into()),
-            _ => None,
-        }
-    }
-}
-
-impl Drop for ThreadedReader {
-    fn drop(&mut self) {
-        self.shared.drop_task_end();
+        self.failure.map(io::Error::from)
     }
 }
 
 impl Drop for ThreadedWriter {
     fn drop(&mut self) {
-        self.shared.drop_task_end();
+        self.shared.state.lock().dropped = true;
+        self.shared.changed.notify_one();
     }
 }
 
 impl Shared {
-    fn wait(&self, state: &mut MutexGuard<'_, State>) {
-        self.changed.wait(state);
-    }
-
-    fn drop_task_end(&self) {
-        self.state.lock().dropped = true;
-        self.changed.notify_one();
-    }
-
-    fn read_all(&self, file: &OwnedFd) {
-        let mut chunk = vec![0; CHUNK];
-        loop {
-            let read = blocking(file, PollFlags::IN, || {
-                rustix::io::read(file, &mut chunk[..])
-            });
-            let mut state = self.state.lock();
-            while state.taken < state.bytes.len() && !state.dropped {
-                self.wait(&mut state);
-            }
-            if state.dropped {
-                return;
-            }
-            state.bytes.clear();
-            state.taken = 0;
-            match read {
-                Ok(0) => state.ended = Some(Ok(())),
-                Ok(count) => state.bytes.extend_from_slice(&chunk[..count]),
-                Err(errno) => state.ended = Some(Err(errno)),
-            }
-            let ended = state.ended.is_some();
-            let waiting = state.waiting.take();
-            drop(state);
-            if let Some(waiting) = waiting {
-                waiting.wake();
-            }
-            if ended {
-                return;
-            }
-        }
-    }
-
     fn write_all(&self, file: &OwnedFd) {
         let mut chunk = Vec::with_capacity(CHUNK);
         loop {
             {
                 let mut state = self.state.lock();
                 while state.bytes.is_empty() && !state.dropped {
-                    self.wait(&mut state);
+                    self.changed.wait(&mut state);
                 }
                 if state.bytes.is_empty() {
                     return;
@@ -211,20 +174,11 @@ impl Shared {
                     waiting.wake();
                 }
             }
-            let mut rest = chunk.as_slice();
-            let mut failure = None;
-            while !rest.is_empty() && failure.is_none() {
-                match blocking(file, PollFlags::OUT, || rustix::io::write(file, rest)) {
-                    Ok(count) => rest = &rest[count..],
-                    Err(errno) => failure = Some(errno),
-                }
-            }
+            let failure = write_whole(file, &chunk).err();
             chunk.clear();
             let mut state = self.state.lock();
             state.busy = false;
-            if let Some(errno) = failure {
-                state.ended = Some(Err(errno));
-            }
+            state.failure = failure;
             let waiting = state.waiting.take();
             drop(state);
             if let Some(waiting) = waiting {
@@ -235,6 +189,14 @@ impl Shared {
             }
         }
     }
+}
+
+fn write_whole(file: &OwnedFd, mut bytes: &[u8]) -> Result<(), Errno> {
+    while !bytes.is_empty() {
+        let count = blocking(file, PollFlags::OUT, || rustix::io::write(file, bytes))?;
+        bytes = &bytes[count..];
+    }
+    Ok(())
 }
 
 /// Repeats a call until it did something, also where somebody else made the

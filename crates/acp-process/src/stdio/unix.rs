@@ -38,38 +38,6 @@ enum Output {
     Threaded(ThreadedWriter),
 }
 
-/// Returns an asynchronous reader of stdin.
-///
-/// Two readers of one stdin get what they get: make one.
-///
-/// # Errors
-///
-/// When stdin is closed or cannot be registered with the runtime.
-///
-/// # Panics
-///
-/// Panics outside of a tokio runtime that has I/O enabled.
-pub fn stdin() -> io::Result<Stdin> {
-    Ok(Stdin {
-        input: Input::open(rustix::stdio::stdin())?,
-    })
-}
-
-/// Returns an asynchronous writer to stdout; `println!` still goes there too.
-///
-/// # Errors
-///
-/// When stdout is closed or cannot be registered with the runtime.
-///
-/// # Panics
-///
-/// Panics outside of a tokio runtime that has I/O enabled.
-pub fn stdout() -> io::Result<Stdout> {
-    Ok(Stdout {
-        output: Output::open(rustix::stdio::stdout())?,
-    })
-}
-
 /// Takes stdin and stdout for a protocol.
 ///
 /// From then on descriptor 1 is a second stderr, so what anything in this
@@ -102,7 +70,14 @@ pub fn protocol_stdio() -> io::Result<(Stdin, Stdout)> {
 }
 
 fn take() -> io::Result<(Stdin, Stdout)> {
-    let streams = (stdin()?, stdout()?);
+    let streams = (
+        Stdin {
+            input: Input::open(rustix::stdio::stdin())?,
+        },
+        Stdout {
+            output: Output::open(rustix::stdio::stdout())?,
+        },
+    );
     let nowhere = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
     // A process may be started without a stderr.
     if rustix::stdio::dup2_stdout(rustix::stdio::stderr()).is_err() {
@@ -136,6 +111,7 @@ impl Output {
         match file_type(stream)? {
             FileType::Fifo => {
                 if let Some(pipe) = reopen(stream, OFlags::WRONLY) {
+                    #[cfg(target_os = "linux")]
                     widen(&pipe);
                     return Ok(Self::Pipe(Sender::from_owned_fd(pipe)?));
                 }
@@ -161,7 +137,6 @@ fn private(stream: BorrowedFd<'_>) -> io::Result<OwnedFd> {
 ///
 /// `None` where that is not possible: there is no `/proc`, the pipe belongs
 /// to another user (after `su`), or a named pipe has no reader.
-#[cfg(target_os = "linux")]
 fn reopen(pipe: BorrowedFd<'_>, access: OFlags) -> Option<OwnedFd> {
     use std::os::fd::AsRawFd;
     let path = format!("/proc/self/fd/{}", pipe.as_raw_fd());
@@ -171,11 +146,6 @@ fn reopen(pipe: BorrowedFd<'_>, access: OFlags) -> Option<OwnedFd> {
         Mode::empty(),
     )
     .ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn reopen(_: BorrowedFd<'_>, _: OFlags) -> Option<OwnedFd> {
-    None
 }
 
 /// What a pipe that we write to holds: four times what it does by itself.
@@ -195,9 +165,6 @@ fn widen(pipe: &OwnedFd) {
         let _ = fcntl_setpipe_size(pipe, PIPE_SIZE);
     }
 }
-
-#[cfg(not(target_os = "linux"))]
-fn widen(_: &OwnedFd) {}
 
 /// Tells whether a pipe has no writer any more.
 ///

@@ -27,7 +27,7 @@ async fn the_tail_is_there_while_the_child_runs_and_after() {
     assert_eq!(exit.status(), ExitStatus::Code(1));
     assert_eq!(exit.stderr_tail(), "starting\nbad key\n");
     let error = exit.into_result().unwrap_err();
-    assert_eq!(error.stderr_tail(), "starting\nbad key\n");
+    assert_eq!(error.exit().stderr_tail(), "starting\nbad key\n");
     assert_eq!(
         error.to_string(),
         "end in order: exit code 1 (it wrote to stderr)"

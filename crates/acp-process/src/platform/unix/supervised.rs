@@ -1,22 +1,25 @@
 //! One child in the care of the supervisor, from its start to its reaping.
 
+use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{Signal as Number, kill_process_group};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 use super::child::Shared;
-use super::descendants::Strays;
+use super::descendants::EscapedDescendants;
 use super::number;
 use super::observer::{Means, Observer, Sighting};
+use super::pipes::SupervisedEnds;
 use super::spawner::Started;
 use super::watchdog::Watchdog;
-use crate::kill_ladder::{Step, Teardown};
-use crate::stderr_lines::LineFeed;
-use crate::{Ending, Exit, ExitStatus, Launch};
+use crate::child::{Ending, Exit, ExitStatus};
+use crate::child::{Step, Teardown};
+use crate::launch::Launch;
+use crate::stderr::LineFeed;
 
 /// How often a child is looked at whose exit no descriptor tells.
 pub(super) const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -28,7 +31,7 @@ const MAX_LAST_READ: usize = 1024 * 1024;
 const WATCHDOG_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A child and everything that is done for it.
-pub(super) struct Ward {
+pub(super) struct SupervisedChild {
     shared: Arc<Shared>,
     told: watch::Sender<Option<Exit>>,
     leader: Observer,
@@ -36,63 +39,59 @@ pub(super) struct Ward {
     stderr: Option<OwnedFd>,
     lines: Option<LineFeed>,
     watchdog: Option<Watchdog>,
-    strays: Strays,
+    escaped: EscapedDescendants,
+    /// Dropped when all that could be written to stdout was.
+    stdout_writes: Option<oneshot::Sender<()>>,
     keeps_group: bool,
     /// The leader has exited, which was told, and its group lives on.
     lingers: bool,
-    last: Option<Last>,
+    reaping: Option<WatchdogReaping>,
 }
 
 /// The leader is reaped; its watchdog is not yet.
-struct Last {
+struct WatchdogReaping {
     exit: Option<Exit>,
     watchdog: Observer,
     tell_at: Instant,
 }
 
-/// Tells which of [`Ward::watched`] got ready.
+/// Tells which of [`SupervisedChild::watched`] got ready.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ready {
     pub(super) exit: bool,
     pub(super) stderr: bool,
 }
 
-/// What is to become of a ward.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
-    Keep,
-    Done,
-}
-
-impl Ward {
+impl SupervisedChild {
     pub(super) fn new(
         started: Started,
         means: Means,
         shared: Arc<Shared>,
-        stderr: Option<OwnedFd>,
+        ours: SupervisedEnds,
         lines: Option<LineFeed>,
         launch: &Launch,
     ) -> (Self, watch::Receiver<Option<Exit>>) {
         let (told, exit) = watch::channel(None);
-        let ward = Self {
+        let child = Self {
             shared,
             told,
             leader: Observer::new(started.leader, means),
             teardown: Teardown::new(launch.ladder),
-            stderr,
+            stderr: ours.stderr,
             lines,
             watchdog: started.watchdog,
-            strays: Strays::default(),
+            escaped: EscapedDescendants::default(),
+            stdout_writes: Some(ours.stdout_writes),
             keeps_group: launch.kept_group,
             lingers: false,
-            last: None,
+            reaping: None,
         };
-        (ward, exit)
+        (child, exit)
     }
 
     /// Returns the descriptors to wait for: exit and stderr.
     pub(super) fn watched(&self) -> (Option<BorrowedFd<'_>>, Option<BorrowedFd<'_>>) {
-        match &self.last {
+        match &self.reaping {
             Some(last) => (last.watchdog.readiness(), None),
             None => (
                 self.leader.readiness().filter(|_| !self.lingers),
@@ -104,7 +103,7 @@ impl Ward {
     /// Returns when to come back though no descriptor is ready.
     pub(super) fn due(&self, now: Instant) -> Option<Instant> {
         let look_at = now + LOOK_EVERY;
-        match &self.last {
+        match &self.reaping {
             Some(last) if last.watchdog.readiness().is_none() => Some(look_at),
             Some(last) => last.exit.is_some().then_some(last.tell_at),
             None if self.lingers => None,
@@ -113,9 +112,14 @@ impl Ward {
         }
     }
 
-    /// Does what is to be done now.
-    pub(super) fn advance(&mut self, now: Instant, ready: Ready, buffer: &mut [u8]) -> Fate {
-        if self.last.is_some() {
+    /// Does what is to be done now; breaks when nothing is left to do.
+    pub(super) fn advance(
+        &mut self,
+        now: Instant,
+        ready: Ready,
+        buffer: &mut [u8],
+    ) -> ControlFlow<()> {
+        if self.reaping.is_some() {
             return self.reap_watchdog(now, ready);
         }
         if ready.stderr {
@@ -124,7 +128,7 @@ impl Ward {
         let asked = self.shared.asked();
         if self.lingers {
             return match asked {
-                None => Fate::Keep,
+                None => ControlFlow::Continue(()),
                 Some(_) => self.conclude(now, Sighting::Exited, buffer),
             };
         }
@@ -145,12 +149,12 @@ impl Ward {
         while let Some(step) = self.teardown.next_step(now) {
             self.take(step);
         }
-        Fate::Keep
+        ControlFlow::Continue(())
     }
 
     fn take(&mut self, step: Step) {
         // Whoever is outside the group will not hear what follows.
-        self.strays.note(self.leader.pid());
+        self.escaped.note(self.leader.pid());
         match step {
             Step::CloseStdin => self.shared.close_stdin(),
             Step::Signal(signal) => {
@@ -168,18 +172,18 @@ impl Ward {
     }
 
     /// The leader has exited and its group lives on: tells, and does not reap.
-    fn linger(&mut self, now: Instant, buffer: &mut [u8]) -> Fate {
+    fn linger(&mut self, now: Instant, buffer: &mut [u8]) -> ControlFlow<()> {
         self.read_last_words(now, buffer);
         self.shared.close_stdin();
         let exit = self.exit(self.leader.status());
         self.told.send_replace(Some(exit));
         self.lingers = true;
-        Fate::Keep
+        ControlFlow::Continue(())
     }
 
     /// The leader has exited: ends the rest of its group, reaps, and tells if it
     /// was not told before.
-    fn conclude(&mut self, now: Instant, sighting: Sighting, buffer: &mut [u8]) -> Fate {
+    fn conclude(&mut self, now: Instant, sighting: Sighting, buffer: &mut [u8]) -> ControlFlow<()> {
         if sighting == Sighting::Exited {
             self.signal_group(Number::KILL);
         }
@@ -193,22 +197,22 @@ impl Ward {
             self.leader.reap().unwrap_or(ExitStatus::Unknown)
         };
         self.shared.close_stdin();
-        self.shared.stdout.child_gone();
+        self.stdout_writes = None;
         let exit = (!self.lingers).then(|| self.exit(status));
         match watchdog {
             None => {
                 if exit.is_some() {
                     self.told.send_replace(exit);
                 }
-                Fate::Done
+                ControlFlow::Break(())
             }
             Some(watchdog) => {
-                self.last = Some(Last {
+                self.reaping = Some(WatchdogReaping {
                     exit,
                     watchdog,
                     tell_at: now + WATCHDOG_PATIENCE,
                 });
-                Fate::Keep
+                ControlFlow::Continue(())
             }
         }
     }
@@ -217,14 +221,14 @@ impl Ward {
         Exit::new(
             status,
             self.teardown.reached(),
-            self.strays.count_alive(),
+            self.escaped.count_alive(),
             self.shared.tail.snapshot(),
         )
     }
 
-    fn reap_watchdog(&mut self, now: Instant, ready: Ready) -> Fate {
-        let Some(last) = &mut self.last else {
-            return Fate::Done;
+    fn reap_watchdog(&mut self, now: Instant, ready: Ready) -> ControlFlow<()> {
+        let Some(last) = &mut self.reaping else {
+            return ControlFlow::Break(());
         };
         let look = ready.exit || last.watchdog.readiness().is_none();
         let reaped = look && last.watchdog.reap().is_some();
@@ -233,7 +237,11 @@ impl Ward {
         {
             self.told.send_replace(Some(exit));
         }
-        if reaped { Fate::Done } else { Fate::Keep }
+        if reaped {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 
     /// Reads what stderr holds, but not for ever.

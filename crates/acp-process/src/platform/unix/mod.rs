@@ -1,4 +1,4 @@
-//! Children on Linux and macOS.
+//! Children on Linux and macOS: two threads, pipes, process groups.
 
 mod child;
 mod descendants;
@@ -6,9 +6,9 @@ mod observer;
 mod pipes;
 mod pre_exec;
 mod spawner;
+mod supervised;
 mod supervisor;
 mod terminal;
-mod ward;
 mod watchdog;
 
 use std::io;
@@ -19,15 +19,15 @@ use rustix::process::Signal as Number;
 pub use child::{Child, ChildHandle};
 pub use pipes::{ChildStdin, ChildStdout};
 
-use super::stderr_lines::LineFeed;
-use super::stderr_tail::StderrTail;
-use super::{Launch, Signal, SpawnError};
+use crate::child::Signal;
+use crate::launch::{Launch, SpawnError};
+use crate::stderr::{LineFeed, StderrTail};
 use child::Shared;
 use pipes::Pipes;
-use ward::Ward;
+use supervised::SupervisedChild;
 
 /// Starts a validated launch.
-pub(super) fn spawn(launch: &Launch) -> Result<Child, SpawnError> {
+pub(crate) fn spawn(launch: &Launch) -> Result<Child, SpawnError> {
     spawn_observed(launch, observer::Means::Best)
 }
 
@@ -62,15 +62,15 @@ fn spawn_observed(launch: &Launch, means: observer::Means) -> Result<Child, Spaw
 
     let pid = started.leader;
     let shared = Arc::new(Shared::new(pid, &ours, tail));
-    let (ward, exit) = Ward::new(
+    let (child, exit) = SupervisedChild::new(
         started,
         means,
         Arc::clone(&shared),
-        ours.stderr,
+        ours.supervised,
         lines,
         launch,
     );
-    supervisor.adopt(ward);
+    supervisor.adopt(child);
     tracing::debug!(process.pid = pid.as_raw_nonzero().get(), process.program = %launch.program.display(), "child started");
     Ok(Child::new(
         shared,

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use rustix::pty::{OpenptFlags, grantpt, openpt, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-use crate::TerminalSize;
+use crate::launch::TerminalSize;
 
 /// Makes a terminal: our end, and the child's.
 pub(super) fn open(size: TerminalSize) -> io::Result<(OwnedFd, OwnedFd)> {

@@ -56,7 +56,8 @@ impl PreExec {
             rustix::process::fchdir(cwd)?;
         }
         if let Some(parent) = self.die_with {
-            die_with_parent()?;
+            #[cfg(target_os = "linux")]
+            rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
             // The parent may have died before the line above.
             if getppid() != Some(parent) {
                 return Err(rustix::io::Errno::SRCH.into());
@@ -67,20 +68,10 @@ impl PreExec {
         if let Some(watchdog) = &self.announce_to {
             announce(watchdog)?;
         }
+        #[cfg(target_os = "linux")]
         close_others_on_exec();
         Ok(())
     }
-}
-
-#[cfg(target_os = "linux")]
-fn die_with_parent() -> io::Result<()> {
-    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
-    Ok(())
-}
-
-#[cfg(not(target_os = "linux"))]
-fn die_with_parent() -> io::Result<()> {
-    Ok(())
 }
 
 /// Undoes that we may have been started with the signal ignored (in the
@@ -130,6 +121,3 @@ fn close_others_on_exec() {
         );
     }
 }
-
-#[cfg(not(target_os = "linux"))]
-fn close_others_on_exec() {}

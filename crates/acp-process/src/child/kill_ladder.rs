@@ -73,7 +73,7 @@ impl Default for KillLadder {
 #[non_exhaustive]
 pub enum Ending {
     /// The ladder with time for the child to put its things in order.
-    Orderly,
+    Orderly = 1,
     /// The ladder with a short wait after stdin was closed.
     Abort,
     /// `SIGKILL` at once.

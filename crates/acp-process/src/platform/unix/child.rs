@@ -8,11 +8,12 @@ use parking_lot::Mutex;
 use rustix::process::{Pid, kill_process_group};
 use tokio::sync::watch;
 
-use super::pipes::{OurEnds, StdinEnd, StdoutEnd};
+use super::pipes::{OurEnds, StdinEnd};
 use super::supervisor::Supervisor;
 use super::{ChildStdin, ChildStdout, number};
-use crate::stderr_tail::StderrTail;
-use crate::{Ending, Exit, ExitStatus, Signal, SignalError, StderrActivity};
+use crate::child::{Ending, Exit, ExitStatus, Signal, SignalError};
+use crate::stderr::StderrActivity;
+use crate::stderr::StderrTail;
 
 /// A child that was started, with its pipes.
 #[derive(Debug)]
@@ -40,13 +41,12 @@ struct Inner {
 /// What handles and the supervisor both know of a child.
 pub(super) struct Shared {
     pid: Pid,
-    /// Set, under the before the leader is reaped: as long as it is
+    /// Set, under the lock, before the leader is reaped: as long as it is
     /// false and the lock is held, the group id is the child's.
     pub(super) ended: Mutex<bool>,
-    /// The least patient ending asked for, as [`Ending`] plus one.
+    /// The least patient [`Ending`] that was asked for; 0 for none.
     asked: AtomicU8,
     stdin: Option<Arc<StdinEnd>>,
-    pub(super) stdout: Arc<StdoutEnd>,
     pub(super) tail: StderrTail,
 }
 
@@ -221,7 +221,7 @@ impl fmt::Debug for ChildHandle {
 
 impl Inner {
     fn end(&self, ending: Ending) {
-        self.shared.asked.fetch_max(code(ending), Ordering::AcqRel);
+        self.shared.asked.fetch_max(ending as u8, Ordering::AcqRel);
         self.supervisor.wake();
     }
 }
@@ -239,7 +239,6 @@ impl Shared {
             ended: Mutex::new(false),
             asked: AtomicU8::new(0),
             stdin: ours.stdin.as_ref().map(ChildStdin::end),
-            stdout: ours.stdout.end(),
             tail,
         }
     }
@@ -255,14 +254,6 @@ impl Shared {
         let asked = self.asked.load(Ordering::Acquire);
         [Ending::Now, Ending::Abort, Ending::Orderly]
             .into_iter()
-            .find(|ending| code(*ending) == asked)
-    }
-}
-
-fn code(ending: Ending) -> u8 {
-    match ending {
-        Ending::Orderly => 1,
-        Ending::Abort => 2,
-        Ending::Now => 3,
+            .find(|ending| *ending as u8 == asked)
     }
 }

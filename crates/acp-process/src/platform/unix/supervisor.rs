@@ -15,14 +15,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::pipes::pipe;
-use super::ward::{Fate, LOOK_EVERY, Ready, Ward};
+use super::supervised::{LOOK_EVERY, Ready, SupervisedChild};
 
 /// How much of one child's stderr is read before the others have their turn.
 const CHUNK: usize = 64 * 1024;
 
 /// What others know of the thread.
 pub(super) struct Supervisor {
-    adopted: Mutex<Vec<Ward>>,
+    adopted: Mutex<Vec<SupervisedChild>>,
     bell: OwnedFd,
 }
 
@@ -49,8 +49,8 @@ pub(super) fn supervisor() -> io::Result<Arc<Supervisor>> {
 
 impl Supervisor {
     /// Takes a child into care.
-    pub(super) fn adopt(&self, ward: Ward) {
-        self.adopted.lock().push(ward);
+    pub(super) fn adopt(&self, child: SupervisedChild) {
+        self.adopted.lock().push(child);
         self.wake();
     }
 
@@ -61,43 +61,43 @@ impl Supervisor {
     }
 
     fn run(&self, heard: &OwnedFd) {
-        let mut wards: Vec<Ward> = Vec::new();
+        let mut children: Vec<SupervisedChild> = Vec::new();
         let mut buffer = vec![0; CHUNK];
         loop {
-            let (rang, ready) = wait(heard, &wards);
+            let (rang, ready) = wait(heard, &children);
             if rang {
-                silence(heard, &mut buffer);
+                while let Ok(1..) = rustix::io::read(heard.as_fd(), &mut buffer[..]) {}
             }
-            // After the bell is silent and before the wards are asked what they
+            // After the bell is silent and before the children are asked what they
             // want: what is told from now on rings again.
-            wards.append(&mut self.adopted.lock());
+            children.append(&mut self.adopted.lock());
             let now = Instant::now();
             let mut ready = ready.into_iter();
-            wards.retain_mut(|ward| {
+            children.retain_mut(|child| {
                 let ready = ready.next().unwrap_or_default();
                 // A waker that panics must not end the care for all children.
-                // The ward comes to its end all the same, step by step.
-                let advance = AssertUnwindSafe(|| ward.advance(now, ready, &mut buffer));
-                catch_unwind(advance).unwrap_or(Fate::Keep) == Fate::Keep
+                // The child comes to its end all the same, step by step.
+                let advance = AssertUnwindSafe(|| child.advance(now, ready, &mut buffer));
+                !catch_unwind(advance).is_ok_and(|flow| flow.is_break())
             });
         }
     }
 }
 
 /// Waits until something is to be done; returns whether the bell rang and
-/// what each ward has ready.
-fn wait(heard: &OwnedFd, wards: &[Ward]) -> (bool, Vec<Ready>) {
+/// what each child has ready.
+fn wait(heard: &OwnedFd, children: &[SupervisedChild]) -> (bool, Vec<Ready>) {
     let mut fds = vec![PollFd::new(heard, PollFlags::IN)];
-    let watched: Vec<_> = wards.iter().map(Ward::watched).collect();
+    let watched: Vec<_> = children.iter().map(SupervisedChild::watched).collect();
     for fd in watched.iter().flat_map(|(exit, stderr)| [exit, stderr]) {
         fds.extend(fd.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
     }
     let now = Instant::now();
-    let timeout = wards
+    let timeout = children
         .iter()
-        .filter_map(|ward| ward.due(now))
+        .filter_map(|child| child.due(now))
         .min()
-        .map(|due| timespec(due.saturating_duration_since(now)));
+        .and_then(|due| Timespec::try_from(due.saturating_duration_since(now)).ok());
     let polled = poll(&mut fds, timeout.as_ref());
     // Without memory for the call we look at everything now and then.
     let blind = !matches!(polled, Ok(_) | Err(Errno::INTR));
@@ -116,15 +116,4 @@ fn wait(heard: &OwnedFd, wards: &[Ward]) -> (bool, Vec<Ready>) {
         })
         .collect();
     (rang, ready)
-}
-
-fn silence(heard: &OwnedFd, buffer: &mut [u8]) {
-    while let Ok(1..) = rustix::io::read(heard.as_fd(), &mut *buffer) {}
-}
-
-fn timespec(duration: std::time::Duration) -> Timespec {
-    Timespec {
-        tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
-        tv_nsec: i64::from(duration.subsec_nanos()),
-    }
 }

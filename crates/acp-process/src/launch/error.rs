@@ -1,6 +1,5 @@
 //! Why a child could not be started.
 
-use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
@@ -68,55 +67,12 @@ pub enum SpawnError {
 /// Why a [`Launch`](super::Launch) cannot be started as it is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("use {field} for a child: {reason}")]
-pub struct SpawnSpecError {
-    field: SpecField,
-    reason: String,
-}
-
-impl SpawnSpecError {
-    pub(crate) fn new(field: SpecField, reason: impl fmt::Display) -> Self {
-        Self {
-            field,
-            reason: reason.to_string(),
-        }
-    }
-
-    /// Returns which part is wrong.
-    #[must_use]
-    pub fn field(&self) -> SpecField {
-        self.field
-    }
-
-    /// Returns what is wrong with it.
-    #[must_use]
-    pub fn reason(&self) -> &str {
-        &self.reason
-    }
-}
-
-/// Names a part of a [`Launch`](super::Launch).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum SpecField {
-    /// The program.
-    Program,
-    /// The arguments.
-    Args,
-    /// The environment.
-    Environment,
-    /// The working directory.
-    Cwd,
-}
-
-impl fmt::Display for SpecField {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Program => "program",
-            Self::Args => "args",
-            Self::Environment => "environment",
-            Self::Cwd => "cwd",
-        })
-    }
+pub struct SpawnSpecError {
+    /// The part that is wrong: `program`, `args`, `environment` or `cwd`.
+    pub field: &'static str,
+    /// What is wrong with it.
+    pub reason: String,
 }
 
 /// This system has no supervision of children as this crate promises it.

@@ -1,5 +1,6 @@
 //! The last bytes a child wrote to stderr, kept for diagnosis.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::time::Instant;
 
@@ -29,20 +30,20 @@ pub struct StderrActivity {
 
 /// The tail while the child still writes to it; shared by all who look.
 pub(crate) struct StderrTail {
-    kept: Mutex<Kept>,
+    state: Mutex<TailState>,
     redactor: Option<Redactor>,
 }
 
-struct Kept {
-    ring: Ring,
+struct TailState {
+    last: TailBytes,
     activity: StderrActivity,
 }
 
 impl StderrTail {
     pub(crate) fn new(capacity: usize, redactor: Option<Redactor>) -> Self {
         Self {
-            kept: Mutex::new(Kept {
-                ring: Ring::new(capacity.min(MAX_CAPACITY)),
+            state: Mutex::new(TailState {
+                last: TailBytes::new(capacity.min(MAX_CAPACITY)),
                 activity: StderrActivity::default(),
             }),
             redactor,
@@ -50,22 +51,22 @@ impl StderrTail {
     }
 
     pub(crate) fn push(&self, bytes: &[u8], now: Instant, lines_dropped: u64) {
-        let mut kept = self.kept.lock();
-        kept.ring.push(bytes);
-        kept.activity.bytes += bytes.len() as u64;
-        kept.activity.last_at = Some(now);
-        kept.activity.lines_dropped = lines_dropped;
+        let mut state = self.state.lock();
+        state.last.push(bytes);
+        state.activity.bytes += bytes.len() as u64;
+        state.activity.last_at = Some(now);
+        state.activity.lines_dropped = lines_dropped;
     }
 
     pub(crate) fn activity(&self) -> StderrActivity {
-        self.kept.lock().activity
+        self.state.lock().activity
     }
 
     pub(crate) fn snapshot(&self) -> TailText {
-        let kept = self.kept.lock();
+        let state = self.state.lock();
         TailText {
-            bytes: kept.ring.to_vec(),
-            cut: kept.activity.bytes > kept.ring.len() as u64,
+            bytes: state.last.bytes.iter().copied().collect(),
+            cut: state.activity.bytes > state.last.bytes.len() as u64,
             redactor: self.redactor.clone(),
         }
     }
@@ -81,8 +82,12 @@ pub(crate) struct TailText {
 }
 
 impl TailText {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+    /// Says that there is something, and not what.
+    pub(crate) fn hint(&self) -> &'static str {
+        match self.bytes.is_empty() {
+            true => "",
+            false => " (it wrote to stderr)",
+        }
     }
 
     /// Decodes, cleans, redacts.
@@ -119,44 +124,25 @@ pub(crate) fn clean(bytes: &[u8], redactor: Option<&Redactor>) -> String {
     }
 }
 
-/// The last `capacity` bytes of all that was pushed.
-struct Ring {
-    bytes: Vec<u8>,
+/// Keeps the last `capacity` bytes of all that was pushed.
+struct TailBytes {
+    bytes: VecDeque<u8>,
     capacity: usize,
-    /// Where the oldest byte is, once the ring is full.
-    start: usize,
 }
 
-impl Ring {
+impl TailBytes {
     fn new(capacity: usize) -> Self {
         Self {
-            bytes: Vec::new(),
+            bytes: VecDeque::new(),
             capacity,
-            start: 0,
         }
-    }
-
-    fn len(&self) -> usize {
-        self.bytes.len()
     }
 
     fn push(&mut self, new: &[u8]) {
         let new = &new[new.len().saturating_sub(self.capacity)..];
-        let (grow, wrap) = new.split_at(new.len().min(self.capacity - self.bytes.len()));
-        self.bytes.extend_from_slice(grow);
-        if wrap.is_empty() {
-            return;
-        }
-        let until_end = wrap.len().min(self.capacity - self.start);
-        let (first, second) = wrap.split_at(until_end);
-        self.bytes[self.start..self.start + first.len()].copy_from_slice(first);
-        self.bytes[..second.len()].copy_from_slice(second);
-        self.start = (self.start + wrap.len()) % self.capacity;
-    }
-
-    fn to_vec(&self) -> Vec<u8> {
-        let (newer, older) = self.bytes.split_at(self.start);
-        [older, newer].concat()
+        let over = (self.bytes.len() + new.len()).saturating_sub(self.capacity);
+        self.bytes.drain(..over);
+        self.bytes.extend(new);
     }
 }
 
@@ -227,16 +213,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_ring_is_the_end_of_all(
+        fn the_tail_is_the_end_of_all(
             capacity in 0_usize..20,
             pushes in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..30), 0..12),
         ) {
-            let mut ring = Ring::new(capacity);
+            let mut last = TailBytes::new(capacity);
             for bytes in &pushes {
-                ring.push(bytes);
+                last.push(bytes);
             }
             let all = pushes.concat();
-            prop_assert_eq!(ring.to_vec(), &all[all.len().saturating_sub(capacity)..]);
+            prop_assert_eq!(last.bytes, &all[all.len().saturating_sub(capacity)..]);
         }
     }
 }

@@ -8,9 +8,9 @@ use tokio::io::AsyncReadExt;
 use super::child::Shared;
 use super::observer::{Means, Observer, Sighting};
 use super::pipes::Pipes;
-use super::ward::{Fate, Ready, Ward};
+use super::supervised::{Ready, SupervisedChild};
 use super::{spawn_observed, spawner};
-use crate::stderr_tail::StderrTail;
+use crate::stderr::StderrTail;
 use crate::{Child, ExitStatus, KillLadder, Launch, Rung};
 
 fn asked(script: &str, ladder: KillLadder) -> Child {
@@ -73,14 +73,18 @@ async fn all_that_was_said_before_the_exit_is_kept() {
     let started = spawner::start(&launch, pipes.theirs).unwrap();
     let tail = StderrTail::new(64, None);
     let shared = Arc::new(Shared::new(started.leader, &ours, tail));
-    let (mut ward, exit) = Ward::new(started, Means::Best, shared, ours.stderr, None, &launch);
+    let (mut child, exit) =
+        SupervisedChild::new(started, Means::Best, shared, ours.supervised, None, &launch);
 
     // A chunk of three bytes: it takes many reads, though only one was asked for.
     let ready = Ready {
         exit: true,
         stderr: false,
     };
-    while ward.advance(Instant::now(), ready, &mut [0; 3]) == Fate::Keep {
+    while child
+        .advance(Instant::now(), ready, &mut [0; 3])
+        .is_continue()
+    {
         std::thread::yield_now();
     }
     let exit = exit.borrow().clone().unwrap();

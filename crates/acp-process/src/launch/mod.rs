@@ -1,16 +1,24 @@
 //! What is to be started, and how it is to be kept.
 
+mod environment;
+mod error;
+mod orphan_guard;
+mod terminal_size;
+
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::error::{SpawnError, SpawnSpecError, SpecField};
-use super::stderr_lines::LineCallback;
 use acp_text::Redactor;
 
-use super::stderr_tail::{DEFAULT_CAPACITY, MAX_CAPACITY};
-use super::{Child, Environment, KillLadder, OrphanGuard, TerminalSize};
+use crate::child::KillLadder;
+use crate::stderr::{DEFAULT_CAPACITY, LineCallback, MAX_CAPACITY};
+
+pub use environment::{Environment, EnvironmentError};
+pub use error::{PlatformUnsupported, SpawnError, SpawnSpecError};
+pub use orphan_guard::OrphanGuard;
+pub use terminal_size::TerminalSize;
 
 /// Describes a child: program, arguments, environment, directory, and how it
 /// is watched and ended.
@@ -38,24 +46,24 @@ use super::{Child, Environment, KillLadder, OrphanGuard, TerminalSize};
 /// ```
 #[derive(Clone)]
 pub struct Launch {
-    pub(super) program: PathBuf,
-    pub(super) args: Vec<OsString>,
-    pub(super) environment: Environment,
-    pub(super) cwd: Option<PathBuf>,
-    pub(super) ladder: KillLadder,
-    pub(super) orphan_guard: OrphanGuard,
-    pub(super) new_session: bool,
-    pub(super) terminal: Option<TerminalSize>,
-    pub(super) null_stdin: bool,
-    pub(super) merged_output: bool,
-    pub(super) kept_group: bool,
+    pub(crate) program: PathBuf,
+    pub(crate) args: Vec<OsString>,
+    pub(crate) environment: Environment,
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) ladder: KillLadder,
+    pub(crate) orphan_guard: OrphanGuard,
+    pub(crate) new_session: bool,
+    pub(crate) terminal: Option<TerminalSize>,
+    pub(crate) null_stdin: bool,
+    pub(crate) merged_output: bool,
+    pub(crate) kept_group: bool,
     #[cfg(unix)]
-    pub(super) cwd_handle: Option<Arc<std::os::fd::OwnedFd>>,
+    pub(crate) cwd_handle: Option<Arc<std::os::fd::OwnedFd>>,
     #[cfg(unix)]
-    pub(super) stderr_handle: Option<Arc<std::os::fd::OwnedFd>>,
-    pub(super) stderr_capacity: usize,
-    pub(super) stderr_redactor: Option<Redactor>,
-    pub(super) stderr_lines: Option<LineCallback>,
+    pub(crate) stderr_handle: Option<Arc<std::os::fd::OwnedFd>>,
+    pub(crate) stderr_capacity: usize,
+    pub(crate) stderr_redactor: Option<Redactor>,
+    pub(crate) stderr_lines: Option<LineCallback>,
     /// The first thing that was wrong with a variable given to `with_env`.
     environment_fault: Option<String>,
 }
@@ -99,7 +107,7 @@ impl Launch {
         self
     }
 
-    /// Takes all arguments away, for who says them anew.
+    /// Clears the arguments.
     #[must_use]
     pub fn without_args(mut self) -> Self {
         self.args.clear();
@@ -180,10 +188,10 @@ impl Launch {
     }
 
     /// Lets what the leader leaves behind in its group live on until the child is
-    /// [ended](super::ChildHandle::end), as a shell does with its background jobs.
+    /// [ended](crate::ChildHandle::end), as a shell does with its background jobs.
     ///
-    /// [`wait`](super::ChildHandle::wait) tells the exit of the leader when it
-    /// happens, [`gone`](super::ChildHandle::gone) the end of the group. The leader
+    /// [`wait`](crate::ChildHandle::wait) tells the exit of the leader when it
+    /// happens, [`gone`](crate::ChildHandle::gone) the end of the group. The leader
     /// is not reaped before that, so the group's id stays the child's.
     #[must_use]
     pub fn with_kept_group(mut self) -> Self {
@@ -287,34 +295,17 @@ impl Launch {
     ///
     /// [`SpawnSpecError`] with the part that is wrong and why.
     pub fn validate(&self) -> Result<(), SpawnSpecError> {
-        check_path(SpecField::Program, &self.program)?;
+        check_path("program", &self.program)?;
         if let Some(at) = self.args.iter().position(|arg| holds_nul(arg)) {
-            return Err(SpawnSpecError::new(
-                SpecField::Args,
-                format_args!("argument {} holds a NUL", at + 1),
-            ));
+            return refuse("args", format!("argument {} holds a NUL", at + 1));
         }
         if let Some(fault) = &self.environment_fault {
-            return Err(SpawnSpecError::new(SpecField::Environment, fault));
+            return refuse("environment", fault.clone());
         }
         match &self.cwd {
-            Some(cwd) => check_path(SpecField::Cwd, cwd),
+            Some(cwd) => check_path("cwd", cwd),
             None => Ok(()),
         }
-    }
-
-    /// Starts the child.
-    ///
-    /// Blocks for the few milliseconds that starting a process takes. When it
-    /// returns an error, nothing is left running.
-    ///
-    /// # Errors
-    ///
-    /// [`SpawnError`]; a launch that does not [`validate`](Self::validate) and
-    /// an unsupported system are told before anything is started.
-    pub fn spawn(&self) -> Result<Child, SpawnError> {
-        self.validate()?;
-        super::spawn(self)
     }
 }
 
@@ -332,19 +323,23 @@ impl fmt::Debug for Launch {
     }
 }
 
-fn check_path(field: SpecField, path: &Path) -> Result<(), SpawnSpecError> {
-    let refuse = |reason: &str| Err(SpawnSpecError::new(field, reason));
-    if path.as_os_str().is_empty() {
-        refuse("it is required")
+fn check_path(field: &'static str, path: &Path) -> Result<(), SpawnSpecError> {
+    let reason = if path.as_os_str().is_empty() {
+        "it is required"
     } else if holds_nul(path.as_os_str()) {
-        refuse("it holds a NUL")
+        "it holds a NUL"
     } else if !path.is_absolute() {
-        refuse("it is not an absolute path")
+        "it is not an absolute path"
     } else if !is_clean(path) {
-        refuse("it is not a clean path (no `.`, `..`, double or trailing slash)")
+        "it is not a clean path (no `.`, `..`, double or trailing slash)"
     } else {
-        Ok(())
-    }
+        return Ok(());
+    };
+    refuse(field, reason.to_owned())
+}
+
+fn refuse(field: &'static str, reason: String) -> Result<(), SpawnSpecError> {
+    Err(SpawnSpecError { field, reason })
 }
 
 /// Tells whether a path is written the shortest way, without looking at any
@@ -372,7 +367,7 @@ mod tests {
     fn check(launch: &Launch, expected: &str) {
         let got = match launch.validate() {
             Ok(()) => "ok".to_owned(),
-            Err(error) => format!("{}: {}", error.field(), error.reason()),
+            Err(error) => format!("{}: {}", error.field, error.reason),
         };
         assert_eq!(got, expected);
     }

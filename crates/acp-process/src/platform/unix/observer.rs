@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process, waitid};
 
-use crate::ExitStatus;
+use crate::child::ExitStatus;
 
 /// How an exit may be noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,8 +60,7 @@ impl Observer {
 
     /// Looks without reaping.
     pub(super) fn look(&self) -> io::Result<Sighting> {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        match self.wait(options) {
+        match self.peek() {
             Ok(Some(_)) => Ok(Sighting::Exited),
             Ok(None) => Ok(Sighting::Alive),
             Err(Errno::CHILD) => Ok(Sighting::Gone),
@@ -71,11 +70,8 @@ impl Observer {
 
     /// Returns the status of a child that has exited, without reaping it.
     pub(super) fn status(&self) -> ExitStatus {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        match self.wait(options) {
-            Ok(Some(status)) => exit_status(&status),
-            Ok(None) | Err(_) => ExitStatus::Unknown,
-        }
+        let status = self.peek().ok().flatten();
+        status.map_or(ExitStatus::Unknown, |status| exit_status(&status))
     }
 
     /// Reaps a child that has exited; afterwards its id is free.
@@ -93,7 +89,13 @@ impl Observer {
     pub(super) fn kill(&self) {
         // By the descriptor it cannot hit another process; without one it
         // could, if somebody else had reaped this one.
-        if self.kill_by_descriptor().is_none() && self.look().ok() != Some(Sighting::Gone) {
+        #[cfg(target_os = "linux")]
+        if let Some(pidfd) = self.readiness()
+            && rustix::process::pidfd_send_signal(pidfd, Signal::KILL).is_ok()
+        {
+            return;
+        }
+        if self.look().ok() != Some(Sighting::Gone) {
             let _ = kill_process(self.pid, Signal::KILL);
         }
     }
@@ -104,50 +106,31 @@ impl Observer {
         let _ = self.wait(WaitIdOptions::EXITED);
     }
 
-    #[cfg(target_os = "linux")]
-    fn kill_by_descriptor(&self) -> Option<()> {
-        rustix::process::pidfd_send_signal(self.readiness()?, Signal::KILL).ok()
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    #[expect(clippy::unused_self, reason = "the twin uses it")]
-    fn kill_by_descriptor(&self) -> Option<()> {
-        None
+    fn peek(&self) -> Result<Option<WaitIdStatus>, Errno> {
+        self.wait(WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG)
     }
 
     fn wait(&self, options: WaitIdOptions) -> Result<Option<WaitIdStatus>, Errno> {
-        let by_pid = || waitid(WaitId::Pid(self.pid), options);
-        rustix::io::retry_on_intr(|| match self.wait_by_descriptor(options) {
-            // No descriptor, or one the kernel does not take here (Linux 5.3).
-            None | Some(Err(Errno::INVAL)) => by_pid(),
-            Some(result) => result,
-        })
-    }
-
-    #[cfg(target_os = "linux")]
-    fn wait_by_descriptor(
-        &self,
-        options: WaitIdOptions,
-    ) -> Option<Result<Option<WaitIdStatus>, Errno>> {
-        let pidfd = self.readiness()?;
-        Some(waitid(WaitId::PidFd(pidfd), options))
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    #[expect(clippy::unused_self, reason = "the twin uses it")]
-    fn wait_by_descriptor(&self, _: WaitIdOptions) -> Option<Result<Option<WaitIdStatus>, Errno>> {
-        None
+        let wait = |id: WaitId<'_>| rustix::io::retry_on_intr(|| waitid(id.clone(), options));
+        #[cfg(target_os = "linux")]
+        if let Some(pidfd) = self.readiness() {
+            match wait(WaitId::PidFd(pidfd)) {
+                // Linux 5.3 knows such descriptors, and does not take them here.
+                Err(Errno::INVAL) => {}
+                result => return result,
+            }
+        }
+        wait(WaitId::Pid(self.pid))
     }
 }
 
-#[cfg(target_os = "linux")]
+/// Opens a descriptor that gets readable at the exit of a child (Linux).
+#[cfg_attr(not(target_os = "linux"), expect(unused_variables))]
 fn exit_descriptor(pid: Pid) -> Option<OwnedFd> {
+    #[cfg(target_os = "linux")]
     // An old kernel, a sandbox, or no descriptor left: then by asking.
-    rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn exit_descriptor(_: Pid) -> Option<OwnedFd> {
+    return rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok();
+    #[cfg(not(target_os = "linux"))]
     None
 }
 

@@ -8,7 +8,7 @@ use std::thread;
 
 use acp_text::Redactor;
 
-use super::stderr_tail::clean;
+use super::tail::clean;
 
 /// Gets each line of stderr, without its end.
 pub(crate) type LineCallback = Arc<dyn Fn(&str) + Send + Sync>;

@@ -18,7 +18,7 @@ use rustix::process::{Pid, getpid};
 use super::pipes::{TheirEnds, no_half_made_pipe};
 use super::pre_exec::PreExec;
 use super::watchdog::Watchdog;
-use crate::{Launch, OrphanGuard, SpawnError};
+use crate::launch::{Launch, OrphanGuard, SpawnError};
 
 /// A child that was just started and belongs to nobody yet.
 pub(super) struct Started {

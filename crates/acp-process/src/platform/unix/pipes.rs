@@ -1,19 +1,19 @@
 //! The pipes between this process and a child.
 
-use std::fmt;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, OwnedFd};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
 use parking_lot::{Mutex, MutexGuard};
 use rustix::io::Errno;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::sync::oneshot;
 
 use super::terminal;
-use crate::{Launch, TerminalSize};
+use crate::launch::{Launch, TerminalSize};
 
 /// Writes to a child's stdin.
 ///
@@ -22,6 +22,7 @@ use crate::{Launch, TerminalSize};
 /// [`BrokenPipe`](io::ErrorKind::BrokenPipe), as it does when the child has
 /// closed its end. (Rust programs ignore `SIGPIPE`. A host that has made it
 /// fatal again is killed by a write to a child that is gone.)
+#[derive(Debug)]
 pub struct ChildStdin {
     end: Arc<StdinEnd>,
 }
@@ -31,33 +32,23 @@ pub struct ChildStdin {
 /// Ends when the child and all others have closed the pipe, or when the
 /// child is gone and what it wrote has been read: a descendant that was let
 /// go cannot hold the reader.
+#[derive(Debug)]
 pub struct ChildStdout {
     receiver: Receiver,
     /// A terminal tells its end as an error.
     is_terminal: bool,
-    end: Arc<StdoutEnd>,
+    /// Ends when all that the child could write was written.
+    writes: Option<oneshot::Receiver<()>>,
 }
 
 /// The write end of stdin, which the kill ladder closes too.
-pub(super) struct StdinEnd {
-    state: Mutex<StdinState>,
-}
+#[derive(Debug)]
+pub(super) struct StdinEnd(Mutex<StdinState>);
 
+#[derive(Debug)]
 struct StdinState {
     sender: Option<Sender>,
     /// Who waits for room; dropping the sender does not wake it.
-    waiting: Option<Waker>,
-}
-
-/// What the supervisor tells the reader of stdout.
-#[derive(Default)]
-pub(super) struct StdoutEnd {
-    state: Mutex<StdoutState>,
-}
-
-#[derive(Default)]
-struct StdoutState {
-    child_gone: bool,
     waiting: Option<Waker>,
 }
 
@@ -77,8 +68,15 @@ pub(super) struct TheirEnds {
 pub(super) struct OurEnds {
     pub(super) stdin: Option<ChildStdin>,
     pub(super) stdout: ChildStdout,
+    pub(super) supervised: SupervisedEnds,
+}
+
+/// The ends that the supervisor holds.
+pub(super) struct SupervisedEnds {
     /// `None` when it goes into stdout.
     pub(super) stderr: Option<OwnedFd>,
+    /// Dropped when the child can write no more.
+    pub(super) stdout_writes: oneshot::Sender<()>,
 }
 
 impl Pipes {
@@ -87,6 +85,7 @@ impl Pipes {
         if let Some(size) = launch.terminal {
             return Self::of_terminal(size);
         }
+        let (stdout_writes, writes) = oneshot::channel();
         let (their_stdin, our_stdin) = if launch.null_stdin {
             (None, None)
         } else {
@@ -119,9 +118,12 @@ impl Pipes {
                 stdout: ChildStdout {
                     receiver: Receiver::from_owned_fd(our_stdout)?,
                     is_terminal: false,
-                    end: Arc::default(),
+                    writes: Some(writes),
                 },
-                stderr: our_stderr,
+                supervised: SupervisedEnds {
+                    stderr: our_stderr,
+                    stdout_writes,
+                },
             },
         })
     }
@@ -130,6 +132,7 @@ impl Pipes {
     fn of_terminal(size: TerminalSize) -> io::Result<Self> {
         let (ours, theirs) = terminal::open(size)?;
         // The runtime's pipes read, write and wait; that this is none, they need not know.
+        let (stdout_writes, writes) = oneshot::channel();
         let typed = Sender::from_owned_fd_unchecked(ours.try_clone()?)?;
         let shown = Receiver::from_owned_fd_unchecked(ours)?;
         Ok(Self {
@@ -143,9 +146,12 @@ impl Pipes {
                 stdout: ChildStdout {
                     receiver: shown,
                     is_terminal: true,
-                    end: Arc::default(),
+                    writes: Some(writes),
                 },
-                stderr: None,
+                supervised: SupervisedEnds {
+                    stderr: None,
+                    stdout_writes,
+                },
             },
         })
     }
@@ -180,10 +186,9 @@ impl ChildStdin {
             sender: Some(sender),
             waiting: None,
         };
-        let end = StdinEnd {
-            state: Mutex::new(state),
-        };
-        Self { end: Arc::new(end) }
+        Self {
+            end: Arc::new(StdinEnd(Mutex::new(state))),
+        }
     }
 
     pub(super) fn end(&self) -> Arc<StdinEnd> {
@@ -194,7 +199,7 @@ impl ChildStdin {
 impl StdinEnd {
     pub(super) fn close(&self) {
         let (sender, waiting) = {
-            let mut state = self.state.lock();
+            let mut state = self.0.lock();
             (state.sender.take(), state.waiting.take())
         };
         drop(sender);
@@ -208,13 +213,16 @@ impl StdinEnd {
         cx: &mut Context<'_>,
         poll: impl FnOnce(Pin<&mut Sender>, &mut Context<'_>) -> Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
-        let mut state = self.state.lock();
+        let mut state = self.0.lock();
         let Some(sender) = &mut state.sender else {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         };
         let polled = poll(Pin::new(sender), cx);
         if polled.is_pending() {
-            remember(&mut state.waiting, cx);
+            match &mut state.waiting {
+                Some(waker) => waker.clone_from(cx.waker()),
+                none => *none = Some(cx.waker().clone()),
+            }
         }
         polled
     }
@@ -259,12 +267,6 @@ impl Drop for ChildStdin {
     }
 }
 
-impl fmt::Debug for ChildStdin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChildStdin").finish_non_exhaustive()
-    }
-}
-
 impl ChildStdout {
     /// Reads what the pipe holds at this moment, and never waits.
     ///
@@ -284,10 +286,6 @@ impl ChildStdout {
         }
     }
 
-    pub(super) fn end(&self) -> Arc<StdoutEnd> {
-        Arc::clone(&self.end)
-    }
-
     /// Reads what is left, past the readiness that the runtime knows of:
     /// nobody is left whose writes would count.
     fn read_rest(&self, buf: &mut ReadBuf<'_>) -> io::Result<()> {
@@ -301,20 +299,6 @@ impl ChildStdout {
             Err(errno) => return Err(errno.into()),
         }
         Ok(())
-    }
-}
-
-impl StdoutEnd {
-    /// Tells the reader that no more is to come than what the pipe holds.
-    pub(super) fn child_gone(&self) {
-        let waiting = {
-            let mut state = self.state.lock();
-            state.child_gone = true;
-            state.waiting.take()
-        };
-        if let Some(waiting) = waiting {
-            waiting.wake();
-        }
     }
 }
 
@@ -332,30 +316,15 @@ impl AsyncRead for ChildStdout {
             polled @ Poll::Ready(_) => return polled,
             Poll::Pending => {}
         }
-        {
-            let mut state = self.end.state.lock();
-            if !state.child_gone {
-                remember(&mut state.waiting, cx);
-                return Poll::Pending;
-            }
+        if let Some(writes) = &mut self.writes {
+            // Nothing is sent: it ends when the supervisor lets go of its end.
+            let _ = ready!(Pin::new(writes).poll(cx));
+            self.writes = None;
         }
         Poll::Ready(self.read_rest(buf))
     }
 }
 
-impl fmt::Debug for ChildStdout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChildStdout").finish_non_exhaustive()
-    }
-}
-
 fn is_end_of_terminal(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::IO.raw_os_error())
-}
-
-fn remember(waiting: &mut Option<Waker>, cx: &Context<'_>) {
-    match waiting {
-        Some(waker) if waker.will_wake(cx.waker()) => {}
-        _ => *waiting = Some(cx.waker().clone()),
-    }
 }

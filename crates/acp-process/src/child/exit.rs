@@ -4,18 +4,18 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Rung;
-use super::stderr_tail::TailText;
+use crate::stderr::TailText;
 
 /// How a child ended, and what it said last; cheap to clone.
 ///
 /// All callers of `wait`, `kill` and the like get the same one.
 #[derive(Clone, Debug)]
 pub struct Exit {
-    facts: Arc<Facts>,
+    facts: Arc<ExitFacts>,
 }
 
 #[derive(Debug)]
-struct Facts {
+struct ExitFacts {
     status: ExitStatus,
     reached: Option<Rung>,
     escaped: usize,
@@ -30,7 +30,7 @@ impl Exit {
         tail: TailText,
     ) -> Self {
         Self {
-            facts: Arc::new(Facts {
+            facts: Arc::new(ExitFacts {
                 status,
                 reached,
                 escaped,
@@ -85,52 +85,26 @@ impl Exit {
         if self.success() {
             Ok(self)
         } else {
-            Err(ExitError { exit: self })
+            Err(ExitError(self))
         }
     }
 }
 
 /// A child did not end with exit code 0.
 ///
-/// The message tells the status only; [`ExitError::stderr_tail`] is asked for
-/// by who may see it.
-#[derive(Clone, Debug)]
-pub struct ExitError {
-    exit: Exit,
-}
+/// The message tells the status only; those who may see it ask [`exit`](Self::exit) for
+/// what the child wrote last.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("end in order: {}{}", .0.status(), .0.facts.tail.hint())]
+pub struct ExitError(Exit);
 
 impl ExitError {
     /// Returns how the child ended.
     #[must_use]
     pub fn exit(&self) -> &Exit {
-        &self.exit
-    }
-
-    /// Returns the status of the leader.
-    #[must_use]
-    pub fn status(&self) -> ExitStatus {
-        self.exit.status()
-    }
-
-    /// Returns the last of what the child wrote to stderr; see
-    /// [`Exit::stderr_tail`].
-    #[must_use]
-    pub fn stderr_tail(&self) -> String {
-        self.exit.stderr_tail()
+        &self.0
     }
 }
-
-impl fmt::Display for ExitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "end in order: {}", self.status())?;
-        if !self.exit.facts.tail.is_empty() {
-            f.write_str(" (it wrote to stderr)")?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for ExitError {}
 
 /// The status with which a child's leader ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -213,7 +187,7 @@ fn signal_name(number: i32) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stderr_tail::StderrTail;
+    use crate::stderr::StderrTail;
     use std::time::Instant;
 
     fn exit(status: ExitStatus, stderr: &str) -> Exit {
@@ -230,7 +204,7 @@ mod tests {
         fn check(status: ExitStatus, stderr: &str, expected: &str) {
             let error = exit(status, stderr).into_result().unwrap_err();
             assert_eq!(error.to_string(), expected);
-            assert_eq!(error.stderr_tail(), stderr);
+            assert_eq!(error.exit().stderr_tail(), stderr);
             assert!(!format!("{error:?}").contains("s3cret"));
         }
         check(ExitStatus::Code(3), "", "end in order: exit code 3");
