@@ -72,7 +72,7 @@ fn against_agent(path: &Path) -> Result<(), Failed> {
         .enable_all()
         .build()?;
     let outcome = runtime.block_on(Play::client(&scenario).against(&launch))?;
-    match outcome.verdict() {
+    match outcome.verdict {
         Verdict::Passed => Ok(()),
         // What the demo agent is not made for should not stand in this folder.
         _ => Err(outcome.to_string().into()),
@@ -91,7 +91,7 @@ struct Told {
 
 fn against_client(path: &Path) -> Result<(), Failed> {
     let scenario = Scenario::load(path)?;
-    let told = told(scenario.source())?;
+    let told = told(&scenario.source)?;
     let report = std::env::temp_dir().join(format!(
         "acp-scenario-{}-{}.txt",
         std::process::id(),
@@ -131,7 +131,7 @@ fn against_client(path: &Path) -> Result<(), Failed> {
         Ok(reported) if reported.contains(": passed\n") => {}
         Ok(reported) => wrong.push(reported),
         // An agent that is killed, as some scripts want it, reports nothing.
-        Err(_) if scenario.source().contains("<- exit by SIGKILL") => {}
+        Err(_) if scenario.source.contains("<- exit by SIGKILL") => {}
         Err(error) => wrong.push(format!("the mock agent left no report: {error}")),
     }
     if wrong.is_empty() {

@@ -20,21 +20,21 @@ const CLIENT: &str = r#"# A turn.
 /// Says what was reported: verdict, the step's line, what happened, findings.
 fn told(outcome: &Outcome) -> String {
     let mut told = String::new();
-    if let Some(failure) = outcome.failure() {
-        told.push_str(&format!("line {}: {}", failure.line(), failure.summary()));
-        if let Some(because) = failure.because() {
+    if let Some(failure) = &outcome.failure {
+        told.push_str(&format!("line {}: {}", failure.line, failure.summary));
+        if let Some(because) = &failure.because {
             told.push_str(&format!(" ({because})"));
         }
         told.push('\n');
     }
-    for found in outcome.findings() {
+    for found in &outcome.findings {
         let line = found
-            .line()
+            .line
             .map_or("no line".to_owned(), |line| format!("line {line}"));
-        told.push_str(&format!("{line}: {}\n", found.finding()));
+        told.push_str(&format!("{line}: {}\n", found.finding));
     }
     if told.is_empty() {
-        told.push_str(&format!("{:?}\n", outcome.verdict()));
+        told.push_str(&format!("{:?}\n", outcome.verdict));
     }
     told
 }

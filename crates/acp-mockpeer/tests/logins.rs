@@ -74,11 +74,11 @@ fn play(scenario: &str, agent: &str, login: Option<&str>) -> Outcome {
 #[track_caller]
 fn check(scenario: &str, agent: &str, login: Option<&str>, expected: Expect) {
     let outcome = play(scenario, agent, login);
-    let mut shown = match outcome.verdict() {
+    let mut shown = match outcome.verdict {
         Verdict::Skipped(why) => format!("skipped: {why}\n"),
         other => format!("{other:?}\n").to_lowercase(),
     };
-    for entry in outcome.transcript().entries() {
+    for entry in outcome.transcript.entries() {
         let line: serde_json::Value =
             serde_json::from_str(&entry.to_json()).expect("an entry is JSON");
         let Some(message) = line["line"].as_str() else {

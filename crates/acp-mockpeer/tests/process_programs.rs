@@ -146,10 +146,10 @@ fn a_script_that_is_none_is_refused() {
     outcome.assert_passed();
     assert!(
         outcome
-            .stderr()
+            .stderr
             .contains(":1:4: there is no `initialise`; did you mean `initialize`?"),
         "{}",
-        outcome.stderr()
+        outcome.stderr
     );
 }
 
@@ -170,9 +170,9 @@ fn exits_and_signals_of_the_agent() {
         &format!("{HELLO}<- exit 3\n"),
     );
     assert!(!outcome.passed());
-    let failure = outcome.failure().unwrap();
+    let failure = outcome.failure.unwrap();
     assert_eq!(
-        (failure.line(), failure.summary()),
+        (failure.line, failure.summary.as_str()),
         (3, "the agent ended with exit code 3")
     );
 }
@@ -195,7 +195,7 @@ fn a_flooded_stderr_holds_nobody_up() {
         ),
     );
     outcome.assert_passed();
-    assert!(outcome.stderr().ends_with("bye\n"), "{}", outcome.stderr());
+    assert!(outcome.stderr.ends_with("bye\n"), "{}", outcome.stderr);
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_stubborn_grandchild_is_not_left_behind() {
         ),
     );
     outcome.assert_passed();
-    assert_eq!(outcome.ended(), Some(Ended::Code(0)));
+    assert_eq!(outcome.ended, Some(Ended::Code(0)));
     assert!(began.elapsed() < Duration::from_secs(30));
     // It was killed with its group; the system takes a moment to make that true.
     while sleepers() > 0 {
@@ -244,9 +244,9 @@ fn who_does_not_read_is_found_out() {
         &format!("patience: 2s\n{HELLO}-> notify _fill {{}} padded to 4MiB\n"),
         &format!("{HELLO}<- stop reading\n<- wait 20s\n"),
     );
-    let failure = outcome.failure().unwrap();
+    let failure = outcome.failure.unwrap();
     assert_eq!(
-        (failure.line(), failure.summary()),
+        (failure.line, failure.summary.as_str()),
         (4, "the agent did not read for 2s")
     );
 }
@@ -258,8 +258,8 @@ fn a_flood_does_not_stop_the_clock() {
         &format!("limit: 1s\n{HELLO}<- any*\n<- notify _never\n"),
         &format!("{HELLO}repeat 1000000\n<- notify _tick\nend\n"),
     );
-    let failure = outcome.failure().unwrap();
-    assert_eq!(failure.summary(), "the play took longer than 1s");
+    let failure = outcome.failure.unwrap();
+    assert_eq!(failure.summary, "the play took longer than 1s");
     assert!(began.elapsed() < Duration::from_secs(20));
 }
 

@@ -30,11 +30,8 @@ fn check(below: usize, mutant: &str, expected: Expect) {
     let mutants = scenario.mutants();
     let rehearsal = run(rehearse(&scenario, Side::Agent, Some(&mutants[0])));
     let mut shown = String::new();
-    for breach in rehearsal.judge().breaches() {
-        shown.push_str(&format!(
-            "line {:?}: {breach}\n",
-            breach.line().unwrap_or(0)
-        ));
+    for breach in &rehearsal.judge().breaches {
+        shown.push_str(&format!("line {:?}: {breach}\n", breach.line.unwrap_or(0)));
     }
     let complaint = rehearsal.check().err();
     let complaint = complaint.as_deref().and_then(|text| text.lines().next());

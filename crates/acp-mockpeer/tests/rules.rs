@@ -17,12 +17,10 @@ fn judged(agent: &str, client: &str) -> Outcome {
 #[expect(clippy::needless_pass_by_value, reason = "reads better at the calls")]
 fn check(agent: &str, client: &str, expected: Expect) {
     let outcome = judged(agent, client);
-    let mut shown = format!("{:?}\n", outcome.verdict());
-    for breach in outcome.breaches() {
+    let mut shown = format!("{:?}\n", outcome.verdict);
+    for breach in &outcome.breaches {
         let mark = if breach.is_failure() { '!' } else { '~' };
-        let line = breach
-            .line()
-            .map_or("?".to_owned(), |line| line.to_string());
+        let line = breach.line.map_or("?".to_owned(), |line| line.to_string());
         shown.push_str(&format!("{mark} line {line}: {breach}\n"));
     }
     expected.assert_eq(&shown);
@@ -42,8 +40,8 @@ const INTRODUCES: &str = "\
 fn what_is_demanded_is_sent() {
     let outcome = judged(INTRODUCES, INTRODUCES);
     outcome.assert_passed();
-    assert_eq!(outcome.breaches(), []);
-    let exercised: Vec<&str> = outcome.exercised().iter().map(|rule| rule.id()).collect();
+    assert_eq!(outcome.breaches, []);
+    let exercised: Vec<&str> = outcome.exercised.iter().map(|rule| rule.id).collect();
     assert_eq!(exercised, ["R027", "R029", "R032", "R058"]);
 }
 
@@ -173,12 +171,12 @@ fn who_would_break_a_demand_itself_does_not_send() {
         let wrong = scenario("wrong.acpt", wrong);
         run(meet(Play::agent(&wrong), Play::client(&wrong)))
     };
-    let failure = agent.failure().unwrap();
+    let failure = agent.failure.unwrap();
     assert_eq!(
-        failure.because(),
+        failure.because.as_deref(),
         Some("at result.protocolVersion: expected not 1, got 1")
     );
-    assert_eq!(agent.breaches(), []);
+    assert_eq!(agent.breaches, []);
 }
 
 #[test]

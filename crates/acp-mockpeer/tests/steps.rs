@@ -13,10 +13,10 @@ fn verdict(agent: &str, client: &str) -> Verdict {
     let agent = scenario("agent.acpt", agent);
     let client = scenario("client.acpt", client);
     let (_, outcome) = run(meet(Play::agent(&agent), Play::client(&client)));
-    if matches!(outcome.verdict(), Verdict::Failed | Verdict::Broken(_)) {
+    if matches!(outcome.verdict, Verdict::Failed | Verdict::Broken(_)) {
         panic!("{outcome}");
     }
-    outcome.verdict().clone()
+    outcome.verdict.clone()
 }
 
 #[track_caller]
@@ -51,7 +51,7 @@ fn a_line_longer_than_any_buffer() {
     let client = scenario("client.acpt", &format!("{HELLO}<- any*\n<- close\n"));
     let agent = scenario("agent.acpt", &format!("{HELLO}<- line of 2MiB\n<- close\n"));
     let (_, strict) = run(meet(Play::agent(&agent), Play::client(&client)));
-    assert_eq!(strict.findings()[0].finding().check(), Check::Noise);
+    assert_eq!(strict.findings[0].finding.check, Check::Noise);
     let lax = Play::client(&client).allow(Check::Noise);
     let (_, lax) = run(meet(Play::agent(&agent), lax));
     lax.assert_passed();
@@ -81,7 +81,7 @@ fn silence() {
     );
     let client = scenario("client.acpt", &format!("{HELLO}<- nothing for 1s\n"));
     let (_, outcome) = run(meet(Play::agent(&agent), Play::client(&client)));
-    assert_eq!(outcome.failure().unwrap().line(), 3);
+    assert_eq!(outcome.failure.unwrap().line, 3);
     // What is ignored does not break it.
     let client = format!("<- ignore request _early\n{HELLO}<- nothing for 1s\n");
     let client = scenario("client.acpt", &client);
@@ -100,9 +100,9 @@ fn within_counts_from_the_line_before_and_not_from_repetitions() {
     };
     client("3s").assert_passed();
     let late = client("2s");
-    let failure = late.failure().unwrap();
+    let failure = late.failure.unwrap();
     assert_eq!(
-        (failure.line(), failure.summary()),
+        (failure.line, failure.summary.as_str()),
         (4, "it did not come within 2s")
     );
 }
@@ -119,9 +119,9 @@ fn never_and_ignore_stand() {
     };
     play("<- ignore notify _a\n<- ignore notify _b\n").assert_passed();
     let outcome = play("<- ignore notify _a\n<- never notify _b\n<- ignore notify _b\n");
-    let failure = outcome.failure().unwrap();
+    let failure = outcome.failure.unwrap();
     assert_eq!(
-        (failure.line(), failure.summary()),
+        (failure.line, failure.summary.as_str()),
         (2, "the agent sent what it must never send")
     );
     // What is of the agent's own, nobody has to know, unless it asks for an answer.
@@ -129,9 +129,9 @@ fn never_and_ignore_stand() {
     let agent = scenario("agent.acpt", &format!("{HELLO}<- request _a\n"));
     let client = scenario("client.acpt", &format!("{HELLO}<- notify _c\n"));
     let (_, outcome) = run(meet(Play::agent(&agent), Play::client(&client)));
-    let failure = outcome.failure().unwrap();
+    let failure = outcome.failure.unwrap();
     assert_eq!(
-        (failure.line(), failure.summary()),
+        (failure.line, failure.summary.as_str()),
         (3, "the agent sent what no step expects")
     );
 }
@@ -180,7 +180,7 @@ fn who_reads_slowly_or_not_at_all_is_waited_for() {
     );
     let (_, outcome) = run(meet(Play::agent(&agent), Play::client(&client)));
     outcome.assert_passed();
-    let thanked = &outcome.transcript().entries()[3];
+    let thanked = &outcome.transcript.entries()[3];
     assert!(thanked.at >= Duration::from_millis(630), "{thanked:?}");
 }
 
@@ -228,7 +228,7 @@ fn any_order() {
     let client = scenario("client.acpt", &format!("{HELLO}{client}"));
     let (_, outcome) = run(meet(Play::agent(&agent), Play::client(&client)));
     // What is missing is named, not the block.
-    assert_eq!(outcome.failure().unwrap().line(), 4);
+    assert_eq!(outcome.failure.unwrap().line, 4);
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn what_is_needed_is_advertised_or_skipped() {
     let agent = scenario("agent.acpt", &refused);
     let client = scenario("client.acpt", HELLO);
     let (outcome, _) = run(meet(Play::agent(&agent), Play::client(&client)));
-    assert!(matches!(outcome.verdict(), Verdict::Broken(_)), "{outcome}");
+    assert!(matches!(outcome.verdict, Verdict::Broken(_)), "{outcome}");
 }
 
 #[test]
@@ -281,13 +281,13 @@ fn a_script_that_is_wrong_itself_blames_nobody() {
     let broken = |agent: &str, line: usize, why: &str| {
         let agent = scenario("agent.acpt", agent);
         let (outcome, _) = run(meet(Play::agent(&agent), Play::client(&client)));
-        assert!(matches!(outcome.verdict(), Verdict::Broken(_)), "{outcome}");
-        let failure = outcome.failure().unwrap();
-        assert_eq!(failure.line(), line);
+        assert!(matches!(outcome.verdict, Verdict::Broken(_)), "{outcome}");
+        let failure = outcome.failure.unwrap();
+        assert_eq!(failure.line, line);
         let told = format!(
             "{} {}",
-            failure.summary(),
-            failure.because().unwrap_or_default()
+            failure.summary.as_str(),
+            failure.because.as_deref().unwrap_or_default()
         );
         assert!(told.contains(why), "{told}");
     };
@@ -335,9 +335,9 @@ fn a_play_ends_when_its_time_is_over() {
         &format!("limit: 10s\n{HELLO}<- any*\n<- notify _never\n"),
     );
     let (_, outcome) = run(meet(Play::agent(&agent), Play::client(&client)));
-    let failure = outcome.failure().unwrap();
+    let failure = outcome.failure.unwrap();
     assert_eq!(
-        (failure.line(), failure.summary()),
+        (failure.line, failure.summary.as_str()),
         (5, "the play took longer than 10s")
     );
 }

@@ -59,10 +59,10 @@ fn read(name: &str) -> Result<Scenario, String> {
 }
 
 fn trial(side: Side, scenario: &Arc<Scenario>, mutant: Option<&Mutant>) -> Trial {
-    let file = scenario.file();
+    let file = &scenario.file;
     let name = match mutant {
-        None => file.to_owned(),
-        Some(mutant) => format!("mutant_{}/{file}:{}", mutant.breaks(), mutant.line()),
+        None => file.to_string(),
+        Some(mutant) => format!("mutant_{}/{file}:{}", mutant.breaks(), mutant.line),
     };
     let (scenario, mutant) = (scenario.clone(), mutant.cloned());
     Trial::test(name, move || run(side, &scenario, mutant.as_ref()))
@@ -84,7 +84,7 @@ fn run(side: Side, scenario: &Scenario, mutant: Option<&Mutant>) -> Result<(), F
 
 /// All of it, as the side that judges saw it.
 fn conversation(rehearsal: &Rehearsal) -> String {
-    let entries = rehearsal.judge().transcript().entries();
+    let entries = rehearsal.judge().transcript.entries();
     let lines = entries.iter().map(|entry| entry.to_json() + "\n");
     format!("{}\n{}", rehearsal.judge(), lines.collect::<String>())
 }
@@ -93,7 +93,7 @@ fn conversation(rehearsal: &Rehearsal) -> String {
 /// that proves it and a mutant that breaks it; or stands in the list of those
 /// that have none, with the reason.
 fn coverage() -> Result<(), Failed> {
-    let decidable = |all: &&Coverage| all.rule().decided_by().is_decidable();
+    let decidable = |all: &&Coverage| all.rule.decided_by.is_decidable();
     let missing: Vec<String> = suite::coverage()
         .iter()
         .filter(decidable)
@@ -101,11 +101,11 @@ fn coverage() -> Result<(), Failed> {
         .map(|all| {
             format!(
                 "{} {} has {} scenarios and {} mutants: {}",
-                all.rule(),
-                all.side(),
-                all.scenarios().len(),
-                all.mutants().len(),
-                all.rule().text()
+                all.rule,
+                all.side,
+                all.scenarios.len(),
+                all.mutants.len(),
+                all.rule.text
             )
         })
         .collect();

@@ -1,9 +1,20 @@
 //! The two sides of a conversation.
 
-use std::fmt;
-
 /// One of the two sides of a conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    strum::Display,
+    strum::EnumString,
+    strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "lowercase")]
 pub enum Side {
     /// Starts the agent and prompts it; its lines are written `->`.
     Client,
@@ -33,23 +44,12 @@ impl Side {
     /// Returns the side's name: `client` or `agent`.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Client => "client",
-            Self::Agent => "agent",
-        }
+        self.into()
     }
 
     /// Finds a side by its name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Client, Self::Agent]
-            .into_iter()
-            .find(|side| side.name() == name)
-    }
-}
-
-impl fmt::Display for Side {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        name.parse().ok()
     }
 }

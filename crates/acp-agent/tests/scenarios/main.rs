@@ -79,7 +79,7 @@ fn files() -> Vec<PathBuf> {
 
 fn play(path: &Path) -> Result<Outcome, Failed> {
     let scenario = Scenario::load(path)?;
-    let (agent, troubles) = agent(scenario.source())?;
+    let (agent, troubles) = agent(&scenario.source)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
@@ -98,9 +98,9 @@ fn play(path: &Path) -> Result<Outcome, Failed> {
 
 /// Whether a play passed, and nothing that is private was said.
 fn check(outcome: &Outcome) -> Result<(), String> {
-    let lines = outcome.transcript().entries().iter();
+    let lines = outcome.transcript.entries().iter();
     let said: String = lines.map(acp_mockpeer::Entry::to_json).collect();
-    match outcome.verdict() {
+    match outcome.verdict {
         Verdict::Passed if said.contains(troubled::SECRET) => {
             Err(format!("a secret was told\n{outcome}"))
         }
@@ -140,7 +140,7 @@ fn agent(source: &str) -> Result<(Agent, Troubles), Failed> {
 fn all_is_said(files: &[PathBuf]) -> Result<(), Failed> {
     let mut seen = Seen::default();
     for path in files {
-        seen.watch(play(path)?.transcript());
+        seen.watch(&play(path)?.transcript);
     }
     let wrong = seen.compare();
     if wrong.is_empty() {

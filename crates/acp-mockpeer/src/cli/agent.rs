@@ -4,11 +4,11 @@ use std::io::{self, Write};
 use std::process::Stdio;
 use std::time::Duration;
 
-use tokio::io::AsyncWriteExt;
+use acp_process::stdio::{Stdout, protocol_stdio};
+use tokio::io::{AsyncBufReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream};
 
 use super::environment::Environment;
-use super::stdio::{self, DiesAfterFirstLine};
-use super::{AgentArgs, EXIT_CONFIG, EXIT_DIED, EXIT_FAILED, Misuse, say};
+use super::{AgentArgs, EXIT_DIED, EXIT_FAILED, Misuse, say};
 use crate::language::{ExitAs, Scenario};
 use crate::player::{Outcome, Play, Verdict};
 use crate::transcription::Style;
@@ -35,10 +35,8 @@ pub(super) fn run(args: &AgentArgs) -> Result<u8, Misuse> {
         .with_process(|bytes| io::stderr().write_all(bytes), grandchild);
     let play = args.play.apply(play)?;
     play.check()
-        .map_err(|why| Misuse(format!("{}: {why}", scenario.file())))?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+        .map_err(|why| Misuse(format!("{}: {why}", scenario.file)))?;
+    let runtime = super::runtime()?;
     let ended = runtime.block_on(serve(args, play, &environment));
     // A read of stdin may still hang; it must not hold us.
     runtime.shutdown_background();
@@ -63,7 +61,7 @@ fn scenario(args: &AgentArgs, environment: &Environment) -> Result<Scenario, Mis
 }
 
 async fn serve(args: &AgentArgs, play: Play, environment: &Environment) -> Result<u8, Misuse> {
-    let (stdin, mut stdout) = stdio::take()?;
+    let (stdin, mut stdout) = protocol_stdio()?;
     if environment.malformed_output {
         let written = async {
             stdout.write_all(MALFORMED).await?;
@@ -74,10 +72,9 @@ async fn serve(args: &AgentArgs, play: Play, environment: &Environment) -> Resul
             return Ok(EXIT_FAILED);
         }
     }
-    let stdout = DiesAfterFirstLine {
-        inner: stdout,
-        code: environment.die_after_init.then_some(EXIT_DIED),
-        line_is_out: false,
+    let stdout: Box<dyn AsyncWrite + Unpin> = match environment.die_after_init {
+        true => Box::new(die_after_a_line(stdout)),
+        false => Box::new(stdout),
     };
     tokio::select! {
         outcome = play.over(stdin, stdout) => Ok(end(args, &outcome)),
@@ -88,18 +85,31 @@ async fn serve(args: &AgentArgs, play: Play, environment: &Environment) -> Resul
     }
 }
 
+/// Passes one line on, and ends the process when it is out: not a byte of a second one is.
+fn die_after_a_line(mut stdout: Stdout) -> DuplexStream {
+    let (ours, theirs) = tokio::io::duplex(64 << 10);
+    tokio::spawn(async move {
+        let mut line = Vec::new();
+        let _ = BufReader::new(theirs).read_until(b'\n', &mut line).await;
+        let written = async {
+            stdout.write_all(&line).await?;
+            stdout.flush().await
+        };
+        if written.await.is_ok() && line.ends_with(b"\n") {
+            std::process::exit(EXIT_DIED.into());
+        }
+    });
+    ours
+}
+
 /// Reports, and ends as the script says.
 fn end(args: &AgentArgs, outcome: &Outcome) -> u8 {
-    let code = match outcome.verdict() {
-        Verdict::Passed | Verdict::Skipped(_) | Verdict::NotExercised(_) => 0,
-        Verdict::Broken(_) => EXIT_CONFIG,
-        Verdict::Failed => EXIT_FAILED,
-    };
+    let code = super::code_of(&outcome.verdict);
     // Nobody reads the stderr of an agent that is well.
-    if *outcome.verdict() != Verdict::Passed || args.play.report.is_some() {
+    if outcome.verdict != Verdict::Passed || args.play.report.is_some() {
         args.play.report(outcome);
     }
-    match outcome.exit_as() {
+    match outcome.exit_as {
         Some(ExitAs::Code(code)) => code,
         Some(ExitAs::By(signal)) => {
             kill_self(signal);

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use acp_process::Launch;
 
-use super::{EXIT_CONFIG, EXIT_FAILED, Misuse, say};
+use super::{EXIT_CONFIG, EXIT_FAILED, Misuse, print, say};
 use crate::judge::{
     Expected, Format, Judge, Judged, Lines, Look, MOST_JOBS, Profile, Report, State,
 };
@@ -167,18 +167,15 @@ impl CheckArgs {
     }
 
     fn is_chosen(&self, scenario: &Scenario) -> bool {
-        let header = scenario.header();
+        let header = &scenario.header;
         let fits = |filter: &String| {
             let rule = header
-                .proves()
+                .proves
                 .iter()
                 .any(|rule| rule.eq_ignore_ascii_case(filter));
-            let tck = header
-                .tck()
-                .iter()
-                .any(|id| id.eq_ignore_ascii_case(filter));
-            let named = crate::judge::plain_name(scenario.file()).contains(filter.as_str());
-            rule || tck || named || header.title().contains(filter.as_str())
+            let tck = header.tck.iter().any(|id| id.eq_ignore_ascii_case(filter));
+            let named = crate::judge::plain_name(&scenario.file).contains(filter.as_str());
+            rule || tck || named || header.title.contains(filter.as_str())
         };
         self.filter.is_empty() || self.filter.iter().any(fits)
     }
@@ -186,7 +183,7 @@ impl CheckArgs {
     /// Says where the report goes, and how it is written there.
     fn outputs(&self) -> Result<Vec<(Option<&Path>, Format)>, Misuse> {
         let named = self.format.as_deref();
-        let named = named.and_then(|name| Format::ALL.into_iter().find(|one| one.name() == name));
+        let named: Option<Format> = named.and_then(|name| name.parse().ok());
         if named.is_some() && self.output.len() > 1 {
             return Err(Misuse(
                 "with --format there is one --output; without it their endings say how".to_owned(),
@@ -302,15 +299,14 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, Misuse> {
 fn list(args: &CheckArgs) -> Result<u8, Wrong> {
     let mut text = String::new();
     for scenario in args.scenarios()?.iter().filter(|one| args.is_chosen(one)) {
-        let header = scenario.header();
-        let name = crate::judge::plain_name(scenario.file());
-        text.push_str(&format!("{name}\n    {}\n", header.title()));
-        if !header.proves().is_empty() {
-            text.push_str(&format!("    {}\n", header.proves().join(" ")));
+        let header = &scenario.header;
+        let name = crate::judge::plain_name(&scenario.file);
+        text.push_str(&format!("{name}\n    {}\n", header.title));
+        if !header.proves.is_empty() {
+            text.push_str(&format!("    {}\n", header.proves.join(" ")));
         }
     }
-    put(&text);
-    Ok(0)
+    Ok(print(|to| to.write_all(text.as_bytes()))?)
 }
 
 fn judge(args: &CheckArgs, agent: &[&OsStr]) -> Result<u8, Wrong> {
@@ -361,7 +357,9 @@ fn judge(args: &CheckArgs, agent: &[&OsStr]) -> Result<u8, Wrong> {
         let look = Look::default().with_colours(colours);
         let text = report.render(format, look);
         match path {
-            None => put(&text),
+            None => {
+                print(|to| to.write_all(text.as_bytes()))?;
+            }
             Some(path) => {
                 if let Err(error) = std::fs::write(path, text) {
                     say(format_args!("--output {}: {error}", path.display()));
@@ -376,9 +374,9 @@ fn judge(args: &CheckArgs, agent: &[&OsStr]) -> Result<u8, Wrong> {
 /// Says in a number what came of it.
 fn code(report: &Report) -> u8 {
     let broken = report.count(State::Broken) > 0;
-    if report.interrupted() {
+    if report.interrupted {
         EXIT_INTERRUPTED
-    } else if report.unstartable().is_some() {
+    } else if report.unstartable.is_some() {
         EXIT_UNSTARTABLE
     } else if broken {
         EXIT_CONFIG
@@ -387,14 +385,6 @@ fn code(report: &Report) -> u8 {
     } else {
         EXIT_FAILED
     }
-}
-
-/// Writes to stdout; who closed it does not want to know.
-fn put(text: &str) {
-    let mut stdout = io::stdout().lock();
-    let _ = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
 }
 
 fn wants_colours(stream: &impl IsTerminal) -> bool {
@@ -429,8 +419,8 @@ impl Progress {
                 "{:>width$}/{}  {:13}  {}",
                 self.done,
                 self.all,
-                judged.state().name(),
-                crate::player::shown(judged.name().as_bytes()),
+                judged.state.name(),
+                crate::player::shown(judged.name.as_bytes()),
             );
         }
     }

@@ -2,9 +2,9 @@
 
 use acp_process::Launch;
 
-use super::{ClientArgs, EXIT_CONFIG, EXIT_FAILED, Misuse};
+use super::{ClientArgs, Misuse};
 use crate::language::Scenario;
-use crate::player::{Play, Verdict};
+use crate::player::Play;
 use crate::transcription::Style;
 use acp_recording::cli::{absolute, find_program};
 
@@ -18,7 +18,7 @@ pub(super) fn run(args: &ClientArgs) -> Result<u8, Misuse> {
     let play = Play::client(&scenario).with_value("cwd", cwd.to_string_lossy().into_owned());
     let play = args.play.apply(play)?;
     play.check()
-        .map_err(|why| Misuse(format!("{}: {why}", scenario.file())))?;
+        .map_err(|why| Misuse(format!("{}: {why}", scenario.file)))?;
     let Some((program, arguments)) = args.command.split_first() else {
         return Err(Misuse("expected the agent behind `--`".to_owned()));
     };
@@ -27,16 +27,10 @@ pub(super) fn run(args: &ClientArgs) -> Result<u8, Misuse> {
         .with_args(arguments)
         .with_inherited_env()
         .with_cwd(cwd);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = super::runtime()?;
     let outcome = runtime.block_on(play.against(&launch))?;
     args.play.report(&outcome);
-    Ok(match outcome.verdict() {
-        Verdict::Passed | Verdict::Skipped(_) | Verdict::NotExercised(_) => 0,
-        Verdict::Broken(_) => EXIT_CONFIG,
-        Verdict::Failed => EXIT_FAILED,
-    })
+    Ok(super::code_of(&outcome.verdict))
 }
 
 fn scenario(args: &ClientArgs) -> Result<Scenario, Misuse> {

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::{EXIT_FAILED, Misuse, RedactArgs, say};
+use super::{EXIT_FAILED, Misuse, RedactArgs, print, say};
 use crate::language::Scenario;
 use crate::transcription::{Style, transcribe};
 use acp_recording::Recording;
@@ -30,12 +30,4 @@ pub(super) fn redact(args: &RedactArgs) -> Result<u8, Misuse> {
     let redactor = args.secrets.redactor()?;
     let redacted = recording.redacted(&redactor);
     print(|to| redacted.write(to))
-}
-
-fn print(
-    write: impl FnOnce(&mut std::io::StdoutLock<'static>) -> std::io::Result<()>,
-) -> Result<u8, Misuse> {
-    let mut stdout = std::io::stdout().lock();
-    write(&mut stdout).and_then(|()| stdout.flush())?;
-    Ok(0)
 }

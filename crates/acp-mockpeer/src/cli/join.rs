@@ -12,9 +12,7 @@ use crate::judge::{Head, MOST_IN_A_FRAME};
 /// Joins stdin and stdout with the socket at this place until the player ends us.
 #[cfg(unix)]
 pub(super) fn run(place: &Path) -> Result<u8, Misuse> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = super::runtime()?;
     let joined = runtime.block_on(async {
         let stream = tokio::net::UnixStream::connect(place)
             .await
@@ -24,7 +22,7 @@ pub(super) fn run(place: &Path) -> Result<u8, Misuse> {
                     place.display()
                 ))
             })?;
-        let (stdin, stdout) = super::stdio::take()?;
+        let (stdin, stdout) = acp_process::stdio::protocol_stdio()?;
         let (from_player, to_player) = stream.into_split();
         let up = tokio::spawn(up(stdin, to_player));
         let ended = down(from_player, stdout).await;

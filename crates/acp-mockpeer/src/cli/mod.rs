@@ -8,7 +8,6 @@ mod files;
 mod join;
 mod replay;
 mod rules;
-mod stdio;
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -19,9 +18,10 @@ pub use acp_recording::cli::{EXIT_CONFIG, EXIT_FAILED};
 use acp_recording::cli::{Misuse, SecretArgs, exit_code, say};
 use acp_recording::tap::TapArgs;
 pub use check::{CheckArgs, EXIT_INTERRUPTED, EXIT_UNSTARTABLE, EXIT_USAGE, check};
+use tokio::runtime::Runtime;
 
 use crate::language::Scenario;
-use crate::player::{Outcome, Play};
+use crate::player::{Outcome, Play, Verdict};
 use crate::rules::Check;
 use crate::transcription::{Style, transcribe};
 use acp_recording::Entry;
@@ -223,8 +223,10 @@ impl PlayArgs {
         }
         for name in &self.allow {
             let Some(check) = Check::named(name) else {
-                let known = Check::ALL.map(Check::name).join(", ");
-                return Err(Misuse(format!("--allow {name}: there are {known}")));
+                return Err(Misuse(format!(
+                    "--allow {name}: there are {}",
+                    Check::names()
+                )));
             };
             play = play.allow(check);
         }
@@ -251,6 +253,33 @@ fn setting(setting: &str) -> Result<(&str, &str), Misuse> {
     let (name, value) =
         parts.ok_or_else(|| Misuse(format!("--set {setting}: expected NAME=VALUE")))?;
     Ok((name.trim_start_matches('$'), value))
+}
+
+/// Makes what plays run on; what still blocks a thread at the end must not hold us.
+fn runtime() -> std::io::Result<Runtime> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+}
+
+/// Returns the exit code for how a play ended.
+fn code_of(verdict: &Verdict) -> u8 {
+    match verdict {
+        Verdict::Passed | Verdict::Skipped(_) | Verdict::NotExercised(_) => 0,
+        Verdict::Broken(_) => EXIT_CONFIG,
+        Verdict::Failed => EXIT_FAILED,
+    }
+}
+
+/// Writes to stdout; a reader that closed it does not want to know.
+fn print(
+    write: impl FnOnce(&mut std::io::StdoutLock<'static>) -> std::io::Result<()>,
+) -> Result<u8, Misuse> {
+    let mut stdout = std::io::stdout().lock();
+    match write(&mut stdout).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(0),
+    }
 }
 
 /// Waits for a signal that ends programs in good order.

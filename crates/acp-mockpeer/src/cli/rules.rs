@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::{Misuse, RulesArgs};
-use crate::rules::{DecidedBy, Rule, Rules};
+use crate::rules::{Rule, Rules};
 use crate::suite::{self, Coverage};
 use acp_recording::Side;
 
@@ -34,43 +34,37 @@ pub(super) fn run(args: &RulesArgs) -> Result<u8, Misuse> {
         }
         Format::Human => chosen.into_iter().map(shown).collect(),
     };
-    let mut stdout = std::io::stdout().lock();
-    stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush())?;
-    Ok(0)
+    super::print(|to| to.write_all(text.as_bytes()))
 }
 
 fn covered(rule: &Rule) -> impl Iterator<Item = &'static Coverage> {
-    suite::coverage()
-        .iter()
-        .filter(move |all| all.rule() == rule)
+    suite::coverage().iter().filter(move |all| all.rule == rule)
 }
 
 fn sides(rule: &Rule) -> Vec<&'static str> {
-    rule.sides().iter().map(|side| side.name()).collect()
+    rule.sides.iter().map(|side| side.name()).collect()
 }
 
 fn shown(rule: &'static Rule) -> String {
     let mut text = format!(
         "{rule} {} {}: {} [{}]\n",
-        rule.level(),
+        rule.level,
         sides(rule).join(" and "),
-        rule.text(),
-        rule.source(),
+        rule.text,
+        rule.source,
     );
     let mut line = |name: &str, what: String| {
         if !what.is_empty() {
             text.push_str(&format!("  {name:<9} {what}\n"));
         }
     };
-    line("about", rule.topic().to_owned());
-    line("twins", rule.twins().join(" "));
-    line("kit", rule.tck().join(" "));
+    line("about", rule.topic.to_owned());
+    line("twins", rule.twins.join(" "));
+    line("kit", rule.tck.join(" "));
     for all in covered(rule) {
-        line("scenarios", all.scenarios().join(" "));
+        line("scenarios", all.scenarios.join(" "));
         if let Some(why) = all.reason() {
-            line("not tried", format!("{}: {why}", all.side()));
+            line("not tried", format!("{}: {why}", all.side));
         }
     }
     text
@@ -78,28 +72,23 @@ fn shown(rule: &'static Rule) -> String {
 
 fn value(rule: &'static Rule) -> Value {
     let of = |side: Side| {
-        let all = covered(rule).find(|all| all.side() == side)?;
+        let all = covered(rule).find(|all| all.side == side)?;
         Some(json!({
-            "scenarios": all.scenarios(),
-            "mutants": all.mutants().len(),
+            "scenarios": all.scenarios,
+            "mutants": all.mutants.len(),
             "why_not": all.reason(),
         }))
     };
     json!({
-        "id": rule.id(),
-        "level": rule.level().name(),
+        "id": rule.id,
+        "level": rule.level.name(),
         "sides": sides(rule),
-        "topic": rule.topic(),
-        "text": rule.text(),
-        "source": rule.source(),
-        "decided_by": match rule.decided_by() {
-            DecidedBy::Wire => "wire",
-            DecidedBy::Files => "files",
-            DecidedBy::Environment => "environment",
-            DecidedBy::Interface => "interface",
-        },
-        "twins": rule.twins(),
-        "tck": rule.tck(),
+        "topic": rule.topic,
+        "text": rule.text,
+        "source": rule.source,
+        "decided_by": <&str>::from(rule.decided_by),
+        "twins": rule.twins,
+        "tck": rule.tck,
         "agent": of(Side::Agent),
         "client": of(Side::Client),
     })

@@ -12,10 +12,9 @@
 //! ```
 
 use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
 
-use tokio::io::AsyncWrite;
+use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
+use tokio::task::JoinHandle;
 
 use crate::language::ExitAs;
 
@@ -56,95 +55,54 @@ impl Head {
     }
 }
 
-/// Writes frames.
+/// Writes frames, in the background.
 pub(super) struct Frames<W> {
-    inner: W,
-    /// What is not written yet: at most one frame.
-    waiting: Vec<u8>,
-    written: usize,
-    closed: bool,
+    writing: JoinHandle<io::Result<W>>,
 }
 
-impl<W: AsyncWrite + Unpin> Frames<W> {
-    pub(super) fn new(inner: W) -> Self {
-        Self {
-            inner,
-            waiting: Vec::new(),
-            written: 0,
-            closed: false,
-        }
+impl<W: AsyncWrite + Send + Unpin + 'static> Frames<W> {
+    /// Frames what is written to the pipe that it returns, until that is closed.
+    pub(super) fn new(inner: W) -> (DuplexStream, Self) {
+        let (ours, theirs) = tokio::io::duplex(BUFFER);
+        let writing = tokio::spawn(frame(theirs, inner));
+        (ours, Self { writing })
     }
 
-    /// Ends the program at the other end as a step says.
-    pub(super) async fn exit(mut self, how: Option<ExitAs>) -> io::Result<()> {
+    /// Ends the program at the other end as a step says, behind all that was written.
+    pub(super) async fn exit(self, how: Option<ExitAs>) -> io::Result<()> {
         let head = match how {
             Some(ExitAs::Code(code)) => Head::Exit(code),
             Some(ExitAs::By(signal)) => Head::Signal(u8::try_from(signal.number()).unwrap_or(9)),
             Some(ExitAs::Any) | None => Head::Exit(0),
         };
-        std::future::poll_fn(|cx| self.poll_drain(cx)).await?;
-        self.enter(head, &[]);
-        std::future::poll_fn(|cx| self.poll_drain(cx)).await
-    }
-
-    fn enter(&mut self, head: Head, bytes: &[u8]) {
-        self.waiting.clear();
-        self.written = 0;
-        self.waiting.extend_from_slice(&head.to_bytes());
-        self.waiting.extend_from_slice(bytes);
-    }
-
-    fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        while self.written < self.waiting.len() {
-            let rest = &self.waiting[self.written..];
-            match ready!(Pin::new(&mut self.inner).poll_write(cx, rest))? {
-                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-                written => self.written += written,
-            }
-        }
-        Poll::Ready(Ok(()))
+        let mut inner = self.writing.await.map_err(io::Error::other)??;
+        inner.write_all(&head.to_bytes()).await
     }
 }
 
-impl<W: AsyncWrite + Unpin> AsyncWrite for Frames<W> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        ready!(self.poll_drain(cx))?;
-        let most = usize::try_from(MOST).unwrap_or(usize::MAX);
-        let bytes = &bytes[..bytes.len().min(most)];
-        if bytes.is_empty() {
-            return Poll::Ready(Ok(0));
-        }
-        let length = u32::try_from(bytes.len()).unwrap_or(MOST);
-        self.enter(Head::Bytes(length), bytes);
-        // What does not go out now goes out with what comes next.
-        match self.poll_drain(cx) {
-            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
-            _ => Poll::Ready(Ok(bytes.len())),
-        }
-    }
+/// As much as one frame holds.
+const BUFFER: usize = 64 << 10;
 
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.poll_drain(cx))?;
-        Pin::new(&mut self.inner).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.poll_drain(cx))?;
-        if !std::mem::replace(&mut self.closed, true) {
-            self.enter(Head::Close, &[]);
+async fn frame<W: AsyncWrite + Unpin>(mut from: DuplexStream, mut to: W) -> io::Result<W> {
+    let mut buffer = vec![0; BUFFER];
+    loop {
+        let length = from.read(&mut buffer).await?;
+        let head = match u32::try_from(length).unwrap_or(MOST) {
+            0 => Head::Close,
+            length => Head::Bytes(length),
+        };
+        to.write_all(&head.to_bytes()).await?;
+        to.write_all(&buffer[..length]).await?;
+        to.flush().await?;
+        if length == 0 {
+            return Ok(to);
         }
-        self.poll_drain(cx)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     #[test]
     fn heads_are_read_as_they_are_written() {
@@ -168,11 +126,9 @@ mod tests {
         // A pipe that takes three bytes at a time.
         let (ours, mut theirs) = tokio::io::duplex(3);
         let writing = async {
-            let mut frames = Frames::new(ours);
-            frames.write_all(b"hello").await.unwrap();
-            frames.flush().await.unwrap();
-            frames.write_all(b"").await.unwrap();
-            frames.shutdown().await.unwrap();
+            let (mut pipe, frames) = Frames::new(ours);
+            pipe.write_all(b"hello").await.unwrap();
+            pipe.shutdown().await.unwrap();
             frames.exit(Some(ExitAs::Code(3))).await.unwrap();
         };
         let mut read = Vec::new();

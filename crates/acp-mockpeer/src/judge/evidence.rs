@@ -67,16 +67,16 @@ impl Judge {
     }
 
     pub(super) fn outcome(&self, scenario: &Scenario, outcome: &Outcome) -> Judged {
-        let mut judged = match outcome.verdict() {
-            Verdict::Broken(why) => return broken(scenario, why, outcome),
+        let mut judged = match &outcome.verdict {
+            Verdict::Broken(why) => return broken(scenario, &why, outcome),
             Verdict::Skipped(why) => Judged::because(scenario, State::Skipped, why),
             Verdict::NotExercised(why) => Judged::because(scenario, State::NotExercised, why),
             Verdict::Passed | Verdict::Failed => Judged::new(scenario, State::Passed),
         };
-        judged.complete = judged.state == State::Passed && outcome.failure().is_none();
-        judged.told = told(outcome.transcript(), self.role);
+        judged.complete = judged.state == State::Passed && outcome.failure.is_none();
+        judged.told = told(&outcome.transcript, self.role);
         judged.faults = faults(outcome);
-        judged.more_faults = outcome.more_findings();
+        judged.more_faults = outcome.more_findings;
         for fault in &mut judged.faults {
             fault.fails |= self.strict && !fault.doubtful;
             self.redact(fault);
@@ -89,7 +89,7 @@ impl Judge {
             judged.why = None;
         }
         if judged.state != State::Passed {
-            judged.transcript = kept(outcome.transcript(), &mut judged.faults, &self.redactor);
+            judged.transcript = kept(&outcome.transcript, &mut judged.faults, &self.redactor);
         }
         judged
     }
@@ -112,12 +112,12 @@ pub(super) fn unplayable(scenario: &Scenario, line: usize, why: &str) -> Judged 
 
 /// Says where a scenario is wrong, and what would have been sent.
 fn broken(scenario: &Scenario, why: &str, outcome: &Outcome) -> Judged {
-    let Some(failure) = outcome.failure() else {
+    let Some(ref failure) = outcome.failure else {
         return Judged::because(scenario, State::Broken, why);
     };
-    let mut judged = unplayable(scenario, failure.line(), why);
+    let mut judged = unplayable(scenario, failure.line, why);
     if let Some(why) = &mut judged.why {
-        for more in failure.got().into_iter().chain(failure.because()) {
+        for more in failure.got.iter().chain(&failure.because) {
             why.push_str(&format!("\n{more}"));
         }
     }
@@ -126,42 +126,42 @@ fn broken(scenario: &Scenario, why: &str, outcome: &Outcome) -> Judged {
 
 fn faults(outcome: &Outcome) -> Vec<Fault> {
     let mut faults: Vec<Fault> = outcome
-        .breaches()
+        .breaches
         .iter()
-        .filter(|breach| breach.from() != outcome.played())
+        .filter(|breach| breach.from != outcome.played)
         .map(|breach| Fault {
-            rules: breach.rules().to_vec(),
+            rules: breach.rules.to_vec(),
             fails: breach.is_failure(),
-            doubtful: breach.is_doubtful(),
-            line: breach.line(),
-            entry: breach.entry(),
-            ..plain_fault(breach.text().to_owned())
+            doubtful: breach.doubtful,
+            line: breach.line,
+            entry: breach.entry,
+            ..plain_fault(breach.text.to_owned())
         })
         .collect();
     // What a step waited for stands with what came in its place.
-    if let Some(failure) = outcome.failure() {
+    if let Some(failure) = &outcome.failure {
         let same = |fault: &Fault| {
-            let line = fault.line == Some(failure.line());
-            line && (fault.entry == failure.entry() || fault.entry.is_none())
+            let line = fault.line == Some(failure.line);
+            line && (fault.entry == failure.entry || fault.entry.is_none())
         };
         let at = faults.iter().rposition(same);
         let fault = match at {
             Some(at) => &mut faults[at],
-            None if faults.is_empty() && *outcome.verdict() == Verdict::Failed => {
-                let mut fault = plain_fault(failure.summary().to_owned());
-                fault.line = Some(failure.line());
+            None if faults.is_empty() && outcome.verdict == Verdict::Failed => {
+                let mut fault = plain_fault(failure.summary.to_owned());
+                fault.line = Some(failure.line);
                 faults.push(fault);
                 let last = faults.len() - 1;
                 &mut faults[last]
             }
             None => return faults,
         };
-        fault.expected = failure.expected().to_vec();
-        fault.got = failure.got().map(str::to_owned);
-        let because = failure.because().map(str::to_owned);
+        fault.expected = failure.expected.clone();
+        fault.got = failure.got.clone();
+        let because = failure.because.clone();
         if fault.summary.starts_with("expected ") {
             // It says in one sentence what now stands below it line by line.
-            fault.summary = because.unwrap_or_else(|| failure.summary().to_owned());
+            fault.summary = because.unwrap_or_else(|| failure.summary.to_owned());
         } else {
             fault.because = because;
         }

@@ -1,7 +1,6 @@
 //! Failures that are known, in a file that is exact in both directions.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -52,7 +51,8 @@ struct WrittenEntry {
 }
 
 /// A file of expected failures could not be read.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub struct ExpectedError(String);
 
 /// What is known of the names that entries may have.
@@ -130,9 +130,9 @@ impl Expected {
     /// Marks what is expected, and says what is wrong with the entries themselves.
     pub(super) fn apply(&self, judged: &mut [Judged], known: &Known<'_>) -> Vec<String> {
         for one in judged.iter_mut() {
-            let name = one.name().to_owned();
+            let name = one.name.to_owned();
             for fault in &mut one.faults {
-                let rules: Vec<&str> = fault.rules.iter().map(|rule| rule.id()).collect();
+                let rules: Vec<&str> = fault.rules.iter().map(|rule| rule.id).collect();
                 fault.expected_because = self.reason(&name, &rules).map(str::to_owned);
             }
         }
@@ -155,7 +155,7 @@ fn is(name: &str, scenario: &str) -> bool {
 impl Entry {
     fn is_about(&self, judged: &Judged) -> bool {
         match &self.scenario {
-            Some(name) => is(name, judged.name()),
+            Some(name) => is(name, &judged.name),
             None => self.rule.as_ref().is_some_and(|rule| judged.is_about(rule)),
         }
     }
@@ -164,10 +164,10 @@ impl Entry {
         let named = self
             .scenario
             .as_deref()
-            .is_none_or(|name| is(name, judged.name()));
+            .is_none_or(|name| is(name, &judged.name));
         let fits = |rule: &String| {
             let mut faults = judged.faults.iter();
-            faults.any(|fault| fault.rules.iter().any(|broken| broken.id() == rule))
+            faults.any(|fault| fault.rules.iter().any(|broken| broken.id == rule))
         };
         named
             && match &self.rule {
@@ -193,8 +193,7 @@ impl Entry {
         }
         // What was not played to the end says nothing.
         let played = |one: &&Judged| {
-            self.is_about(one)
-                && matches!(one.state(), State::Passed | State::Warned | State::Failed)
+            self.is_about(one) && matches!(one.state, State::Passed | State::Warned | State::Failed)
         };
         judged.iter().find(played)?;
         Some(format!("{} passes now; remove this entry", self.subject()))
@@ -208,11 +207,3 @@ impl Entry {
         }
     }
 }
-
-impl fmt::Display for ExpectedError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ExpectedError {}

@@ -2,23 +2,25 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use acp_process::{Child, ChildHandle, ChildStdin, KillLadder, Launch, Rung};
+use acp_process::{Child, ChildHandle, KillLadder, Launch, Rung};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
+use super::agent_socket::Frames;
 use super::workspace::Room;
 use super::{Judge, Seen, Stop, Unseen, Unstartable};
-use crate::language::{ExitAs, Scenario};
+use crate::language::Scenario;
 use crate::player::Play;
 use acp_recording::Side;
 
+/// The writing half of the socket through which a client reaches our agent.
 #[cfg(unix)]
-type DoorWriter = super::agent_socket::Frames<tokio::net::unix::OwnedWriteHalf>;
+type SocketWriter = tokio::net::unix::OwnedWriteHalf;
+#[cfg(not(unix))]
+type SocketWriter = tokio::io::Sink;
 
 /// How much of stderr is kept.
 const STDERR_TAIL: usize = 16 << 10;
@@ -36,19 +38,15 @@ pub(super) struct Started {
     /// How it is reached; or else why it is not.
     pub(super) reached: Result<(Reader, Writer), Unseen>,
     pub(super) stop: watch::Receiver<Stop>,
-    /// It is a client that starts its agent itself.
-    by_the_door: bool,
+    /// What ends our agent, where a client started it itself.
+    pub(super) frames: Option<Frames<SocketWriter>>,
 }
 
 /// What the program says comes from here.
 pub(super) type Reader = Box<dyn AsyncRead + Send + Unpin>;
 
 /// What it is to hear goes here.
-pub(super) enum Writer {
-    Stdin(ChildStdin),
-    #[cfg(unix)]
-    Door(DoorWriter),
-}
+pub(super) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// Starts a program and reaches it: on its stdin and stdout, or at the door to
 /// which a client sends the agent that it starts.
@@ -60,7 +58,7 @@ pub(super) async fn start(
     stop: watch::Receiver<Stop>,
 ) -> Result<Started, Unstartable> {
     match (&judge.agent, judge.role) {
-        (Some(command), Side::Client) => by_the_door(launch, command, room, patience, stop).await,
+        (Some(command), Side::Client) => by_socket(launch, command, room, patience, stop).await,
         _ => {
             let mut child = spawn(launch)?;
             let (Some(stdin), Some(stdout)) = (child.take_stdin(), child.take_stdout()) else {
@@ -68,16 +66,16 @@ pub(super) async fn start(
             };
             Ok(Started {
                 handle: child.handle(),
-                reached: Ok((Box::new(stdout), Writer::Stdin(stdin))),
+                reached: Ok((Box::new(stdout), Box::new(stdin))),
                 stop,
-                by_the_door: false,
+                frames: None,
             })
         }
     }
 }
 
 #[cfg(unix)]
-async fn by_the_door(
+async fn by_socket(
     launch: Launch,
     command: &[OsString],
     room: &Room,
@@ -105,13 +103,16 @@ async fn by_the_door(
     if let Some(mut stdout) = child.take_stdout() {
         tokio::spawn(async move { tokio::io::copy(&mut stdout, &mut tokio::io::sink()).await });
     }
+    let mut frames = None;
     let reached = tokio::select! {
         biased;
         came = listener.accept() => {
             let (stream, _) = came.map_err(unheard)?;
             let (reader, writer) = stream.into_split();
-            let reader: Reader = Box::new(reader);
-            Ok((reader, Writer::Door(DoorWriter::new(writer))))
+            let (pipe, framed) = Frames::new(writer);
+            frames = Some(framed);
+            let (reader, writer): (Reader, Writer) = (Box::new(reader), Box::new(pipe));
+            Ok((reader, writer))
         }
         why = stopped(&mut stop) => Err(Unseen::Stopped(why)),
         exit = handle.wait() => Err(Unseen::NeverCame(
@@ -128,12 +129,12 @@ async fn by_the_door(
         handle,
         reached,
         stop,
-        by_the_door: true,
+        frames,
     })
 }
 
 #[cfg(not(unix))]
-async fn by_the_door(
+async fn by_socket(
     _: Launch,
     _: &[OsString],
     _: &Room,
@@ -154,24 +155,22 @@ fn spawn(launch: Launch) -> Result<Child, Unstartable> {
         .with_kill_ladder(ladder)
         .with_stderr_tail(STDERR_TAIL)
         .spawn()
-        .map_err(|error| {
-            let mut why = error.to_string();
-            let mut cause = std::error::Error::source(&error);
-            while let Some(error) = cause {
-                why.push_str(&format!(": {error}"));
-                cause = error.source();
-            }
-            Unstartable(why)
-        })
+        .map_err(|error| Unstartable(with_causes(&error)))
+}
+
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |why, cause| format!("{why}: {cause}"))
 }
 
 impl Started {
     /// Plays the scenario, and sees the program off.
     pub(super) async fn play(mut self, play: Play, scenario: &Scenario, role: Side) -> Seen {
         let began = Instant::now();
+        let by_socket = self.frames.is_some();
         let outcome = match self.reached {
             Err(unseen) => Err(unseen),
-            Ok((mut reader, mut writer)) => {
+            Ok((reader, writer)) => {
                 let play = match role {
                     Side::Agent => play.watching(&self.handle),
                     Side::Client => play,
@@ -180,12 +179,15 @@ impl Started {
                 let outcome = tokio::select! {
                     biased;
                     why = stopped(&mut self.stop) => Err(Unseen::Stopped(why)),
-                    outcome = timeout(most, play.over(&mut reader, &mut writer)) => {
+                    outcome = timeout(most, play.over(reader, writer)) => {
                         outcome.map(Box::new).map_err(|_| Unseen::Overdue(most))
                     }
                 };
-                let how = outcome.as_ref().ok().and_then(|outcome| outcome.exit_as());
-                writer.end(how).await;
+                if let Some(frames) = self.frames.take() {
+                    let how = outcome.as_ref().ok().and_then(|outcome| outcome.exit_as);
+                    // A client that does not read any more does not see the end either.
+                    let _ = timeout(END_IS_TOLD, frames.exit(how)).await;
+                }
                 outcome
             }
         };
@@ -198,10 +200,9 @@ impl Started {
         if let Some(rung) = exit.reached().filter(|rung| *rung != Rung::Eof)
             && outcome.as_ref().is_ok_and(|outcome| outcome.passed())
         {
-            let what = if self.by_the_door {
-                "its tasks were done"
-            } else {
-                "its peer had closed"
+            let what = match by_socket {
+                true => "its tasks were done",
+                false => "its peer had closed",
             };
             notes.push(format!("{what}, and it did not end by itself ({rung:?})"));
         }
@@ -211,50 +212,6 @@ impl Started {
             group: self.handle.pid(),
             notes,
             elapsed: began.elapsed(),
-        }
-    }
-}
-
-impl Writer {
-    /// Ends what the program hears; our agent, if the client started it, ends so.
-    pub(super) async fn end(self, how: Option<ExitAs>) {
-        match self {
-            Self::Stdin(_) => {}
-            #[cfg(unix)]
-            Self::Door(frames) => {
-                // Who does not read any more does not see the end either.
-                let _ = timeout(END_IS_TOLD, frames.exit(how)).await;
-            }
-        }
-    }
-}
-
-impl AsyncWrite for Writer {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Self::Stdin(stdin) => Pin::new(stdin).poll_write(cx, bytes),
-            #[cfg(unix)]
-            Self::Door(frames) => Pin::new(frames).poll_write(cx, bytes),
-        }
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Stdin(stdin) => Pin::new(stdin).poll_flush(cx),
-            #[cfg(unix)]
-            Self::Door(frames) => Pin::new(frames).poll_flush(cx),
-        }
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Stdin(stdin) => Pin::new(stdin).poll_shutdown(cx),
-            #[cfg(unix)]
-            Self::Door(frames) => Pin::new(frames).poll_shutdown(cx),
         }
     }
 }

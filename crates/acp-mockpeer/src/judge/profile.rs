@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::language::Scenario;
-use crate::language::cursor::Cursor;
+use crate::language::reader::Reader;
 use crate::rules::Check;
 
 /// What a person says of a program so that it can be judged fairly.
@@ -52,7 +52,8 @@ struct Written {
 }
 
 /// A profile could not be read.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{}", _0.trim_end())]
 pub struct ProfileError(String);
 
 impl Profile {
@@ -85,7 +86,7 @@ impl Profile {
         let mut allow = Vec::new();
         for name in written.allow {
             allow.push(Check::named(&name).ok_or_else(|| {
-                let known = Check::ALL.map(Check::name).join(", ");
+                let known = Check::names();
                 ProfileError(format!("there is no check `{name}`; there are {known}"))
             })?);
         }
@@ -151,8 +152,8 @@ impl Profile {
 /// Reads a time as scenarios write it: `30s`, `200ms`, `2m`.
 fn duration(text: Option<&str>) -> Result<Option<Duration>, ProfileError> {
     let Some(text) = text else { return Ok(None) };
-    let mut cursor = Cursor::new("profile".into(), text);
-    let read = cursor.duration().ok().filter(|_| cursor.at_end());
+    let mut reader = Reader::new("profile".into(), text);
+    let read = reader.duration().ok().filter(|_| reader.at_end());
     match read {
         Some(time) => Ok(Some(time)),
         None => Err(ProfileError(format!(
@@ -174,14 +175,6 @@ impl fmt::Debug for Profile {
             .finish()
     }
 }
-
-impl fmt::Display for ProfileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.trim_end())
-    }
-}
-
-impl std::error::Error for ProfileError {}
 
 #[cfg(test)]
 mod tests {

@@ -1,14 +1,27 @@
 //! What came of one scenario.
 
-use std::fmt;
 use std::time::Duration;
 
 use crate::language::Scenario;
 use crate::rules::Rule;
 use acp_recording::Recording;
+use strum::{IntoStaticStr, VariantArray};
 
 /// How a scenario went for the program under test.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    strum::Display,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[strum(serialize_all = "lowercase")]
 #[non_exhaustive]
 pub enum State {
     /// Everything was as it has to be.
@@ -20,64 +33,51 @@ pub enum State {
     /// The program lacks the capability, or cannot do the task.
     Skipped,
     /// What the scenario is about did not happen.
+    #[strum(serialize = "not exercised")]
     NotExercised,
     /// The scenario itself is wrong.
     Broken,
     /// It was not played: the program did not start, or the time was over.
+    #[strum(serialize = "not run")]
     NotRun,
 }
 
 impl State {
     /// Every state, the best first.
-    pub const ALL: [Self; 7] = [
-        Self::Passed,
-        Self::Warned,
-        Self::Failed,
-        Self::Skipped,
-        Self::NotExercised,
-        Self::Broken,
-        Self::NotRun,
-    ];
+    pub const ALL: &[Self] = Self::VARIANTS;
 
     /// Returns the state in words: `not exercised`.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Warned => "warned",
-            Self::Failed => "failed",
-            Self::Skipped => "skipped",
-            Self::NotExercised => "not exercised",
-            Self::Broken => "broken",
-            Self::NotRun => "not run",
-        }
-    }
-}
-
-impl fmt::Display for State {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        self.into()
     }
 }
 
 /// What came of one scenario.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Judged {
-    pub(super) scenario: Scenario,
-    pub(super) name: String,
-    pub(super) state: State,
+    /// The scenario.
+    pub scenario: Scenario,
+    /// The name of the scenario, without the ending of its file.
+    pub name: String,
+    /// How it went.
+    pub state: State,
     /// Why it was skipped, not exercised, broken or not run.
-    pub(super) why: Option<String>,
-    pub(super) faults: Vec<Fault>,
+    pub why: Option<String>,
+    /// What was not as it has to be; of very much, the first hundred.
+    pub faults: Vec<Fault>,
     /// Every step was done, whatever was wrong besides.
     pub(super) complete: bool,
     /// How many more there were than are kept.
     pub(super) more_faults: u64,
-    pub(super) elapsed: Duration,
-    /// Without secrets.
-    pub(super) transcript: Recording,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// The conversation, without secrets.
+    pub transcript: Recording,
     pub(super) ended: Option<String>,
-    pub(super) stderr: String,
+    /// The end of what the program wrote to stderr, without control characters.
+    pub stderr: String,
     pub(super) notes: Vec<String>,
     /// Name and version, as the program told them.
     pub(super) told: Option<(String, Option<String>)>,
@@ -85,16 +85,18 @@ pub struct Judged {
 
 /// Something that was not as it has to be.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Fault {
-    /// The rules it breaks; none where only the scenario says it.
-    pub(super) rules: Vec<&'static Rule>,
-    /// It makes the scenario fail; otherwise it is a warning.
-    pub(super) fails: bool,
-    /// It only looks so: a person has to decide.
-    pub(super) doubtful: bool,
-    /// The step in the scenario.
-    pub(super) line: Option<usize>,
-    pub(super) summary: String,
+    /// The rules it breaks; none where only the scenario says so.
+    pub rules: Vec<&'static Rule>,
+    /// Whether it makes the scenario fail; otherwise it is a warning.
+    pub fails: bool,
+    /// Whether it only looks so, and a person has to decide.
+    pub doubtful: bool,
+    /// The line of the step in the scenario.
+    pub line: Option<usize>,
+    /// What happened, in one sentence.
+    pub summary: String,
     pub(super) expected: Vec<String>,
     pub(super) got: Option<String>,
     pub(super) because: Option<String>,
@@ -107,7 +109,7 @@ pub struct Fault {
 impl Judged {
     pub(super) fn new(scenario: &Scenario, state: State) -> Self {
         Self {
-            name: super::plain_name(scenario.file()).to_owned(),
+            name: super::plain_name(&scenario.file).to_owned(),
             scenario: scenario.clone(),
             state,
             why: None,
@@ -128,54 +130,6 @@ impl Judged {
             why: Some(why.into()),
             ..Self::new(scenario, state)
         }
-    }
-
-    /// Returns the name of the scenario, without the ending of its file.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Returns the scenario.
-    #[must_use]
-    pub fn scenario(&self) -> &Scenario {
-        &self.scenario
-    }
-
-    /// Returns how it went.
-    #[must_use]
-    pub fn state(&self) -> State {
-        self.state
-    }
-
-    /// Returns why it was skipped, not exercised, broken or not run.
-    #[must_use]
-    pub fn why(&self) -> Option<&str> {
-        self.why.as_deref()
-    }
-
-    /// Returns what was not as it has to be; of very much, the first hundred.
-    #[must_use]
-    pub fn faults(&self) -> &[Fault] {
-        &self.faults
-    }
-
-    /// Returns the conversation, without secrets.
-    #[must_use]
-    pub fn transcript(&self) -> &Recording {
-        &self.transcript
-    }
-
-    /// Returns the end of what the program wrote to stderr, without control characters.
-    #[must_use]
-    pub fn stderr(&self) -> &str {
-        &self.stderr
-    }
-
-    /// Returns how long it took.
-    #[must_use]
-    pub fn elapsed(&self) -> Duration {
-        self.elapsed
     }
 
     /// Tells whether somebody has to look at it: it failed where that was not
@@ -200,7 +154,7 @@ impl Judged {
 
     /// Tells whether the scenario proves a rule or found it broken.
     pub(super) fn is_about(&self, rule: &str) -> bool {
-        let proves = self.scenario.header().proves();
+        let proves = &self.scenario.header.proves;
         proves.iter().any(|proved| proved == rule) || self.breaks(rule)
     }
 
@@ -211,39 +165,7 @@ impl Judged {
 
     /// Returns what breaks a rule.
     pub(super) fn faults_of(&self, rule: &str) -> impl Iterator<Item = &Fault> {
-        let of = move |fault: &&Fault| fault.rules.iter().any(|broken| broken.id() == rule);
+        let of = move |fault: &&Fault| fault.rules.iter().any(|broken| broken.id == rule);
         self.faults.iter().filter(of)
-    }
-}
-
-impl Fault {
-    /// Returns the rules it breaks; none where only the scenario says so.
-    #[must_use]
-    pub fn rules(&self) -> &[&'static Rule] {
-        &self.rules
-    }
-
-    /// Tells whether it makes the scenario fail; otherwise it is a warning.
-    #[must_use]
-    pub fn fails(&self) -> bool {
-        self.fails
-    }
-
-    /// Tells whether it only looks so, and a person has to decide.
-    #[must_use]
-    pub fn doubtful(&self) -> bool {
-        self.doubtful
-    }
-
-    /// Returns what happened, in one sentence.
-    #[must_use]
-    pub fn summary(&self) -> &str {
-        &self.summary
-    }
-
-    /// Returns the line of the step in the scenario.
-    #[must_use]
-    pub fn line(&self) -> Option<usize> {
-        self.line
     }
 }

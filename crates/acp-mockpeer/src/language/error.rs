@@ -14,11 +14,16 @@ use std::sync::Arc;
 ///     |                        ^
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ParseError {
-    file: Arc<str>,
-    line: usize,
-    column: usize,
-    message: String,
+    /// The name of the file.
+    pub file: Arc<str>,
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The column in characters, counted from 1.
+    pub column: usize,
+    /// What is wrong, without the place.
+    pub message: String,
     shown: String,
 }
 
@@ -35,30 +40,6 @@ impl ParseError {
             message,
             shown: rest.lines().next().unwrap_or_default().to_owned(),
         }
-    }
-
-    /// Returns the name of the file.
-    #[must_use]
-    pub fn file(&self) -> &str {
-        &self.file
-    }
-
-    /// Returns the line, counted from 1.
-    #[must_use]
-    pub fn line(&self) -> usize {
-        self.line
-    }
-
-    /// Returns the column in characters, counted from 1.
-    #[must_use]
-    pub fn column(&self) -> usize {
-        self.column
-    }
-
-    /// Returns what is wrong, without the place.
-    #[must_use]
-    pub fn message(&self) -> &str {
-        &self.message
     }
 }
 

@@ -25,11 +25,11 @@ pub(crate) fn with_demands(step: &Arc<Step>) -> Arc<Step> {
 fn body_mut(message: &mut Message) -> Option<&mut Option<Pattern>> {
     match &mut message.what {
         What::Request { params, .. } | What::Notification { params, .. } => Some(params),
-        What::Answer { body, .. } => match body {
-            AnswerBody::Result(pattern) | AnswerBody::Error(pattern) => Some(pattern),
-            AnswerBody::Either => None,
-        },
-        What::Any { .. } | What::Whole(_) => None,
+        What::Answer {
+            body: AnswerBody::Result(pattern) | AnswerBody::Error(pattern),
+            ..
+        } => Some(pattern),
+        _ => None,
     }
 }
 

@@ -1,6 +1,5 @@
 //! Scenarios: conversations as text.
 
-pub(crate) mod cursor;
 mod error;
 pub(crate) mod matching;
 pub(crate) mod merge;
@@ -8,6 +7,7 @@ pub(crate) mod mutant;
 pub(crate) mod names;
 mod parse;
 pub(crate) mod pattern;
+pub(crate) mod reader;
 pub(crate) mod step;
 pub(crate) mod walk;
 pub(crate) mod writing;
@@ -50,30 +50,42 @@ pub const DEFAULT_LIMIT: Duration = Duration::from_secs(60);
 /// -> initialize {\"protocolVersion\": 1}
 /// <- result {\"protocolVersion\": 1}
 /// ")?;
-/// assert_eq!(scenario.header().proves(), [""; 0]);
+/// assert_eq!(scenario.header.proves, [""; 0]);
 /// # Ok::<(), acp_mockpeer::ParseError>(())
 /// ```
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Scenario {
-    pub(crate) file: Arc<str>,
-    pub(crate) source: Arc<str>,
-    pub(crate) header: Header,
+    /// The name under which the scenario was read.
+    pub file: Arc<str>,
+    /// The text.
+    pub source: Arc<str>,
+    /// What the scenario says about itself.
+    pub header: Header,
     pub(crate) items: Arc<[Item]>,
 }
 
 /// What a scenario says about itself before its first step.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Header {
-    pub(crate) title: String,
-    pub(crate) proves: Vec<String>,
-    pub(crate) tck: Vec<String>,
-    pub(crate) side: Option<Side>,
-    pub(crate) needs: Vec<Need>,
-    pub(crate) allow: BTreeSet<Check>,
+    /// The first sentence of the file: its first comment.
+    pub title: String,
+    /// The ids of the requirements the scenario proves.
+    pub proves: Vec<String>,
+    /// The ids of the same checks in the protocol's official test kit.
+    pub tck: Vec<String>,
+    /// The only side the scenario is for, `None` when it tests both.
+    pub side: Option<Side>,
+    /// The capabilities without which the scenario is skipped.
+    pub needs: Vec<Need>,
+    /// The checks that are switched off.
+    pub allow: BTreeSet<Check>,
     pub(crate) patience: Duration,
     pub(crate) limit: Duration,
     pub(crate) tasks: Vec<Pattern>,
-    pub(crate) advisory: bool,
+    /// Whether a step that fails and is for no rule is only a warning.
+    pub advisory: bool,
 }
 
 /// A capability without which a scenario means nothing.
@@ -107,24 +119,6 @@ impl Scenario {
             source,
         })?;
         Self::parse(&path.display().to_string(), &text).map_err(LoadError::Parse)
-    }
-
-    /// Returns the name under which the scenario was read.
-    #[must_use]
-    pub fn file(&self) -> &str {
-        &self.file
-    }
-
-    /// Returns the text.
-    #[must_use]
-    pub fn source(&self) -> &str {
-        &self.source
-    }
-
-    /// Returns what the scenario says about itself.
-    #[must_use]
-    pub fn header(&self) -> &Header {
-        &self.header
     }
 
     /// Returns the mutants that stand below its messages, in the order of the lines.
@@ -217,50 +211,6 @@ impl Default for Header {
     }
 }
 
-impl Header {
-    /// Returns the first sentence of the file: its first comment.
-    #[must_use]
-    pub fn title(&self) -> &str {
-        &self.title
-    }
-
-    /// Returns the ids of the requirements the scenario proves.
-    #[must_use]
-    pub fn proves(&self) -> &[String] {
-        &self.proves
-    }
-
-    /// Returns the ids of the same checks in the protocol's official test kit.
-    #[must_use]
-    pub fn tck(&self) -> &[String] {
-        &self.tck
-    }
-
-    /// Returns the only side the scenario is for, `None` when it tests both.
-    #[must_use]
-    pub fn side(&self) -> Option<Side> {
-        self.side
-    }
-
-    /// Returns the capabilities without which the scenario is skipped.
-    #[must_use]
-    pub fn needs(&self) -> &[Need] {
-        &self.needs
-    }
-
-    /// Tells whether a step that fails and is for no rule is only a warning.
-    #[must_use]
-    pub fn is_advisory(&self) -> bool {
-        self.advisory
-    }
-
-    /// Returns the checks that are switched off.
-    #[must_use]
-    pub fn allowed(&self) -> &BTreeSet<Check> {
-        &self.allow
-    }
-}
-
 impl fmt::Display for Need {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.side, self.path)
@@ -268,34 +218,18 @@ impl fmt::Display for Need {
 }
 
 /// A scenario could not be loaded.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
     /// The file could not be read.
+    #[error("read {path}")]
     Read {
-        /// Which file.
+        /// The file.
         path: String,
-        /// Why not.
+        /// The reason.
         source: io::Error,
     },
     /// The file is no scenario.
+    #[error("{0}")]
     Parse(ParseError),
-}
-
-impl fmt::Display for LoadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Read { path, .. } => write!(f, "read {path}"),
-            Self::Parse(error) => write!(f, "{error}"),
-        }
-    }
-}
-
-impl std::error::Error for LoadError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Read { source, .. } => Some(source),
-            Self::Parse(_) => None,
-        }
-    }
 }

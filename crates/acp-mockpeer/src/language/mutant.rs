@@ -16,11 +16,14 @@ use crate::rules::Rule;
 ///   mutant R032 set result.protocolVersion 2
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Mutant {
-    pub(crate) line: usize,
+    /// The line in the scenario, counted from 1.
+    pub line: usize,
     /// The line of the step that it changes.
-    pub(crate) step: usize,
-    pub(crate) rule: Option<&'static Rule>,
+    pub step: usize,
+    /// The rule that it has to break; `None` where the scenario itself has to find fault.
+    pub rule: Option<&'static Rule>,
     pub(crate) edit: Edit,
 }
 
@@ -63,29 +66,10 @@ pub(crate) enum Place {
 pub(crate) struct Path(pub(crate) Vec<String>);
 
 impl Mutant {
-    /// Returns the line in the scenario, counted from 1.
-    #[must_use]
-    pub fn line(&self) -> usize {
-        self.line
-    }
-
-    /// Returns the line of the step that it changes.
-    #[must_use]
-    pub fn step(&self) -> usize {
-        self.step
-    }
-
-    /// Returns the rule that it has to break; `None` where the scenario itself has to
-    /// find fault.
-    #[must_use]
-    pub fn rule(&self) -> Option<&'static Rule> {
-        self.rule
-    }
-
     /// Returns what it has to break, as it is written: a rule, or `scenario`.
     #[must_use]
     pub fn breaks(&self) -> &'static str {
-        self.rule.map_or(SCENARIO, Rule::id)
+        self.rule.map_or(SCENARIO, |rule| rule.id)
     }
 }
 

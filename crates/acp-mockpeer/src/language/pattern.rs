@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use strum::{IntoStaticStr, VariantArray};
+
 /// What a JSON value must look like; also what is written when it is sent.
 #[derive(Clone, Debug)]
 pub(crate) enum Pattern {
@@ -41,7 +43,8 @@ pub(crate) struct Object {
 }
 
 /// What `any …` stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub(crate) enum Kind {
     Value,
     String,
@@ -50,30 +53,6 @@ pub(crate) enum Kind {
     Boolean,
     Object,
     Array,
-}
-
-impl Kind {
-    pub(crate) const NAMED: [Self; 6] = [
-        Self::String,
-        Self::Number,
-        Self::Integer,
-        Self::Boolean,
-        Self::Object,
-        Self::Array,
-    ];
-
-    /// The word behind `any`, empty for any value at all.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Value => "",
-            Self::String => "string",
-            Self::Number => "number",
-            Self::Integer => "integer",
-            Self::Boolean => "boolean",
-            Self::Object => "object",
-            Self::Array => "array",
-        }
-    }
 }
 
 /// A string that may hold names: `"$cwd/notes.md"`.
@@ -180,6 +159,17 @@ impl Pattern {
         })
     }
 
+    /// A code alone stands for an error with it.
+    pub(crate) fn as_error(self) -> Self {
+        match self {
+            Self::Object(_) => self,
+            code => Self::Object(Object {
+                members: vec![("code".to_owned(), code)],
+                only: false,
+            }),
+        }
+    }
+
     /// Returns what is sent: of alternatives the first that can be.
     pub(crate) fn sent(&self) -> &Self {
         match self {
@@ -254,7 +244,7 @@ impl fmt::Display for Pattern {
                 f.write_str("}")
             }
             Self::Any(Kind::Value) => f.write_str("any"),
-            Self::Any(kind) => write!(f, "any {}", kind.word()),
+            Self::Any(kind) => write!(f, "any {}", <&str>::from(kind)),
             Self::Absent => f.write_str("absent"),
             Self::Name(name) => write!(f, "${name}"),
             Self::Regex(regex) => write!(f, "/{}/", regex.as_str().replace('/', "\\/")),

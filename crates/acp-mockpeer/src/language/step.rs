@@ -181,7 +181,7 @@ pub(crate) enum What {
 }
 
 /// What an answer answers, for people.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct AnswerTo {
     pub(crate) name: Option<Arc<str>>,
     pub(crate) method: Option<Arc<str>>,
@@ -203,6 +203,33 @@ pub(crate) enum AnyKind {
     Request,
     Notification,
     Answer,
+}
+
+impl Message {
+    /// Returns what has to be in its params, result or error, if something has.
+    pub(crate) fn body(&self) -> Option<&Pattern> {
+        match &self.what {
+            What::Request { params, .. } | What::Notification { params, .. } => params.as_ref(),
+            What::Answer {
+                body: AnswerBody::Result(body) | AnswerBody::Error(body),
+                ..
+            } => body.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Returns the name of the member that holds its body; none where it is a whole message.
+    pub(crate) fn part(&self) -> &'static str {
+        match &self.what {
+            What::Request { .. } | What::Notification { .. } => "params",
+            What::Answer {
+                body: AnswerBody::Error(_),
+                ..
+            } => "error",
+            What::Answer { .. } => "result",
+            What::Any { .. } | What::Whole(_) => "",
+        }
+    }
 }
 
 impl AnyKind {

@@ -1,7 +1,6 @@
 //! Writes what a pattern says as JSON.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -19,7 +18,10 @@ pub(crate) struct Inventor {
 }
 
 /// A pattern says too little to be sent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{pattern}` cannot be sent; say what is sent, and what may come instead: `\"hello\" | {pattern}`"
+)]
 pub(crate) struct TooVague {
     pattern: String,
 }
@@ -30,16 +32,6 @@ impl Inventor {
         let count = self.count.entry(name.clone()).or_default();
         *count += 1;
         format!("{name}-{count}")
-    }
-}
-
-impl fmt::Display for TooVague {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "`{0}` cannot be sent; say what is sent, and what may come instead: `\"hello\" | {0}`",
-            self.pattern
-        )
     }
 }
 

@@ -6,6 +6,7 @@
 mod advertised;
 mod envelope;
 pub(crate) mod monitor;
+mod places;
 mod readable;
 
 use std::collections::{BTreeSet, HashMap};
@@ -27,23 +28,29 @@ const MOST: usize = 65_536;
 /// The state of a conversation.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    asked_by_client: HashMap<String, Asked>,
-    asked_by_agent: HashMap<String, Asked>,
+    client: Peer,
+    agent: Peer,
     /// Where on the tape `initialize` was answered.
     initialized: Option<usize>,
-    client_capabilities: Value,
-    agent_capabilities: Value,
     sessions: BTreeSet<String>,
     latest_session: Option<String>,
     /// Requests that make or open a session and have no answer yet.
     setting_up: usize,
     /// The number of the line that is looked at.
     entry: usize,
+    /// What was found in that line.
+    findings: Vec<Finding>,
     /// More was asked than is remembered.
     overflowed: bool,
     monitors: Monitors,
-    heard_of_client: Heard,
-    heard_of_agent: Heard,
+}
+
+/// What is known of one side.
+#[derive(Debug, Default)]
+struct Peer {
+    asked: HashMap<String, Asked>,
+    capabilities: Value,
+    heard: Heard,
 }
 
 /// A request that waits for its answer.
@@ -90,50 +97,42 @@ impl Ledger {
     pub(crate) fn observe_at(&mut self, from: Side, line: &[u8], entry: usize) -> Observed {
         self.entry = entry;
         let observed = self.understand(from, line);
-        self.heard_of(from).note(line, &observed);
+        self.of(from).heard.note(line, &observed);
         observed
     }
 
     /// Notes that the next line of a side has another form than most.
     pub(crate) fn note_odd(&mut self, from: Side) {
-        self.heard_of(from).note_odd();
+        self.of(from).heard.note_odd();
     }
 
-    fn heard_of(&mut self, side: Side) -> &mut Heard {
+    fn of(&mut self, side: Side) -> &mut Peer {
         match side {
-            Side::Client => &mut self.heard_of_client,
-            Side::Agent => &mut self.heard_of_agent,
+            Side::Client => &mut self.client,
+            Side::Agent => &mut self.agent,
         }
     }
 
+    fn find(&mut self, check: Check, rules: &[&'static str], message: String) {
+        self.findings.push(Finding::new(check, rules, message));
+    }
+
     fn understand(&mut self, from: Side, line: &[u8]) -> Observed {
-        let mut findings = Vec::new();
-        let Some(message) = envelope::object(from, line, &mut findings) else {
-            return Observed {
-                message: None,
-                shape: Shape::Other,
-                findings,
-            };
-        };
-        let shape = envelope::shape(&message, &mut findings);
-        let shape = match shape {
-            Shape::Request { method } => {
-                self.request(from, &method, &message, &mut findings);
-                Shape::Request { method }
+        let mut shape = Shape::Other;
+        let message = envelope::object(from, line, &mut self.findings);
+        if let Some(message) = &message {
+            shape = envelope::shape(message, &mut self.findings);
+            match &mut shape {
+                Shape::Request { method } => self.request(from, method, message),
+                Shape::Notification { method } => self.method(from, method, false, message),
+                Shape::Answer { to } => *to = self.answer(from, message),
+                Shape::Other => {}
             }
-            Shape::Notification { method } => {
-                self.method(from, &method, false, &message, &mut findings);
-                Shape::Notification { method }
-            }
-            Shape::Answer { .. } => Shape::Answer {
-                to: self.answer(from, &message, &mut findings),
-            },
-            Shape::Other => Shape::Other,
-        };
+        }
         Observed {
-            message: Some(message),
+            message,
             shape,
-            findings,
+            findings: std::mem::take(&mut self.findings),
         }
     }
 
@@ -149,29 +148,19 @@ impl Ledger {
 
     /// Tells whether a side advertised a capability.
     pub(crate) fn advertises(&self, side: Side, path: &str) -> bool {
-        advertises(self.capabilities(side), path)
+        let peer = match side {
+            Side::Client => &self.client,
+            Side::Agent => &self.agent,
+        };
+        advertises(&peer.capabilities, path)
     }
 
-    fn capabilities(&self, side: Side) -> &Value {
-        match side {
-            Side::Agent => &self.agent_capabilities,
-            Side::Client => &self.client_capabilities,
-        }
-    }
-
-    fn asked_by(&mut self, side: Side) -> &mut HashMap<String, Asked> {
-        match side {
-            Side::Client => &mut self.asked_by_client,
-            Side::Agent => &mut self.asked_by_agent,
-        }
-    }
-
-    fn request(&mut self, from: Side, method: &str, message: &Value, findings: &mut Vec<Finding>) {
-        self.method(from, method, true, message, findings);
+    fn request(&mut self, from: Side, method: &str, message: &Value) {
+        self.method(from, method, true, message);
         let params = &message["params"];
         if from == Side::Client {
             match method {
-                "initialize" => self.client_capabilities = params["clientCapabilities"].clone(),
+                "initialize" => self.client.capabilities = params["clientCapabilities"].clone(),
                 "session/new" => self.setting_up += 1,
                 "session/load" | "session/resume" => {
                     self.setting_up += 1;
@@ -181,7 +170,7 @@ impl Ledger {
             }
         }
         let id = message["id"].to_string();
-        if self.asked_by(from).len() >= MOST {
+        if self.of(from).asked.len() >= MOST {
             self.overflowed = true;
             return;
         }
@@ -194,94 +183,70 @@ impl Ledger {
                 _ => params.clone(),
             },
         };
-        if let Some(older) = self.asked_by(from).insert(id.clone(), asked) {
-            findings.push(Finding::new(
-                Check::ReusedId,
-                &[],
-                format!("the id {id} still belongs to {}", older.method),
-            ));
+        if let Some(older) = self.of(from).asked.insert(id.clone(), asked) {
+            let why = format!("the id {id} still belongs to {}", older.method);
+            self.find(Check::ReusedId, &[], why);
         }
     }
 
     /// Checks what requests and notifications have in common.
-    fn method(
-        &mut self,
-        from: Side,
-        method: &str,
-        asks: bool,
-        message: &Value,
-        findings: &mut Vec<Finding>,
-    ) {
-        let speaker = match from {
-            Side::Agent => (&self.agent_capabilities, &self.client_capabilities),
-            Side::Client => (&self.client_capabilities, &self.agent_capabilities),
+    fn method(&mut self, from: Side, method: &str, asks: bool, message: &Value) {
+        let (own, other) = match from {
+            Side::Agent => (&self.agent.capabilities, &self.client.capabilities),
+            Side::Client => (&self.client.capabilities, &self.agent.capabilities),
         };
-        let speaker = Speaker {
-            from,
-            own: speaker.0,
-            other: speaker.1,
-        };
-        findings.extend(
-            self.monitors
-                .asked(speaker, method, &message["id"], &message["params"]),
-        );
+        let speaker = Speaker { from, own, other };
+        let params = &message["params"];
+        let found = self.monitors.asked(speaker, method, &message["id"], params);
+        self.findings.extend(found);
         if !schema::knows(method) {
             if !method.starts_with('_') {
-                findings.push(Finding::new(
-                    Check::UnknownMethod,
-                    &["R180"],
-                    format!("the schema has no method {method}, and own ones begin with `_`"),
-                ));
+                let why = format!("the schema has no method {method}, and own ones begin with `_`");
+                self.find(Check::UnknownMethod, &["R180"], why);
             }
             return;
         }
         if schema::sender(method).is_some_and(|sender| sender != from) {
-            findings.push(Finding::new(
-                Check::UnknownMethod,
-                &[],
-                format!("it is the {} that sends {method}", from.other()),
-            ));
-            return;
+            let why = format!("it is the {} that sends {method}", from.other());
+            return self.find(Check::UnknownMethod, &[], why);
         }
         if schema::is_request(method) != asks {
-            findings.push(Finding::new(
-                Check::Shape,
-                &[],
-                match asks {
-                    true => format!("{method} is a notification and has no id"),
-                    false => format!("{method} is a request and needs an id"),
-                },
-            ));
+            let why = match asks {
+                true => format!("{method} is a notification and has no id"),
+                false => format!("{method} is a request and needs an id"),
+            };
+            self.find(Check::Shape, &[], why);
         }
-        let params = message.get("params").filter(|params| !params.is_null());
         let none = Value::Object(serde_json::Map::new());
-        let params = params.unwrap_or(&none);
-        for violation in schema::violations(method, Use::Params, params) {
-            findings.push(Finding::shape(method, params, &violation));
-        }
-        // Whoever did not see the answer yet has not waited for it.
-        let initialized = self
-            .initialized
-            .is_some_and(|answered| answered < self.entry);
+        let params = if params.is_null() { &none } else { params };
+        self.shape(method, Use::Params, params);
+        // An answer that was not seen yet has not been waited for.
+        let answered = self.initialized;
+        let initialized = answered.is_some_and(|answered| answered < self.entry);
         if !initialized && method != "initialize" {
-            findings.push(Finding::new(
-                Check::Uninitialized,
-                self.too_early(from, method),
-                format!("{method} came before initialize was answered"),
-            ));
+            let why = format!("{method} came before initialize was answered");
+            self.find(Check::Uninitialized, self.too_early(from, method), why);
         }
         // Before that nobody knows what is advertised.
         if initialized {
-            let other = self.capabilities(from.other());
-            findings.extend(advertised::missing_for(method, params, other));
+            let other = &self.of(from.other()).capabilities;
+            let missing = advertised::missing(method, "params", params, other);
+            self.findings.extend(missing);
         }
-        self.known_session(from, method, params, findings);
+        self.known_session(from, method, params);
+    }
+
+    /// Holds a part of a message against the schema; errors have no method.
+    fn shape(&mut self, method: &str, part: Use, value: &Value) {
+        let violations = schema::violations(method, part, value).into_iter();
+        let found = violations.map(|violation| Finding::shape(method, value, &violation));
+        self.findings.extend(found);
     }
 
     /// The rules that a method breaks which comes before `initialize` was answered.
     fn too_early(&self, from: Side, method: &str) -> &'static [&'static str] {
         let asked = || {
-            let mut asked = self.asked_by_client.values();
+            let mut asked = self.client.asked.values();
             self.initialized.is_some() || asked.any(|asked| asked.method == "initialize")
         };
         match (from, method) {
@@ -295,7 +260,7 @@ impl Ledger {
         }
     }
 
-    fn known_session(&self, from: Side, method: &str, params: &Value, findings: &mut Vec<Finding>) {
+    fn known_session(&mut self, from: Side, method: &str, params: &Value) {
         let Some(session) = params["sessionId"].as_str() else {
             return;
         };
@@ -310,62 +275,50 @@ impl Ledger {
         };
         let full = self.sessions.len() >= MOST;
         if !open && !full && !self.sessions.contains(session) {
-            findings.push(Finding::new(
-                Check::UnknownSession,
-                match (from, method) {
-                    (Side::Client, "session/prompt") => &["R106"],
-                    _ => &[],
-                },
-                format!("no session {session:?} was made or opened"),
-            ));
+            let rules: &[_] = match (from, method) {
+                (Side::Client, "session/prompt") => &["R106"],
+                _ => &[],
+            };
+            let why = format!("no session {session:?} was made or opened");
+            self.find(Check::UnknownSession, rules, why);
         }
     }
 
     /// Finds what an answer answers, and takes what it tells.
-    fn answer(
-        &mut self,
-        from: Side,
-        message: &Value,
-        findings: &mut Vec<Finding>,
-    ) -> Option<String> {
+    fn answer(&mut self, from: Side, message: &Value) -> Option<String> {
         let id = &message["id"];
         let error = message.get("error");
         if let Some(error) = error {
-            for violation in schema::violations("", Use::Result, error) {
-                findings.push(Finding::shape("", error, &violation));
-            }
+            self.shape("", Use::Result, error);
         }
-        let asked = self.asked_by(from.other()).remove(&id.to_string());
-        let Some(asked) = asked else {
+        let asker = from.other();
+        let Some(asked) = self.of(asker).asked.remove(&id.to_string()) else {
             if id.is_null() && error.is_some() {
-                findings.extend(self.heard_of(from.other()).nameless_error());
+                let found = self.of(asker).heard.nameless_error();
+                self.findings.extend(found);
             } else if !self.overflowed {
-                findings.push(self.unknown_answer(from, id));
+                let found = self.unknown_answer(from, id);
+                self.findings.push(found);
             }
             return None;
         };
-        if matches!(
-            asked.method.as_str(),
-            "session/new" | "session/load" | "session/resume"
-        ) {
+        let method = asked.method.as_str();
+        if matches!(method, "session/new" | "session/load" | "session/resume") {
             self.setting_up = self.setting_up.saturating_sub(1);
         }
         let question = Question {
-            method: &asked.method,
+            method,
             id,
             params: &asked.params,
         };
-        findings.extend(
-            self.monitors
-                .answered(from, question, message.get("result")),
-        );
-        if let Some(result) = message.get("result") {
-            let method = &asked.method;
-            for violation in schema::violations(method, Use::Result, result) {
-                findings.push(Finding::shape(method, result, &violation));
-            }
-            let asker = self.capabilities(from.other());
-            findings.extend(advertised::missing_for_result(&asked.method, result, asker));
+        let result = message.get("result");
+        let found = self.monitors.answered(from, question, result);
+        self.findings.extend(found);
+        if let Some(result) = result {
+            self.shape(method, Use::Result, result);
+            let capabilities = &self.of(asker).capabilities;
+            let missing = advertised::missing(method, "result", result, capabilities);
+            self.findings.extend(missing);
             self.take_result(&asked, result);
         }
         Some(asked.method)
@@ -375,7 +328,7 @@ impl Ledger {
         match asked.method.as_str() {
             "initialize" => {
                 self.initialized = Some(self.entry);
-                self.agent_capabilities = result["agentCapabilities"].clone();
+                self.agent.capabilities = result["agentCapabilities"].clone();
             }
             "session/new" => self.enter_session(&result["sessionId"]),
             "session/load" | "session/resume" => self.enter_session(&asked.params["sessionId"]),
@@ -400,7 +353,7 @@ impl Ledger {
             _ => None,
         };
         if let Some(other) = other
-            && self.asked_by(from.other()).contains_key(&other)
+            && self.of(from.other()).asked.contains_key(&other)
         {
             message = format!(
                 "the answer has the id {id}, and what was asked has {other}: an id comes back as it \

@@ -22,10 +22,7 @@ impl Heard {
     /// Notes a line of this side.
     pub(super) fn note(&mut self, line: &[u8], observed: &Observed) {
         let unreadable = |finding: &Finding| {
-            matches!(
-                finding.check(),
-                Check::Noise | Check::Envelope | Check::Shape
-            )
+            matches!(finding.check, Check::Noise | Check::Envelope | Check::Shape)
         };
         self.odd |= observed.findings.iter().any(unreadable) || line.len() > LONG;
         if let Shape::Notification { method } = &observed.shape {

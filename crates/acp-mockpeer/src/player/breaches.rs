@@ -27,7 +27,7 @@ pub(super) fn all(
             failure.rules = proved_alone(scenario, tested);
         }
         if !all.iter().any(|breach| explains(breach, failure)) {
-            let advisory = failure.rules.is_empty() && scenario.header().advisory;
+            let advisory = failure.rules.is_empty() && scenario.header.advisory;
             all.push(Breach {
                 advisory,
                 ..of_failure(failure, tested)
@@ -41,13 +41,13 @@ pub(super) fn all(
 pub(super) fn of_finding(found: &Found) -> Breach {
     let mut rules: Vec<&'static Rule> = found
         .finding
-        .rules()
+        .rules
         .iter()
         .filter_map(|id| Rules::get(id))
         .filter(|rule| rule.binds(found.from))
         .collect();
     if rules.is_empty() {
-        let unwritten = match found.finding.check() {
+        let unwritten = match found.finding.check {
             Check::Shape => Rules::SCHEMA,
             _ => Rules::ORDER,
         };
@@ -58,15 +58,15 @@ pub(super) fn of_finding(found: &Found) -> Breach {
         from: found.from,
         line: found.line,
         entry: found.entry,
-        text: found.finding.message().to_owned(),
-        doubtful: found.finding.is_doubtful(),
+        text: found.finding.message.to_owned(),
+        doubtful: found.finding.doubtful,
         advisory: false,
     }
 }
 
 /// The rule that a scenario is about, when it is about one.
 fn proved_alone(scenario: &Scenario, tested: Side) -> Vec<&'static Rule> {
-    match scenario.header().proves() {
+    match scenario.header.proves.as_slice() {
         [id] => Rules::get(id)
             .filter(|rule| rule.binds(tested))
             .into_iter()

@@ -97,34 +97,21 @@ pub(super) fn meet_message(
             if !answers || (slot.is_some() && id != message.get("id")) {
                 return Err(Miss::Kind);
             }
-            match body {
-                AnswerBody::Result(pattern) => {
-                    let result = message.get("result");
-                    if result.is_none() {
-                        return Err(Miss::Content(Mismatch {
-                            path: "the answer".to_owned(),
-                            expected: "a result".to_owned(),
-                            got: "an error".to_owned(),
-                        }));
-                    }
-                    if let Some(pattern) = pattern {
-                        content(pattern, result, names, "result")?;
-                    }
-                }
-                AnswerBody::Error(pattern) => {
-                    let error = message.get("error");
-                    if error.is_none() {
-                        return Err(Miss::Content(Mismatch {
-                            path: "the answer".to_owned(),
-                            expected: "an error".to_owned(),
-                            got: "a result".to_owned(),
-                        }));
-                    }
-                    if let Some(pattern) = pattern {
-                        content(pattern, error, names, "error")?;
-                    }
-                }
-                AnswerBody::Either => {}
+            let part = expected.part();
+            let got = message.get(part);
+            if got.is_none() && !matches!(body, AnswerBody::Either) {
+                let (expected, got) = match part {
+                    "error" => ("an error", "a result"),
+                    _ => ("a result", "an error"),
+                };
+                return Err(Miss::Content(Mismatch {
+                    path: "the answer".to_owned(),
+                    expected: expected.to_owned(),
+                    got: got.to_owned(),
+                }));
+            }
+            if let Some(pattern) = expected.body() {
+                content(pattern, got, names, part)?;
             }
         }
         What::Any { kind, .. } => {
@@ -165,13 +152,10 @@ pub(super) fn unmet(step: &Step, message: Option<&Value>, names: &mut Bindings) 
     let (Act::Message(expected), Some(message)) = (&step.act, message) else {
         return Vec::new();
     };
-    let (path, body) = match &expected.what {
-        What::Request { .. } | What::Notification { .. } => ("params", message.get("params")),
-        What::Answer { body, .. } => match body {
-            AnswerBody::Error(_) => ("error", message.get("error")),
-            _ => ("result", message.get("result")),
-        },
-        What::Any { .. } | What::Whole(_) => ("", Some(message)),
+    let path = expected.part();
+    let body = match path {
+        "" => Some(message),
+        part => message.get(part),
     };
     let demands = step.demands.iter();
     demands

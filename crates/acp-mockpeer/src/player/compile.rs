@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::language::Scenario;
 use crate::language::merge::with_demands;
 use crate::language::pattern::Pattern;
-use crate::language::step::{Act, AnswerBody, Count, Item, Message, Step, What, first_side};
+use crate::language::step::{Act, Count, Item, Message, Step, What, first_side};
 use acp_recording::Side;
 
 /// Where in a program.
@@ -73,27 +73,14 @@ pub(super) enum Manner {
 }
 
 /// A scenario cannot be played by a side.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {reason}")]
+#[non_exhaustive]
 pub struct Unplayable {
-    pub(crate) line: usize,
+    /// The line of the step that is the reason.
+    pub line: usize,
     pub(crate) reason: String,
 }
-
-impl Unplayable {
-    /// Returns the line of the step that is the reason.
-    #[must_use]
-    pub fn line(&self) -> usize {
-        self.line
-    }
-}
-
-impl std::fmt::Display for Unplayable {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "line {}: {}", self.line, self.reason)
-    }
-}
-
-impl std::error::Error for Unplayable {}
 
 /// Compiles a scenario for the side that is played.
 pub(super) fn compile(
@@ -323,18 +310,11 @@ impl Compiler {
 /// Returns the first thing in a message that says too little to be sent.
 fn vague(message: &Message) -> Option<String> {
     let part = match &message.what {
-        What::Request { params, .. } | What::Notification { params, .. } => params.as_ref(),
-        What::Answer { body, .. } => match body {
-            AnswerBody::Result(pattern) | AnswerBody::Error(pattern) => pattern.as_ref(),
-            AnswerBody::Either => None,
-        },
         What::Any { kind, .. } => return Some(kind.words().to_owned()),
         What::Whole(pattern) => Some(pattern),
+        _ => message.body(),
     };
-    [part, message.id.as_ref()]
-        .into_iter()
-        .flatten()
-        .find_map(Pattern::vague)
+    part.into_iter().chain(&message.id).find_map(Pattern::vague)
 }
 
 /// Returns how long a step waits for the other side at most, if it says so.

@@ -7,65 +7,27 @@ use super::compile::within;
 use super::describe;
 use super::engine::Stop;
 use super::flow::Hope;
-use crate::language::step::{Act, AnswerBody, Message, Step, What};
+use crate::language::step::{Act, Step};
 use crate::rules::Rule;
 
 /// The step at which a play failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Failure {
-    pub(super) line: usize,
-    pub(super) summary: String,
-    pub(super) expected: Vec<String>,
-    pub(super) got: Option<String>,
-    pub(super) because: Option<String>,
-    /// The rules that the step is for.
-    pub(super) rules: Vec<&'static Rule>,
-    /// Where in the transcript.
-    pub(super) entry: Option<usize>,
-}
-
-impl Failure {
-    /// Returns the line of the step in the scenario.
-    #[must_use]
-    pub fn line(&self) -> usize {
-        self.line
-    }
-
-    /// Returns the rules that the step, or else the scenario, is for.
-    #[must_use]
-    pub fn rules(&self) -> &[&'static Rule] {
-        &self.rules
-    }
-
-    /// Returns what happened, in one sentence.
-    #[must_use]
-    pub fn summary(&self) -> &str {
-        &self.summary
-    }
-
-    /// Returns what was waited for, each way that was open.
-    #[must_use]
-    pub fn expected(&self) -> &[String] {
-        &self.expected
-    }
-
-    /// Returns what came instead, if something came.
-    #[must_use]
-    pub fn got(&self) -> Option<&str> {
-        self.got.as_deref()
-    }
-
-    /// Returns the place in the transcript of what came instead.
-    #[must_use]
-    pub fn entry(&self) -> Option<usize> {
-        self.entry
-    }
-
-    /// Returns why what came was not what was expected, if something came.
-    #[must_use]
-    pub fn because(&self) -> Option<&str> {
-        self.because.as_deref()
-    }
+    /// The line of the step in the scenario.
+    pub line: usize,
+    /// What happened, in one sentence.
+    pub summary: String,
+    /// What was waited for, each way that was open.
+    pub expected: Vec<String>,
+    /// What came instead, if something came.
+    pub got: Option<String>,
+    /// Why what came was not what was expected, if something came.
+    pub because: Option<String>,
+    /// The rules that the step, or else the scenario, is for.
+    pub rules: Vec<&'static Rule>,
+    /// The place in the transcript of what came instead.
+    pub entry: Option<usize>,
 }
 
 pub(super) fn waited(hopes: &[Hope], patience: Duration) -> String {
@@ -76,28 +38,22 @@ pub(super) fn waited(hopes: &[Hope], patience: Duration) -> String {
     format!("it did not come within {time:?}")
 }
 
+impl Failure {
+    pub(super) fn at(line: usize, summary: impl Into<String>) -> Self {
+        Self {
+            line,
+            summary: summary.into(),
+            ..Self::default()
+        }
+    }
+}
+
 pub(super) fn broken(line: usize, why: &str) -> Stop {
-    Stop::Broken(Box::new(Failure {
-        line,
-        summary: why.to_owned(),
-        expected: Vec::new(),
-        got: None,
-        because: None,
-        rules: Vec::new(),
-        entry: None,
-    }))
+    Stop::Broken(Box::new(Failure::at(line, why)))
 }
 
 pub(super) fn failed(step: &Step, why: String) -> Stop {
-    Stop::Failed(Box::new(Failure {
-        line: step.line,
-        summary: why,
-        expected: Vec::new(),
-        got: None,
-        because: None,
-        rules: Vec::new(),
-        entry: None,
-    }))
+    Stop::Failed(Box::new(Failure::at(step.line, why)))
 }
 
 /// Says what was waited for, what came, and why it was not it.
@@ -106,43 +62,25 @@ pub(super) fn failure(why: &str, hopes: &[Hope], line: Option<(&[u8], usize)>) -
         Some(Miss::Content(mismatch)) => Some(mismatch.to_string()),
         _ => None,
     });
-    let expected = hopes
-        .iter()
-        .map(|hope| {
-            let pattern = match &hope.step.act {
-                Act::Message(message) => pattern(message),
-                _ => None,
-            };
-            let what = describe::step(&hope.step);
-            match pattern {
-                Some(pattern) => format!("{what} {pattern} (line {})", hope.step.line),
-                None => format!("{what} (line {})", hope.step.line),
-            }
-        })
-        .collect();
+    let expected = hopes.iter().map(|hope| {
+        let pattern = match &hope.step.act {
+            Act::Message(message) => message.body(),
+            _ => None,
+        };
+        let pattern = pattern.map_or_else(String::new, |pattern| format!(" {pattern}"));
+        format!(
+            "{}{pattern} (line {})",
+            describe::step(&hope.step),
+            hope.step.line
+        )
+    });
+    let first = hopes.first().map(|hope| &hope.step);
     Stop::Failed(Box::new(Failure {
-        line: hopes.first().map_or(1, |hope| hope.step.line),
-        summary: why.to_owned(),
-        expected,
+        expected: expected.collect(),
         got: line.map(|(bytes, _)| describe::line(bytes)),
         because,
-        rules: hopes
-            .first()
-            .map(|hope| hope.step.rules.clone())
-            .unwrap_or_default(),
+        rules: first.map(|step| step.rules.clone()).unwrap_or_default(),
         entry: line.map(|(_, entry)| entry),
+        ..Failure::at(first.map_or(1, |step| step.line), why)
     }))
-}
-
-/// What has to be in a message.
-fn pattern(message: &Message) -> Option<String> {
-    let pattern = match &message.what {
-        What::Request { params, .. } | What::Notification { params, .. } => params.as_ref(),
-        What::Answer { body, .. } => match body {
-            AnswerBody::Result(pattern) | AnswerBody::Error(pattern) => pattern.as_ref(),
-            AnswerBody::Either => None,
-        },
-        What::Any { .. } | What::Whole(_) => None,
-    };
-    pattern.map(ToString::to_string)
 }

@@ -16,8 +16,8 @@ mod process;
 mod rehearsal;
 mod report;
 mod surroundings;
-mod transcript;
-mod wire;
+pub(crate) mod transcript;
+pub(crate) mod wire;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -47,8 +47,8 @@ use login::Login;
 use mutator::Mutator;
 use plain::CWD;
 use surroundings::World;
-use transcript::{Recorder, Tape};
-use wire::Inlet;
+use transcript::{Recorder, Transcript};
+use wire::Wire;
 
 /// The folder a conversation is about, when nobody says otherwise.
 const DEFAULT_CWD: &str = "/home/ada/project";
@@ -115,7 +115,7 @@ impl Play {
         knowledge.names.insert(CWD.into(), DEFAULT_CWD.into());
         for (word, said) in crate::suite::words() {
             let is_named = [format!("${word}"), format!("${{{word}}}")];
-            if is_named.iter().any(|name| scenario.source().contains(name)) {
+            if is_named.iter().any(|name| scenario.source.contains(name)) {
                 knowledge.names.insert(word.as_str().into(), said.clone());
             }
         }
@@ -214,8 +214,8 @@ impl Play {
             limit: self.limit,
             linger: self.linger,
         };
-        let inlet = Inlet::new(reader, self.us.other(), Tape::new(self.recorder));
-        let mut engine = Engine::new(setting, inlet, writer, self.world);
+        let wire = Wire::new(self.us, reader, writer, Transcript::new(self.recorder));
+        let mut engine = Engine::new(setting, wire, self.world);
         engine.mutator = self.mutator;
         engine.login = self.login;
         let stop = engine.play().await;
@@ -235,7 +235,7 @@ impl Play {
             Stop::NotExercised(why) => verdict = Verdict::NotExercised(why),
         }
         let Engine {
-            inlet,
+            wire,
             mut findings,
             more_findings,
             breaches: mut demanded,
@@ -251,7 +251,7 @@ impl Play {
         if broken && !matches!(verdict, Verdict::Broken(_)) {
             verdict = Verdict::Failed;
         }
-        let (transcript, places) = inlet.tape.finish();
+        let (transcript, places) = wire.inlet.transcript.finish();
         for found in &mut findings {
             found.entry = found.entry.and_then(|entry| places.of(entry));
         }
@@ -271,7 +271,7 @@ impl Play {
         );
         Outcome {
             scenario: self.scenario,
-            us: self.us,
+            played: self.us,
             verdict,
             failure,
             findings,

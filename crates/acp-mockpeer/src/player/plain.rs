@@ -33,10 +33,7 @@ pub(crate) type Plain = Vec<(String, Pattern)>;
 ///
 /// `given` is what the scenario says of it: some members depend on others.
 pub(crate) fn plain(method: &str, part: Use, given: Option<&Pattern>) -> Plain {
-    let part = match part {
-        Use::Params => "params",
-        Use::Result => "result",
-    };
+    let part = part.name();
     let mut members = members(&[method, part]);
     match method {
         "elicitation/create" if part == "params" => {

@@ -67,11 +67,8 @@ impl Rehearsal {
     /// Returns the rules that were found broken.
     #[must_use]
     pub fn broken(&self) -> BTreeSet<&'static Rule> {
-        let breaches = self.judge.breaches().iter();
-        breaches
-            .flat_map(|breach| breach.rules())
-            .copied()
-            .collect()
+        let breaches = self.judge.breaches.iter();
+        breaches.flat_map(|breach| &breach.rules).copied().collect()
     }
 
     /// Tells what is wrong with the scenario.
@@ -90,10 +87,8 @@ impl Rehearsal {
         };
         complaint.map_or(Ok(()), |complaint| {
             let mut text = format!("{complaint}\n");
-            for breach in self.judge.breaches() {
-                let line = breach
-                    .line()
-                    .map_or("?".to_owned(), |line| line.to_string());
+            for breach in &self.judge.breaches {
+                let line = breach.line.map_or("?".to_owned(), |line| line.to_string());
                 text.push_str(&format!("  line {line}: {breach}\n"));
             }
             text.push_str(&format!(
@@ -101,7 +96,7 @@ impl Rehearsal {
                 self.tested.other(),
                 self.judge
             ));
-            if !self.judged.passed() || !self.judged.breaches().is_empty() {
+            if !self.judged.passed() || !self.judged.breaches.is_empty() {
                 text.push_str(&format!("\nthe {}:\n{}", self.tested, self.judged));
             }
             Err(text)
@@ -109,27 +104,27 @@ impl Rehearsal {
     }
 
     fn plain(&self) -> Option<String> {
-        if !self.judge.passed() || !self.judge.breaches().is_empty() {
+        if !self.judge.passed() || !self.judge.breaches.is_empty() {
             return Some("without a fault it has to pass, and without a warning".to_owned());
         }
-        let sure = |breach: &&Breach| !breach.is_doubtful();
-        if !self.judged.passed() || self.judged.breaches().iter().any(|all| sure(&all)) {
+        let sure = |breach: &&Breach| !breach.doubtful;
+        if !self.judged.passed() || self.judged.breaches.iter().any(|all| sure(&all)) {
             return Some(format!(
                 "the {} finds fault with who judges it",
                 self.tested
             ));
         }
-        let scenario = self.judge.scenario();
+        let scenario = &self.judge.scenario;
         let named = scenario.rules();
-        for id in scenario.header().proves() {
-            let Some(rule) = Rules::get(id) else {
+        for id in &scenario.header.proves {
+            let Some(rule) = Rules::get(&id) else {
                 return Some(format!("there is no rule {id}"));
             };
             if !rule.binds(self.tested) {
                 return Some(format!("{rule} does not bind the {}", self.tested));
             }
             // Others are kept or broken by the conversation as a whole.
-            if named.contains(rule) && !self.judge.exercised().contains(&rule) {
+            if named.contains(rule) && !self.judge.exercised.contains(&rule) {
                 return Some(format!("{rule} was not tried"));
             }
         }
@@ -142,19 +137,19 @@ impl Rehearsal {
                 "`{mutant}`: its message was not sent, or has no such place"
             ));
         }
-        let breaches = self.judge.breaches();
+        let breaches = &self.judge.breaches;
         if breaches.is_empty() {
             return Some(format!("`{mutant}`: nobody noticed"));
         }
         let broken = self.broken();
-        let nameless = breaches.iter().any(|all| all.rules().is_empty());
-        let meant = |rule: &Rule| match mutant.rule() {
-            Some(one) => rule == one || one.twins().contains(&rule.id()),
+        let nameless = breaches.iter().any(|all| all.rules.is_empty());
+        let meant = |rule: &Rule| match mutant.rule {
+            Some(one) => rule == one || one.twins.contains(&rule.id),
             None => false,
         };
         let others = broken.iter().filter(|rule| !meant(rule));
-        let mut others: Vec<&str> = others.map(|rule| rule.id()).collect();
-        let found = match mutant.rule() {
+        let mut others: Vec<&str> = others.map(|rule| rule.id).collect();
+        let found = match mutant.rule {
             Some(rule) => broken.contains(rule),
             None => nameless,
         };
@@ -162,7 +157,7 @@ impl Rehearsal {
             let breaks = mutant.breaks();
             return Some(format!("`{mutant}`: it was not {breaks} that broke"));
         }
-        if nameless && mutant.rule().is_some() {
+        if nameless && mutant.rule.is_some() {
             others.push("the scenario");
         }
         if !others.is_empty() {

@@ -11,7 +11,7 @@ const BEFORE: usize = 12;
 const AFTER: usize = 3;
 
 pub(super) fn write(outcome: &Outcome, f: &mut Formatter<'_>) -> Result {
-    let file = outcome.scenario.file();
+    let file = &outcome.scenario.file;
     match &outcome.verdict {
         Verdict::Passed => write!(f, "{file}: passed{}", warnings(outcome.demanded.len()))?,
         Verdict::Skipped(why) => write!(f, "{file}: skipped: {why}")?,
@@ -26,11 +26,11 @@ pub(super) fn write(outcome: &Outcome, f: &mut Formatter<'_>) -> Result {
     ) {
         return demanded(outcome, f);
     }
-    let title = outcome.scenario.header().title();
+    let title = &outcome.scenario.header.title;
     if !title.is_empty() {
         writeln!(f, "  {title}")?;
     }
-    let proves = outcome.scenario.header().proves();
+    let proves = &outcome.scenario.header.proves;
     if !proves.is_empty() {
         writeln!(f, "  proves {}", proves.join(", "))?;
     }
@@ -49,13 +49,7 @@ pub(super) fn write(outcome: &Outcome, f: &mut Formatter<'_>) -> Result {
             writeln!(f, "    {:>8}  {because}", "because")?;
         }
         for rule in &failure.rules {
-            writeln!(
-                f,
-                "    {:>8}  {rule} {}: {}",
-                "rule",
-                rule.level(),
-                rule.text()
-            )?;
+            writeln!(f, "    {:>8}  {rule} {}: {}", "rule", rule.level, rule.text)?;
         }
     }
     for found in &outcome.findings {
@@ -105,9 +99,7 @@ fn demanded(outcome: &Outcome, f: &mut Formatter<'_>) -> Result {
             writeln!(
                 f,
                 "    {:>8}  {doubtful}{rule} {}: {}",
-                "rule",
-                rule.level(),
-                rule.text()
+                "rule", rule.level, rule.text
             )?;
         }
     }
@@ -130,7 +122,7 @@ fn transcript(outcome: &Outcome, f: &mut Formatter<'_>) -> Result {
     let point = marked.or(first_found).unwrap_or(entries.len());
     let from = point.saturating_sub(BEFORE);
     let to = entries.len().min(point.saturating_add(AFTER + 1));
-    writeln!(f, "\n  the conversation, as the {} saw it", outcome.us)?;
+    writeln!(f, "\n  the conversation, as the {} saw it", outcome.played)?;
     if from > 0 {
         writeln!(f, "    … {from} lines before")?;
     }

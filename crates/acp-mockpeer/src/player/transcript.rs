@@ -14,10 +14,10 @@ const KEPT: usize = 16 << 20;
 const EACH: usize = 64;
 
 /// Calls a function with each entry, whole, as it is seen.
-pub(super) type Recorder = Box<dyn FnMut(&Entry) + Send>;
+pub(crate) type Recorder = Box<dyn FnMut(&Entry) + Send>;
 
 /// Keeps the beginning and the end of a conversation.
-pub(super) struct Tape {
+pub(crate) struct Transcript {
     begun: Instant,
     head: Vec<Entry>,
     head_bytes: usize,
@@ -28,8 +28,8 @@ pub(super) struct Tape {
     recorder: Option<Recorder>,
 }
 
-impl Tape {
-    pub(super) fn new(recorder: Option<Recorder>) -> Self {
+impl Transcript {
+    pub(crate) fn new(recorder: Option<Recorder>) -> Self {
         Self {
             begun: Instant::now(),
             head: Vec::new(),
@@ -42,7 +42,7 @@ impl Tape {
     }
 
     /// Enters what was seen now and returns its number.
-    pub(super) fn push(&mut self, from: Side, what: What) -> usize {
+    pub(crate) fn push(&mut self, from: Side, what: What) -> usize {
         let entry = Entry {
             at: self.begun.elapsed(),
             from,
@@ -51,7 +51,7 @@ impl Tape {
         if let Some(recorder) = &mut self.recorder {
             recorder(&entry);
         }
-        let number = self.head.len() + self.tail.len() + usize::try_from(self.left).unwrap_or(0);
+        let number = self.next_number();
         let size = size(&entry);
         if self.tail.is_empty() && self.head_bytes + size <= KEPT {
             self.head_bytes += size;
@@ -69,9 +69,14 @@ impl Tape {
         number
     }
 
+    /// Returns the number that the next entry gets.
+    pub(crate) fn next_number(&self) -> usize {
+        self.head.len() + self.tail.len() + usize::try_from(self.left).unwrap_or(0)
+    }
+
     /// Returns what was kept, with a note where something is missing, and
     /// where the entries stand in it now.
-    pub(super) fn finish(self) -> (Recording, Places) {
+    pub(crate) fn finish(self) -> (Recording, Places) {
         let places = Places {
             gap: self.head.len(),
             left: usize::try_from(self.left).unwrap_or(usize::MAX),
@@ -96,7 +101,7 @@ impl Tape {
 
 /// Where entries stand in what was kept.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Places {
+pub(crate) struct Places {
     /// How many entries stand before what is missing, and how many are.
     gap: usize,
     left: usize,
@@ -104,7 +109,7 @@ pub(super) struct Places {
 
 impl Places {
     /// Returns where an entry stands, `None` if it is missing.
-    pub(super) fn of(self, number: usize) -> Option<usize> {
+    pub(crate) fn of(self, number: usize) -> Option<usize> {
         match number {
             number if number < self.gap || self.left == 0 => Some(number),
             number if number < self.gap.saturating_add(self.left) => None,
@@ -127,7 +132,7 @@ mod tests {
 
     #[tokio::test]
     async fn beginning_and_end_are_kept() {
-        let mut tape = Tape::new(None);
+        let mut tape = Transcript::new(None);
         let line = |n: u8| What::Line(vec![n; 1 << 20]);
         for n in 0..100 {
             assert_eq!(tape.push(Side::Agent, line(n)), usize::from(n));

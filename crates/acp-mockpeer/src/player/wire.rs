@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, sleep_until};
 
-use super::transcript::Tape;
+use super::transcript::Transcript;
 use acp_recording::Side;
 use acp_recording::What;
 
@@ -27,7 +27,7 @@ const CHUNK: usize = 64 << 10;
 
 /// What came from the other side.
 #[derive(Debug)]
-pub(super) enum Arrival {
+pub(crate) enum Arrival {
     /// A line without its line feed, and its number on the tape.
     Line {
         bytes: Vec<u8>,
@@ -43,15 +43,17 @@ pub(super) enum Arrival {
 }
 
 /// Reads lines, and keeps those that nobody has asked for yet.
-pub(super) struct Inlet<R> {
+pub(crate) struct Inlet<R> {
     reader: Option<R>,
     from: Side,
     chunk: Vec<u8>,
     line: Vec<u8>,
     waiting: VecDeque<Arrival>,
     waiting_bytes: usize,
+    /// How many more bytes may come at all.
+    most_read: usize,
     pace: Pace,
-    pub(super) tape: Tape,
+    pub(crate) transcript: Transcript,
 }
 
 /// How fast is read.
@@ -67,7 +69,7 @@ enum Pace {
 }
 
 impl<R: AsyncRead + Unpin> Inlet<R> {
-    pub(super) fn new(reader: R, from: Side, tape: Tape) -> Self {
+    pub(crate) fn new(reader: R, from: Side, transcript: Transcript) -> Self {
         Self {
             reader: Some(reader),
             from,
@@ -75,20 +77,21 @@ impl<R: AsyncRead + Unpin> Inlet<R> {
             line: Vec::new(),
             waiting: VecDeque::new(),
             waiting_bytes: 0,
+            most_read: usize::MAX,
             pace: Pace::Free,
-            tape,
+            transcript,
         }
     }
 
-    pub(super) fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         self.pace = Pace::Stopped;
     }
 
-    pub(super) fn read_on(&mut self) {
+    pub(crate) fn read_on(&mut self) {
         self.pace = Pace::Free;
     }
 
-    pub(super) fn slow_down(&mut self, bytes: usize, every: Duration) {
+    pub(crate) fn slow_down(&mut self, bytes: usize, every: Duration) {
         self.pace = Pace::Slow {
             bytes: bytes.min(CHUNK),
             every,
@@ -96,23 +99,28 @@ impl<R: AsyncRead + Unpin> Inlet<R> {
         };
     }
 
+    /// Ends the reading when so much has come.
+    pub(crate) fn limit(&mut self, most: usize) {
+        self.most_read = most;
+    }
+
     /// Tells whether the other side has closed.
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.reader.is_none()
     }
 
     /// Tells whether the other side has closed and everything was taken.
-    pub(super) fn is_exhausted(&self) -> bool {
+    pub(crate) fn is_exhausted(&self) -> bool {
         self.is_over() && self.waiting.is_empty()
     }
 
     /// Returns how much came that was not taken yet.
-    pub(super) fn waiting(&self) -> usize {
+    pub(crate) fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
     /// Takes what came first.
-    pub(super) fn take(&mut self) -> Option<Arrival> {
+    pub(crate) fn take(&mut self) -> Option<Arrival> {
         let arrival = self.waiting.pop_front()?;
         if let Arrival::Line { bytes, .. } = &arrival {
             self.waiting_bytes -= EACH + bytes.len();
@@ -123,7 +131,7 @@ impl<R: AsyncRead + Unpin> Inlet<R> {
     /// Reads once; never returns when there is nothing to read any more.
     ///
     /// Cancel-safe: what was read is kept.
-    pub(super) async fn fill(&mut self) {
+    pub(crate) async fn fill(&mut self) {
         let Some(reader) = &mut self.reader else {
             return pending().await;
         };
@@ -149,17 +157,16 @@ impl<R: AsyncRead + Unpin> Inlet<R> {
     }
 
     fn split(&mut self, length: usize) {
-        let mut rest = &self.chunk[..length];
-        while let Some(at) = rest.iter().position(|byte| *byte == b'\n') {
-            self.line.extend_from_slice(&rest[..at]);
-            rest = &rest[at + 1..];
-            let bytes = std::mem::take(&mut self.line);
-            let entry = self.tape.push(self.from, What::Line(bytes.clone()));
-            self.waiting_bytes += EACH + bytes.len();
-            self.waiting.push_back(Arrival::Line { bytes, entry });
-        }
-        self.line.extend_from_slice(rest);
-        if self.line.len() > LONGEST_LINE || self.waiting_bytes > MOST_WAITING {
+        let (from, transcript) = (self.from, &mut self.transcript);
+        let (waiting, waiting_bytes) = (&mut self.waiting, &mut self.waiting_bytes);
+        split_lines(&mut self.line, &self.chunk[..length], |bytes| {
+            let entry = transcript.push(from, What::Line(bytes.clone()));
+            *waiting_bytes += EACH + bytes.len();
+            waiting.push_back(Arrival::Line { bytes, entry });
+        });
+        self.most_read = self.most_read.saturating_sub(length);
+        let flood = self.most_read == 0 || self.waiting_bytes > MOST_WAITING;
+        if flood || self.line.len() > LONGEST_LINE {
             self.end(Arrival::TooMuch);
         }
     }
@@ -168,17 +175,17 @@ impl<R: AsyncRead + Unpin> Inlet<R> {
         self.reader = None;
         if !self.line.is_empty() {
             let bytes = std::mem::take(&mut self.line);
-            let entry = self.tape.push(self.from, What::Unfinished(bytes));
+            let entry = self.transcript.push(self.from, What::Unfinished(bytes));
             self.waiting.push_back(Arrival::Unfinished { entry });
         }
-        self.tape.push(self.from, What::Close);
+        self.transcript.push(self.from, What::Close);
         self.waiting.push_back(why);
     }
 }
 
 /// Why something could not be written.
 #[derive(Debug)]
-pub(super) enum Unwritten {
+pub(crate) enum Unwritten {
     /// The other side did not read for so long.
     Blocked,
     Failed(io::Error),
@@ -186,52 +193,110 @@ pub(super) enum Unwritten {
     Closed,
 }
 
-/// Writes everything and reads meanwhile, so that nobody waits for each other.
-pub(super) async fn write<R, W>(
-    inlet: &mut Inlet<R>,
-    outlet: &mut Option<W>,
-    mut bytes: &[u8],
-    patience: Duration,
-) -> Result<(), Unwritten>
-where
-    R: AsyncRead + Unpin,
-    W: AsyncWrite + Unpin,
-{
-    let writer = outlet.as_mut().ok_or(Unwritten::Closed)?;
-    while !bytes.is_empty() {
-        let deadline = Instant::now() + patience;
-        let written = loop {
+/// Both directions of a conversation, and what was seen of it.
+pub(crate) struct Wire<R, W> {
+    us: Side,
+    pub(crate) inlet: Inlet<R>,
+    outlet: Option<W>,
+    /// What we wrote behind the last line feed.
+    own_line: Vec<u8>,
+}
+
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Wire<R, W> {
+    pub(crate) fn new(us: Side, reader: R, writer: W, transcript: Transcript) -> Self {
+        Self {
+            us,
+            inlet: Inlet::new(reader, us.other(), transcript),
+            outlet: Some(writer),
+            own_line: Vec::new(),
+        }
+    }
+
+    /// Tells whether what we write next begins a line.
+    pub(crate) fn begins_line(&self) -> bool {
+        self.own_line.is_empty()
+    }
+
+    /// Enters what we write; returns the lines that end in it, with their numbers.
+    pub(crate) fn enter(&mut self, bytes: &[u8]) -> Vec<(Vec<u8>, usize)> {
+        let (us, transcript) = (self.us, &mut self.inlet.transcript);
+        let mut lines = Vec::new();
+        split_lines(&mut self.own_line, bytes, |line| {
+            let entry = transcript.push(us, What::Line(line.clone()));
+            lines.push((line, entry));
+        });
+        lines
+    }
+
+    /// Writes everything and reads meanwhile, so that nobody waits for each other.
+    pub(crate) async fn write(
+        &mut self,
+        bytes: &[u8],
+        patience: Duration,
+    ) -> Result<(), Unwritten> {
+        let Self { inlet, outlet, .. } = self;
+        let writer = outlet.as_mut().ok_or(Unwritten::Closed)?;
+        let mut rest = bytes;
+        loop {
+            let deadline = Instant::now() + patience;
+            let written = async {
+                match rest {
+                    [] => writer.flush().await.map(|()| None),
+                    _ => writer.write(rest).await.map(Some),
+                }
+            };
+            tokio::pin!(written);
+            let written = loop {
+                tokio::select! {
+                    biased;
+                    written = &mut written => break written.map_err(Unwritten::Failed)?,
+                    () = inlet.fill() => {}
+                    () = sleep_until(deadline) => return Err(Unwritten::Blocked),
+                }
+            };
+            match written {
+                None => return Ok(()),
+                Some(0) => return Err(Unwritten::Failed(io::ErrorKind::WriteZero.into())),
+                Some(written) => rest = &rest[written..],
+            }
+        }
+    }
+
+    /// Waits and reads meanwhile.
+    pub(crate) async fn wait(&mut self, time: Duration) {
+        let until = Instant::now() + time;
+        loop {
             tokio::select! {
                 biased;
-                written = writer.write(bytes) => break written.map_err(Unwritten::Failed)?,
-                () = inlet.fill() => {}
-                () = sleep_until(deadline) => return Err(Unwritten::Blocked),
+                () = sleep_until(until) => return,
+                () = self.inlet.fill() => {}
             }
-        };
-        if written == 0 {
-            return Err(Unwritten::Failed(io::ErrorKind::WriteZero.into()));
         }
-        bytes = &bytes[written..];
     }
-    let deadline = Instant::now() + patience;
-    loop {
-        tokio::select! {
-            biased;
-            flushed = writer.flush() => return flushed.map_err(Unwritten::Failed),
-            () = inlet.fill() => {}
-            () = sleep_until(deadline) => return Err(Unwritten::Blocked),
+
+    /// Closes our direction, once.
+    pub(crate) async fn close(&mut self) {
+        let Some(mut writer) = self.outlet.take() else {
+            return;
+        };
+        let transcript = &mut self.inlet.transcript;
+        if !self.own_line.is_empty() {
+            let line = std::mem::take(&mut self.own_line);
+            transcript.push(self.us, What::Unfinished(line));
         }
+        // A peer that does not read any more does not see the end either.
+        let _ = writer.shutdown().await;
+        transcript.push(self.us, What::Close);
     }
 }
 
-/// Waits and reads meanwhile.
-pub(super) async fn wait<R: AsyncRead + Unpin>(inlet: &mut Inlet<R>, time: Duration) {
-    let until = Instant::now() + time;
-    loop {
-        tokio::select! {
-            biased;
-            () = sleep_until(until) => return,
-            () = inlet.fill() => {}
-        }
+/// Calls `each` with every line that ends in these bytes; `line` keeps the beginning of the
+/// one that does not.
+fn split_lines(line: &mut Vec<u8>, mut bytes: &[u8], mut each: impl FnMut(Vec<u8>)) {
+    while let Some(at) = bytes.iter().position(|byte| *byte == b'\n') {
+        line.extend_from_slice(&bytes[..at]);
+        bytes = &bytes[at + 1..];
+        each(std::mem::take(line));
     }
+    line.extend_from_slice(bytes);
 }

@@ -7,49 +7,25 @@ use acp_recording::Side;
 
 /// Something the side under test did, or did not do, against rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Breach {
-    pub(crate) rules: Vec<&'static Rule>,
-    pub(crate) from: Side,
-    pub(crate) line: Option<usize>,
-    pub(crate) entry: Option<usize>,
-    pub(crate) text: String,
-    pub(crate) doubtful: bool,
+    /// The rules that are broken; none when the scenario names no rule for what it expected.
+    pub rules: Vec<&'static Rule>,
+    /// Who broke them.
+    pub from: Side,
+    /// The line of the scenario that found it, or that waited when it happened.
+    pub line: Option<usize>,
+    /// The place in the transcript of the message that is wrong.
+    pub entry: Option<usize>,
+    /// What is wrong, in a sentence or a few.
+    pub text: String,
+    /// Whether it only looks so: a person has to decide.
+    pub doubtful: bool,
     /// No rule is named, and the scenario says that it should be so, not must.
     pub(crate) advisory: bool,
 }
 
 impl Breach {
-    /// Returns the rules that are broken; none when the scenario names no rule
-    /// for what it expected.
-    #[must_use]
-    pub fn rules(&self) -> &[&'static Rule] {
-        &self.rules
-    }
-
-    /// Returns who broke them.
-    #[must_use]
-    pub fn from(&self) -> Side {
-        self.from
-    }
-
-    /// Returns the line of the scenario that found it, or that waited when it happened.
-    #[must_use]
-    pub fn line(&self) -> Option<usize> {
-        self.line
-    }
-
-    /// Returns the place in the transcript of the message that is wrong.
-    #[must_use]
-    pub fn entry(&self) -> Option<usize> {
-        self.entry
-    }
-
-    /// Returns what is wrong, in a sentence or a few.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
     /// Tells whether it fails a scenario: it broke a MUST or MUST NOT, or no
     /// rule is named and the scenario is not advisory. Others are warnings.
     #[must_use]
@@ -59,14 +35,8 @@ impl Breach {
         }
         match self.rules.as_slice() {
             [] => !self.advisory,
-            rules => rules.iter().any(|rule| rule.level().is_must()),
+            rules => rules.iter().any(|rule| rule.level.is_must()),
         }
-    }
-
-    /// Tells whether it only looks so: a person has to decide.
-    #[must_use]
-    pub fn is_doubtful(&self) -> bool {
-        self.doubtful
     }
 }
 

@@ -1,12 +1,26 @@
 //! The checks every conversation must pass, and the names to switch them off by.
 
-use std::fmt;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// Something that is checked on every line, unless it is allowed by name.
 ///
 /// A scenario allows one in its header (`allow: noise`), a Rust test by
 /// `Play::allow`, a command line by `--allow noise`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+    strum::Display,
+)]
+#[strum(serialize_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Check {
     /// A line that is no JSON object, blank ones included.
@@ -39,49 +53,27 @@ pub enum Check {
 
 impl Check {
     /// Every check.
-    pub const ALL: [Self; 12] = [
-        Self::Noise,
-        Self::UnfinishedLine,
-        Self::Envelope,
-        Self::Shape,
-        Self::UnknownMethod,
-        Self::UnknownAnswer,
-        Self::ReusedId,
-        Self::Uninitialized,
-        Self::UnknownSession,
-        Self::Unadvertised,
-        Self::Rules,
-        Self::Unexpected,
-    ];
+    pub const ALL: &[Self] = Self::VARIANTS;
 
     /// Returns the check's name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Noise => "noise",
-            Self::UnfinishedLine => "unfinished-line",
-            Self::Envelope => "envelope",
-            Self::Shape => "shape",
-            Self::UnknownMethod => "unknown-method",
-            Self::UnknownAnswer => "unknown-answer",
-            Self::ReusedId => "reused-id",
-            Self::Uninitialized => "uninitialized",
-            Self::UnknownSession => "unknown-session",
-            Self::Unadvertised => "unadvertised",
-            Self::Rules => "rules",
-            Self::Unexpected => "unexpected",
-        }
+        self.into()
     }
 
     /// Finds a check by its name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|check| check.name() == name)
+        name.parse().ok()
     }
-}
 
-impl fmt::Display for Check {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+    /// Lists the names of all checks, for people.
+    #[must_use]
+    pub fn names() -> String {
+        Self::ALL
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }

@@ -10,11 +10,16 @@ use crate::schema::Violation;
 
 /// Something a line broke that holds for every line.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Finding {
-    check: Check,
-    rules: Vec<&'static str>,
-    message: String,
-    doubtful: bool,
+    /// The check that found it.
+    pub check: Check,
+    /// The ids of the rules that are broken, where one fits.
+    pub rules: Vec<&'static str>,
+    /// What is wrong.
+    pub message: String,
+    /// Whether it only looks wrong: a person has to decide.
+    pub doubtful: bool,
 }
 
 impl Finding {
@@ -41,30 +46,6 @@ impl Finding {
             rule.as_slice(),
             format!("at {}: {}", violation.path, violation.message),
         )
-    }
-
-    /// Returns the check that found it.
-    #[must_use]
-    pub fn check(&self) -> Check {
-        self.check
-    }
-
-    /// Returns the ids of the rules that are broken, where one fits.
-    #[must_use]
-    pub fn rules(&self) -> &[&'static str] {
-        &self.rules
-    }
-
-    /// Tells whether it only looks wrong: a person has to decide.
-    #[must_use]
-    pub fn is_doubtful(&self) -> bool {
-        self.doubtful
-    }
-
-    /// Returns what is wrong.
-    #[must_use]
-    pub fn message(&self) -> &str {
-        &self.message
     }
 }
 

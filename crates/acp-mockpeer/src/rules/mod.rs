@@ -13,6 +13,8 @@ mod table;
 use std::fmt;
 use std::sync::LazyLock;
 
+use strum::{EnumString, IntoStaticStr};
+
 use acp_recording::Side;
 pub use breach::Breach;
 pub use check::Check;
@@ -38,33 +40,59 @@ pub struct Rules {
 
 /// One rule of the protocol.
 #[derive(Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub struct Rule {
-    id: &'static str,
-    sides: &'static [Side],
-    level: Level,
-    topic: &'static str,
-    text: &'static str,
-    source: &'static str,
-    decided_by: DecidedBy,
-    twins: Vec<&'static str>,
-    tck: Vec<&'static str>,
+    /// The id, `R120`.
+    pub id: &'static str,
+    /// The sides that the rule binds.
+    pub sides: &'static [Side],
+    /// How much it demands.
+    pub level: Level,
+    /// What it is about: a method, or a part of the protocol.
+    pub topic: &'static str,
+    /// What it says, in our words.
+    pub text: &'static str,
+    /// Where the protocol says it: page and line of its documents, or line of its schema.
+    pub source: &'static str,
+    /// What has to be looked at to decide it.
+    pub decided_by: DecidedBy,
+    /// The ids of rules that one and the same fault may break too.
+    pub twins: Vec<&'static str>,
+    /// The ids of the same check in the protocol's official test kit.
+    pub tck: Vec<&'static str>,
 }
 
 /// How much a rule demands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    strum::Display,
+    EnumString,
+    IntoStaticStr,
+)]
+#[strum(serialize_all = "UPPERCASE")]
 pub enum Level {
     /// It must be so.
     Must,
     /// It must not be so.
+    #[strum(serialize = "MUST NOT")]
     MustNot,
     /// It should be so.
     Should,
     /// It should not be so.
+    #[strum(serialize = "SHOULD NOT")]
     ShouldNot,
 }
 
 /// What has to be looked at to tell whether a rule is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum DecidedBy {
     /// The lines of the conversation.
     Wire,
@@ -104,65 +132,10 @@ impl Rules {
 static RULES: LazyLock<Rules> = LazyLock::new(table::read);
 
 impl Rule {
-    /// Returns the id, `R120`.
-    #[must_use]
-    pub fn id(&self) -> &'static str {
-        self.id
-    }
-
-    /// Returns the sides that the rule binds.
-    #[must_use]
-    pub fn sides(&self) -> &'static [Side] {
-        self.sides
-    }
-
     /// Tells whether a side has to keep it.
     #[must_use]
     pub fn binds(&self, side: Side) -> bool {
         self.sides.contains(&side)
-    }
-
-    /// Returns how much it demands.
-    #[must_use]
-    pub fn level(&self) -> Level {
-        self.level
-    }
-
-    /// Returns what it is about: a method, or a part of the protocol.
-    #[must_use]
-    pub fn topic(&self) -> &'static str {
-        self.topic
-    }
-
-    /// Returns what it says, in our words.
-    #[must_use]
-    pub fn text(&self) -> &'static str {
-        self.text
-    }
-
-    /// Returns where the protocol says it: page and line of its documents, or
-    /// line of its schema.
-    #[must_use]
-    pub fn source(&self) -> &'static str {
-        self.source
-    }
-
-    /// Returns what has to be looked at to decide it.
-    #[must_use]
-    pub fn decided_by(&self) -> DecidedBy {
-        self.decided_by
-    }
-
-    /// Returns the ids of rules that one and the same fault may break too.
-    #[must_use]
-    pub fn twins(&self) -> &[&'static str] {
-        &self.twins
-    }
-
-    /// Returns the ids of the same check in the protocol's official test kit.
-    #[must_use]
-    pub fn tck(&self) -> &[&'static str] {
-        &self.tck
     }
 }
 
@@ -182,18 +155,7 @@ impl Level {
     /// Returns the level in the words of the documents: `MUST NOT`.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Must => "MUST",
-            Self::MustNot => "MUST NOT",
-            Self::Should => "SHOULD",
-            Self::ShouldNot => "SHOULD NOT",
-        }
-    }
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        self.into()
     }
 }
 

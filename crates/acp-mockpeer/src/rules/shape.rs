@@ -85,7 +85,7 @@ fn row(line: &'static str) -> Option<Row> {
         method: fields.next()?,
         place: fields.next()?,
         how: fields.next()?,
-        rule: Rules::get(fields.next()?)?.id(),
+        rule: Rules::get(fields.next()?)?.id,
     })
 }
 

@@ -26,11 +26,13 @@ const DEEPEST: usize = 32;
 pub(crate) fn unnamed(method: &str, part: Use, value: &Value) -> Vec<Unnamed> {
     let mut all = Vec::new();
     if let Some(name) = definition(method, part) {
-        let root = match part {
-            Use::Params => "params",
-            Use::Result => "result",
-        };
-        walk(&[&SCHEMA.root["$defs"][name]], value, root, &mut all, 0);
+        walk(
+            &[&SCHEMA.root["$defs"][name]],
+            value,
+            part.name(),
+            &mut all,
+            0,
+        );
     }
     all
 }

@@ -43,6 +43,16 @@ pub(crate) enum Use {
     Result,
 }
 
+impl Use {
+    /// Returns the name of the member that holds this part.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Params => "params",
+            Self::Result => "result",
+        }
+    }
+}
+
 impl Schema {
     fn read() -> Self {
         // The text is part of this crate, and a test reads it.
@@ -109,50 +119,34 @@ pub(crate) fn definition(method: &str, part: Use) -> Option<&'static str> {
 
 /// Tells whether a side can advertise a capability of this name.
 pub(crate) fn is_capability(side: Side, path: &str) -> bool {
-    let mut at = match side {
-        Side::Agent => "AgentCapabilities",
-        Side::Client => "ClientCapabilities",
-    };
-    let mut names = path.split('.').peekable();
-    while let Some(name) = names.next() {
-        let property = &SCHEMA.root["$defs"][at]["properties"][name];
-        if property.is_null() || name == "_meta" {
-            return false;
-        }
-        if names.peek().is_none() {
-            return true;
-        }
-        let reference = ["allOf", "anyOf"]
-            .into_iter()
-            .find_map(|key| property[key][0]["$ref"].as_str());
-        match reference.and_then(|reference| reference.strip_prefix("#/$defs/")) {
-            Some(next) => at = next,
-            None => return false,
-        }
-    }
-    false
+    capability(side, path).is_some()
 }
 
 /// Tells whether a capability is written `true`; others are written `{}`.
 pub(crate) fn is_flag(side: Side, path: &str) -> bool {
-    let mut at = match side {
-        Side::Agent => "AgentCapabilities",
-        Side::Client => "ClientCapabilities",
+    capability(side, path).is_some_and(|property| property["type"] == "boolean")
+}
+
+/// Finds what the schema says of a capability.
+fn capability(side: Side, path: &str) -> Option<&'static Value> {
+    let definitions = &SCHEMA.root["$defs"];
+    let mut holder = match side {
+        Side::Agent => &definitions["AgentCapabilities"],
+        Side::Client => &definitions["ClientCapabilities"],
     };
+    let mut property = holder;
     for name in path.split('.') {
-        let property = &SCHEMA.root["$defs"][at]["properties"][name];
-        if property["type"] == "boolean" {
-            return true;
-        }
-        let reference = ["allOf", "anyOf"]
-            .into_iter()
-            .find_map(|key| property[key][0]["$ref"].as_str());
-        match reference.and_then(|reference| reference.strip_prefix("#/$defs/")) {
-            Some(next) => at = next,
-            None => return false,
-        }
+        property = holder["properties"].get(name).filter(|_| name != "_meta")?;
+        let mut references = ["allOf", "anyOf"]
+            .iter()
+            .filter_map(|key| property[*key][0]["$ref"].as_str());
+        let reference = references
+            .next()
+            .and_then(|name| name.strip_prefix("#/$defs/"));
+        // A property that refers to nothing holds no further ones.
+        holder = reference.map_or(&Value::Null, |name| &definitions[name]);
     }
-    false
+    Some(property)
 }
 
 #[cfg(test)]

@@ -24,10 +24,9 @@ pub(crate) struct Violation {
 ///
 /// `error` objects go under the method `""`.
 pub(crate) fn violations(method: &str, part: Use, value: &Value) -> Vec<Violation> {
-    let root = match part {
-        Use::Params => "params",
-        Use::Result if method.is_empty() => "error",
-        Use::Result => "result",
+    let root = match method {
+        "" => "error",
+        _ => part.name(),
     };
     let name = match method {
         "" => Some("Error"),

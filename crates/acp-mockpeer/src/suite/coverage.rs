@@ -15,11 +15,16 @@ const UNDECIDED: &str = include_str!("../rules/undecided.tsv");
 
 /// What the suite has for a rule and one of the sides that it binds.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Coverage {
-    rule: &'static Rule,
-    side: Side,
-    scenarios: Vec<&'static str>,
-    mutants: Vec<(&'static str, Mutant)>,
+    /// The rule.
+    pub rule: &'static Rule,
+    /// The side that has to keep it.
+    pub side: Side,
+    /// The names of the scenarios that prove it.
+    pub scenarios: Vec<&'static str>,
+    /// The mutants that have to break it, with the names of their scenarios.
+    pub mutants: Vec<(&'static str, Mutant)>,
 }
 
 /// Returns what the suite has for every rule and every side that it binds.
@@ -28,7 +33,7 @@ pub fn coverage() -> &'static [Coverage] {
     static ALL: LazyLock<Vec<Coverage>> = LazyLock::new(|| {
         let rules = Rules::all().iter();
         rules
-            .flat_map(|rule| rule.sides().iter().map(|side| Coverage::of(rule, *side)))
+            .flat_map(|rule| rule.sides.iter().map(|side| Coverage::of(rule, *side)))
             .collect()
     });
     &ALL
@@ -38,44 +43,20 @@ impl Coverage {
     fn of(rule: &'static Rule, side: Side) -> Self {
         let suite = scenarios(side).iter();
         let proves = suite.clone().filter(|scenario| {
-            let mut proved = scenario.header().proves().iter();
-            proved.any(|id| id == rule.id())
+            let mut proved = scenario.header.proves.iter();
+            proved.any(|id| id == rule.id)
         });
         let mutants = suite.flat_map(|scenario| {
             let mutants = scenario.mutants().into_iter();
-            let breaks = mutants.filter(|mutant| mutant.rule() == Some(rule));
-            breaks.map(|mutant| (scenario.file(), mutant))
+            let breaks = mutants.filter(|mutant| mutant.rule == Some(rule));
+            breaks.map(|mutant| (&*scenario.file, mutant))
         });
         Self {
             rule,
             side,
-            scenarios: proves.map(|scenario| scenario.file()).collect(),
+            scenarios: proves.map(|scenario| &*scenario.file).collect(),
             mutants: mutants.collect(),
         }
-    }
-
-    /// Returns the rule.
-    #[must_use]
-    pub fn rule(&self) -> &'static Rule {
-        self.rule
-    }
-
-    /// Returns the side that has to keep it.
-    #[must_use]
-    pub fn side(&self) -> Side {
-        self.side
-    }
-
-    /// Returns the names of the scenarios that prove it.
-    #[must_use]
-    pub fn scenarios(&self) -> &[&'static str] {
-        &self.scenarios
-    }
-
-    /// Returns the mutants that have to break it, with the names of their scenarios.
-    #[must_use]
-    pub fn mutants(&self) -> &[(&'static str, Mutant)] {
-        &self.mutants
     }
 
     /// Tells whether a scenario proves it and a mutant breaks it.
@@ -92,7 +73,7 @@ impl Coverage {
         }
         let key = format!("{} {}", self.rule, self.side);
         let said = REASONS.get(key.as_str()).copied();
-        said.or(match self.rule.decided_by() {
+        said.or(match self.rule.decided_by {
             DecidedBy::Wire | DecidedBy::Files => None,
             DecidedBy::Environment => Some("What it is about lies outside of the conversation."),
             DecidedBy::Interface => Some("What it is about is seen by a person."),
@@ -134,11 +115,11 @@ pub fn markdown() -> String {
                 text,
                 "| {} | {} | {} | {} | {} | {} |",
                 all.rule,
-                all.rule.level(),
-                cell(all.rule.text()),
+                all.rule.level,
+                cell(all.rule.text),
                 links(&all.scenarios),
                 all.mutants.len(),
-                all.rule.tck().join(" "),
+                all.rule.tck.join(" "),
             );
         }
         text.push('\n');
@@ -151,10 +132,10 @@ pub fn markdown() -> String {
         let _ = writeln!(
             text,
             "| {} | {} | {} | {} |",
-            links(&[scenario.file()]),
-            cell(scenario.header().title()),
+            links(&[&scenario.file]),
+            cell(&scenario.header.title),
             scenario.mutants().len(),
-            scenario.header().tck().join(" "),
+            scenario.header.tck.join(" "),
         );
     }
     text.push_str(
@@ -166,9 +147,9 @@ pub fn markdown() -> String {
             text,
             "| {} | {} | {} | {} | {} |",
             all.rule,
-            all.rule.level(),
+            all.rule.level,
             all.side,
-            cell(all.rule.text()),
+            cell(all.rule.text),
             all.reason().unwrap_or("Not yet."),
         );
     }
@@ -178,11 +159,11 @@ pub fn markdown() -> String {
 /// Returns the scenarios that prove no rule.
 fn ruleless() -> impl Iterator<Item = &'static Scenario> {
     let all = [Side::Agent, Side::Client].into_iter().flat_map(scenarios);
-    all.filter(|scenario| scenario.header().proves().is_empty())
+    all.filter(|scenario| scenario.header.proves.is_empty())
 }
 
 fn count(all: &[&Coverage]) -> usize {
-    let mut ids: Vec<&str> = all.iter().map(|all| all.rule.id()).collect();
+    let mut ids: Vec<&str> = all.iter().map(|all| all.rule.id).collect();
     ids.dedup();
     ids.len()
 }
@@ -208,17 +189,17 @@ mod tests {
     #[test]
     fn who_proves_no_rule_is_of_the_official_kit_and_finds_a_fault() {
         for scenario in ruleless() {
-            let header = scenario.header();
-            assert!(!header.tck().is_empty(), "{}", scenario.file());
+            let header = &scenario.header;
+            assert!(!header.tck.is_empty(), "{}", scenario.file);
             let mutants = scenario.mutants();
             // Over a pipe in memory, who has closed has ended.
-            let only_a_process_can = scenario.source().contains("<- exit");
+            let only_a_process_can = scenario.source.contains("<- exit");
             assert!(
                 only_a_process_can || !mutants.is_empty(),
                 "{}",
-                scenario.file()
+                scenario.file
             );
-            assert!(mutants.iter().all(|mutant| mutant.rule().is_none()));
+            assert!(mutants.iter().all(|mutant| mutant.rule.is_none()));
         }
     }
 

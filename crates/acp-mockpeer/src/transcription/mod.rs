@@ -218,7 +218,7 @@ impl Skeleton {
         let arrow = from.arrow();
         let observed = self.ledger.observe(from, line);
         let mut findings = observed.findings.iter();
-        self.breaks_rules |= findings.any(|finding| finding.check() == Check::Rules);
+        self.breaks_rules |= findings.any(|finding| finding.check == Check::Rules);
         if let (Style::Client, Some(message)) = (self.style, &observed.message)
             && let Some(step) = self.passed_over(from, &observed.shape, message)
         {
@@ -236,7 +236,7 @@ impl Skeleton {
                 observed
                     .findings
                     .iter()
-                    .any(|finding| finding.check() != Check::Rules),
+                    .any(|finding| finding.check != Check::Rules),
             ),
             _ => None,
         };

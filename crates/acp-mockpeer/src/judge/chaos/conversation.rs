@@ -9,14 +9,14 @@ use tokio::time::Instant;
 use super::plan::{self, CWD, Planned, SESSION, WORDS, filled};
 use super::random::Dice;
 use super::selection::Lines;
-use super::wire::{Heard, Over, Pipe, heard};
+use super::wire::{ChaosWire, Heard, Over, heard};
 use super::{CANARY, Round, fault, mutate};
 use crate::judge::verdict::Fault;
 use acp_recording::{Recording, Side};
 
 /// How a round goes, as far as it went.
 pub(super) struct Course<R, W> {
-    pub(super) pipe: Pipe<R, W>,
+    pub(super) wire: ChaosWire<R, W>,
     pub(super) patience: Duration,
     pub(super) session: String,
     pub(super) cwd: String,
@@ -74,11 +74,11 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
         });
         self.told.script.push(format!("{number}{done}: {shown}"));
         let until = self.until();
-        let place = self.pipe.place();
-        let said = self.pipe.say(&bytes, until).await;
+        let place = self.wire.next_entry();
+        let said = self.wire.say(&bytes, until).await;
         if said == Err(Over::Late) {
             let why = format!("it did not read for {:?}", self.patience);
-            self.told.faults.push(fault(why, Some(place)));
+            self.blame(why, Some(place));
         }
         said
     }
@@ -107,7 +107,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
         if !plan.closes {
             // What was glued to nothing must not be glued to what comes now.
             if !ends {
-                let _ = self.pipe.say(b"\n", self.until()).await;
+                let _ = self.wire.say(b"\n", self.until()).await;
             }
             let _ = self.say_whole(&plan::cancel()).await;
             let after = Value::from("after the chaos");
@@ -126,9 +126,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
             owed.push(after);
             self.collect(owed).await;
         }
-        self.pipe.close().await;
-        let over = self.pipe.hear_out(self.until()).await;
-        self.heard_out(over);
+        self.close().await;
     }
 
     /// Opens a session in order.
@@ -148,10 +146,8 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
                     }
                 }
                 Err(why) => {
-                    let place = self.pipe.place().checked_sub(1);
-                    self.told
-                        .faults
-                        .push(fault(format!("before any chaos: {why}"), place));
+                    let place = self.wire.next_entry().checked_sub(1);
+                    self.blame(format!("before any chaos: {why}"), place);
                     return false;
                 }
             }
@@ -163,7 +159,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
     async fn answer(&mut self, id: &Value) -> Result<Value, String> {
         let until = self.until();
         loop {
-            match self.pipe.hear(until).await {
+            match self.wire.hear(until).await {
                 Ok(line) => match heard(&line) {
                     Heard::Answer { id: of, result } if of == *id => {
                         return result.ok_or_else(|| "it answered with an error".to_owned());
@@ -191,7 +187,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
             };
             let mut line = answer.to_string().into_bytes();
             line.push(b'\n');
-            let _ = self.pipe.say(&line, self.until()).await;
+            let _ = self.wire.say(&line, self.until()).await;
         }
     }
 
@@ -199,16 +195,13 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
     async fn collect(&mut self, mut owed: Vec<Value>) {
         let until = self.until();
         while !owed.is_empty() {
-            match self.pipe.hear(until).await {
+            match self.wire.hear(until).await {
                 Ok(line) => match heard(&line) {
                     Heard::Answer { id, .. } => owed.retain(|one| *one != id),
                     asked => self.refuse(asked).await,
                 },
                 Err(Over::Closed) => return,
-                Err(Over::Flood) => {
-                    self.heard_out(Over::Flood);
-                    return;
-                }
+                Err(Over::Flood) => return self.heard_out(Over::Flood),
                 Err(Over::Late) => {
                     let owed: Vec<String> = owed.iter().map(Value::to_string).collect();
                     let why = format!(
@@ -216,7 +209,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
                         self.patience,
                         owed.join(", ")
                     );
-                    self.told.faults.push(fault(why, None));
+                    self.blame(why, None);
                     return;
                 }
             }
@@ -225,21 +218,26 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
 
     /// Judges how the peer was heard out.
     fn heard_out(&mut self, over: Over) {
-        match over {
-            Over::Closed => {}
-            Over::Late => {
-                let why = format!(
-                    "the conversation was over, and it did not close within {:?}",
-                    self.patience
-                );
-                self.told.faults.push(fault(why, None));
-            }
-            Over::Flood => {
-                self.told
-                    .faults
-                    .push(fault("it says more than can be heard".to_owned(), None));
-            }
-        }
+        let why = match over {
+            Over::Closed => return,
+            Over::Late => format!(
+                "the conversation was over, and it did not close within {:?}",
+                self.patience
+            ),
+            Over::Flood => "it says more than can be heard".to_owned(),
+        };
+        self.blame(why, None);
+    }
+
+    /// Closes, and hears the peer out.
+    async fn close(&mut self) {
+        self.wire.close().await;
+        let over = self.wire.hear_out(self.until()).await;
+        self.heard_out(over);
+    }
+
+    fn blame(&mut self, why: String, entry: Option<usize>) {
+        self.told.faults.push(fault(why, entry));
     }
 
     /// Talks with a client, as its agent: each of its requests is answered, spoiled
@@ -251,13 +249,11 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
         let goes = dice.once_in(4).then(|| dice.between(1, 4));
         let mut asked: u32 = 0;
         loop {
-            let request = match self.pipe.hear(self.until()).await {
+            let request = match self.wire.hear(self.until()).await {
                 Ok(line) => heard(&line),
                 Err(Over::Late) => {
                     // It has nothing more to ask, or waits for what it was not promised.
-                    self.pipe.close().await;
-                    let over = self.pipe.hear_out(self.until()).await;
-                    return self.heard_out(over);
+                    return self.close().await;
                 }
                 Err(over) => return self.heard_out(over),
             };
@@ -298,7 +294,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
                 None => false,
             };
             if !ends {
-                let _ = self.pipe.say(b"\n", self.until()).await;
+                let _ = self.wire.say(b"\n", self.until()).await;
             }
             if in_a_turn {
                 let id = Value::from(format!("after {asked}"));
@@ -310,9 +306,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
                 self.collect(owed).await;
             }
             if goes.is_some_and(|at| u32::try_from(at).is_ok_and(|at| at == asked)) {
-                self.pipe.close().await;
-                let over = self.pipe.hear_out(self.until()).await;
-                return self.heard_out(over);
+                return self.close().await;
             }
             if self.say_whole(&answer.to_string()).await.is_err() {
                 return;
@@ -330,10 +324,13 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
     }
 
     fn finish(mut self) -> (Told, Recording) {
-        let (talk, sang) = self.pipe.finish();
-        if let Some(entry) = sang {
+        let (talk, places, canary) = self.wire.finish();
+        if let Some(entry) = canary {
             let why = format!("it said what stands in its environment ({CANARY})");
-            self.told.faults.push(fault(why, entry));
+            self.told.faults.push(fault(why, Some(entry)));
+        }
+        for fault in &mut self.told.faults {
+            fault.entry = fault.entry.and_then(|entry| places.of(entry));
         }
         (self.told, talk)
     }

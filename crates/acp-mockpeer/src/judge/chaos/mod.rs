@@ -41,7 +41,7 @@ use conversation::{Course, Told};
 use random::Dice;
 pub use selection::{Lines, NoLines};
 use shrink::Shrink;
-use wire::Pipe;
+use wire::ChaosWire;
 
 /// How long a peer may take for what it must do, if its profile does not say.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -106,7 +106,7 @@ impl Round {
         let mut shrink = Shrink::new(said);
         while let Some(less) = shrink.next() {
             let (tried, _) = self.play(judge, Some(&less), stop.clone()).await?;
-            if tried.state() == State::NotRun {
+            if tried.state == State::NotRun {
                 break;
             }
             let failed = kind(&tried) == Some(&*why);
@@ -164,7 +164,7 @@ impl Round {
                 let names = judge.names(&room);
                 let words = names.get("say_text").and_then(Value::as_str);
                 let course = Course {
-                    pipe: Pipe::new(judge.role.other(), reader, writer, &canary),
+                    wire: ChaosWire::new(judge.role.other(), reader, writer, &canary),
                     patience,
                     session: String::new(),
                     cwd: room.project().to_string_lossy().into_owned(),
@@ -179,6 +179,8 @@ impl Round {
                 }
             }
         };
+        // A client waits for the end of the agent that it started.
+        drop(started.frames.take());
         let seen_off = survival::see_off(&started.handle, talked.is_err()).await;
         let group = started.handle.pid();
         let left = tokio::task::spawn_blocking(move || room.clear(group)).await;

@@ -28,7 +28,8 @@ pub(super) struct Changes {
 }
 
 /// Text that names no lines.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no line of a round; expected lines such as `2`, `4/1` or `3.2`, or `none`")]
 pub struct NoLines(String);
 
 impl Lines {
@@ -130,18 +131,6 @@ fn line(word: &str) -> Option<(Place, Changes)> {
     };
     Some((place, changes))
 }
-
-impl fmt::Display for NoLines {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "`{}` is no line of a round; expected lines such as `2`, `4/1` or `3.2`, or `none`",
-            self.0
-        )
-    }
-}
-
-impl std::error::Error for NoLines {}
 
 #[cfg(test)]
 mod tests {

@@ -27,9 +27,9 @@ pub(super) fn write(report: &Report, look: Look) -> String {
         colours: look.colours,
     };
     page.head(report);
-    let looked_at = |one: &&Judged| one.is_a_problem() && one.state() != State::NotRun;
+    let looked_at = |one: &&Judged| one.is_a_problem() && one.state != State::NotRun;
     page.scenarios(report, report.judged.iter().filter(looked_at));
-    let warned = |one: &&Judged| one.state() == State::Warned;
+    let warned = |one: &&Judged| one.state == State::Warned;
     page.scenarios(report, report.judged.iter().filter(warned));
     page.reasons(report, State::Skipped);
     page.reasons(report, State::NotExercised);
@@ -62,13 +62,13 @@ enum Colour {
 fn are_alike(one: &Judged, other: &Judged) -> bool {
     let letters = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "");
     let same = |(one, other): (&Fault, &Fault)| {
-        !one.rules().is_empty()
-            && one.rules() == other.rules()
-            && letters(one.summary()) == letters(other.summary())
+        !one.rules.is_empty()
+            && one.rules == other.rules
+            && letters(&one.summary) == letters(&other.summary)
     };
-    one.faults().len() == other.faults().len()
-        && !one.faults().is_empty()
-        && one.faults().iter().zip(other.faults()).all(same)
+    one.faults.len() == other.faults.len()
+        && !one.faults.is_empty()
+        && one.faults.iter().zip(&other.faults).all(same)
 }
 
 /// Names scenarios, the first few of many.
@@ -122,7 +122,7 @@ impl Page {
         let mut told: Vec<(&Judged, Vec<&str>)> = Vec::new();
         for judged in all {
             match told.iter_mut().find(|(first, _)| are_alike(first, judged)) {
-                Some((_, others)) => others.push(judged.name()),
+                Some((_, others)) => others.push(&judged.name),
                 None => told.push((judged, Vec::new())),
             }
         }
@@ -137,7 +137,7 @@ impl Page {
     }
 
     fn scenario(&mut self, report: &Report, judged: &Judged) {
-        let (word, colour) = match judged.state() {
+        let (word, colour) = match judged.state {
             State::Warned => ("WARNED", Colour::Yellow),
             State::Broken => ("BROKEN", Colour::Red),
             State::NotRun => ("NOT RUN", Colour::Red),
@@ -147,22 +147,22 @@ impl Page {
         let head = format!(
             "{}  {}  {}",
             self.paint(colour, word),
-            self.paint(Colour::Bold, &visible(judged.name())),
-            self.paint(Colour::Dim, &seconds(judged.elapsed())),
+            self.paint(Colour::Bold, &visible(&judged.name)),
+            self.paint(Colour::Dim, &seconds(judged.elapsed)),
         );
         self.line(&head);
-        let title = judged.scenario().header().title();
+        let title = &judged.scenario.header.title;
         if !title.is_empty() {
             self.line(&format!("  {}", visible(title)));
         }
-        if let Some(why) = judged.why() {
+        if let Some(why) = &judged.why {
             self.line("");
             for line in why.lines() {
                 self.line(&format!("  {}", visible(line)));
             }
         }
-        for fault in judged.faults() {
-            self.fault(judged, fault);
+        for fault in &judged.faults {
+            self.fault(judged, &fault);
         }
         if judged.more_faults > 0 {
             self.line(&format!("\n  and {} more", judged.more_faults));
@@ -179,18 +179,18 @@ impl Page {
 
     fn fault(&mut self, judged: &Judged, fault: &Fault) {
         self.line("");
-        for rule in fault.rules() {
-            let colour = match fault.fails() {
+        for rule in &fault.rules {
+            let colour = match fault.fails {
                 true => Colour::Red,
                 false => Colour::Yellow,
             };
-            let id = self.paint(colour, &format!("{} {}", rule.id(), rule.level()));
-            let doubtful = if fault.doubtful() { " (doubtful)" } else { "" };
-            self.line(&format!("  {id}  {}{doubtful}", rule.text()));
+            let id = self.paint(colour, &format!("{} {}", rule.id, rule.level));
+            let doubtful = if fault.doubtful { " (doubtful)" } else { "" };
+            self.line(&format!("  {id}  {}{doubtful}", rule.text));
         }
         self.line(&format!(
             "  {}",
-            shorten_counted(&visible(fault.summary()), WIDTH)
+            shorten_counted(&visible(&fault.summary), WIDTH)
         ));
         let mut row = |word: &str, what: &str| {
             self.line(&format!(
@@ -208,7 +208,7 @@ impl Page {
             row("because", because);
         }
         if let Some(line) = fault.line {
-            let source = judged.scenario().source_line(line).trim();
+            let source = judged.scenario.source_line(line).trim();
             row(&format!("line {line}"), source);
         }
         if let Some(reason) = &fault.expected_because {
@@ -217,11 +217,11 @@ impl Page {
     }
 
     fn transcript(&mut self, report: &Report, judged: &Judged) {
-        let entries = judged.transcript().entries();
+        let entries = judged.transcript.entries();
         if entries.is_empty() {
             return;
         }
-        let mut points: Vec<usize> = judged.faults().iter().filter_map(|one| one.entry).collect();
+        let mut points: Vec<usize> = judged.faults.iter().filter_map(|one| one.entry).collect();
         if points.is_empty() {
             points.push(entries.len() - 1);
         }
@@ -238,10 +238,7 @@ impl Page {
                 continue;
             }
             self.left(&mut left);
-            let marked = judged
-                .faults()
-                .iter()
-                .any(|fault| fault.entry == Some(index));
+            let marked = judged.faults.iter().any(|fault| fault.entry == Some(index));
             let line = format!(
                 "{:>8.3} {} {}",
                 entry.at.as_secs_f64(),
@@ -267,7 +264,7 @@ impl Page {
     }
 
     fn stderr(&mut self, judged: &Judged) {
-        let lines: Vec<&str> = judged.stderr().lines().collect();
+        let lines: Vec<&str> = judged.stderr.lines().collect();
         if lines.iter().any(|line| !line.trim().is_empty()) {
             self.line("\n  the end of its stderr");
             for line in &lines[lines.len().saturating_sub(STDERR_LINES)..] {
@@ -282,11 +279,11 @@ impl Page {
     /// Gathers the scenarios of a state by their reasons.
     fn reasons(&mut self, report: &Report, state: State) {
         let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-        for judged in report.judged.iter().filter(|one| one.state() == state) {
-            let why = judged.why().unwrap_or_default();
+        for judged in report.judged.iter().filter(|one| one.state == state) {
+            let why = judged.why.as_deref().unwrap_or_default();
             match reasons.iter_mut().find(|(reason, _)| *reason == why) {
-                Some((_, names)) => names.push(judged.name()),
-                None => reasons.push((why, vec![judged.name()])),
+                Some((_, names)) => names.push(&judged.name),
+                None => reasons.push((&why, vec![&judged.name])),
             }
         }
         if reasons.is_empty() {
@@ -307,16 +304,16 @@ impl Page {
         if let Some(first) = known.next() {
             self.line("\nfailed as expected");
             for judged in std::iter::once(first).chain(known) {
-                let mut faults = judged.faults().iter();
+                let mut faults = judged.faults.iter();
                 let reason = faults.find_map(|fault| fault.expected_because.as_deref());
                 let reason = visible(reason.unwrap_or_default());
-                self.line(&format!("  {}: {reason}", visible(judged.name())));
+                self.line(&format!("  {}: {reason}", visible(&judged.name)));
             }
         }
-        if !report.stale().is_empty() {
+        if !report.stale.is_empty() {
             let head = self.paint(Colour::Red, "the list of expected failures");
             self.line(&format!("\n{head}"));
-            for stale in report.stale() {
+            for stale in &report.stale {
                 self.line(&format!("  {}", visible(stale)));
             }
         }
@@ -325,7 +322,7 @@ impl Page {
     fn summary(&mut self, report: &Report) {
         self.line("");
         let mut parts = Vec::new();
-        for state in State::ALL {
+        for &state in State::ALL {
             let number = report.count(state);
             if number > 0 {
                 parts.push(format!("{number} {state}"));
@@ -342,11 +339,11 @@ impl Page {
         ));
         let rules = report.rules();
         let mut parts = Vec::new();
-        for state in RuleState::ALL {
+        for &state in RuleState::ALL {
             let these: Vec<&str> = rules
                 .iter()
-                .filter(|one| one.state() == state)
-                .map(|one| one.rule().id())
+                .filter(|one| one.state == state)
+                .map(|one| one.rule.id)
                 .collect();
             let named = matches!(
                 state,

@@ -21,7 +21,7 @@ pub(super) fn write(report: &Report) -> String {
     let rule_counts: serde_json::Map<String, Value> = RuleState::ALL
         .iter()
         .map(|state| {
-            let these = rules.iter().filter(|one| one.state() == *state);
+            let these = rules.iter().filter(|one| one.state == *state);
             (key(state.name()), these.count().into())
         })
         .collect();
@@ -62,24 +62,24 @@ fn key(name: &str) -> String {
 }
 
 fn scenario(judged: &Judged) -> Value {
-    let header = judged.scenario().header();
-    let entries = judged.transcript().entries().iter();
+    let header = &judged.scenario.header;
+    let entries = judged.transcript.entries().iter();
     // As they stand in a recording; each is JSON, written by ourselves.
     let entries = entries.filter_map(|entry| serde_json::from_str(&entry.to_json()).ok());
     json!({
-        "name": judged.name(),
-        "title": header.title(),
-        "proves": header.proves(),
-        "tck": header.tck(),
-        "state": judged.state().name(),
+        "name": judged.name,
+        "title": header.title,
+        "proves": header.proves,
+        "tck": header.tck,
+        "state": judged.state.name(),
         "expected": judged.is_expected_failure(),
-        "why": judged.why(),
-        "seconds": judged.elapsed().as_secs_f64(),
-        "faults": judged.faults().iter().map(|one| fault(judged, one)).collect::<Vec<_>>(),
+        "why": judged.why,
+        "seconds": judged.elapsed.as_secs_f64(),
+        "faults": judged.faults.iter().map(|one| fault(judged, one)).collect::<Vec<_>>(),
         "more_faults": judged.more_faults,
         "transcript": entries.collect::<Vec<Value>>(),
         "ended": judged.ended,
-        "stderr": judged.stderr(),
+        "stderr": judged.stderr,
         "notes": judged.notes,
     })
 }
@@ -87,12 +87,12 @@ fn scenario(judged: &Judged) -> Value {
 fn fault(judged: &Judged, fault: &Fault) -> Value {
     let step = fault
         .line
-        .map(|line| judged.scenario().source_line(line).trim());
+        .map(|line| judged.scenario.source_line(line).trim());
     json!({
-        "rules": fault.rules().iter().map(|rule| rule.id()).collect::<Vec<_>>(),
-        "fails": fault.fails(),
-        "doubtful": fault.doubtful(),
-        "summary": fault.summary(),
+        "rules": fault.rules.iter().map(|rule| rule.id).collect::<Vec<_>>(),
+        "fails": fault.fails,
+        "doubtful": fault.doubtful,
+        "summary": fault.summary,
         "expected": fault.expected,
         "got": fault.got,
         "because": fault.because,
@@ -104,15 +104,15 @@ fn fault(judged: &Judged, fault: &Fault) -> Value {
 }
 
 fn rule(report: &RuleReport<'_>) -> Value {
-    let rule = report.rule();
-    let scenarios = report.scenarios().iter().map(|judged| judged.name());
+    let rule = report.rule;
+    let scenarios = report.scenarios.iter().map(|judged| &judged.name);
     json!({
-        "id": rule.id(),
-        "level": rule.level().name(),
-        "topic": rule.topic(),
-        "text": rule.text(),
-        "source": rule.source(),
-        "state": report.state().name(),
+        "id": rule.id,
+        "level": rule.level.name(),
+        "topic": rule.topic,
+        "text": rule.text,
+        "source": rule.source,
+        "state": report.state.name(),
         "scenarios": scenarios.collect::<Vec<_>>(),
     })
 }

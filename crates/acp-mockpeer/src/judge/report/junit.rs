@@ -29,8 +29,8 @@ pub(super) fn write(report: &Report) -> String {
     let mut properties = vec![("command".to_owned(), report.command.clone())];
     properties.push(("program".to_owned(), report.name()));
     for rule in report.rules() {
-        let name = format!("rule.{}", rule.rule().id());
-        properties.push((name, rule.state().name().to_owned()));
+        let name = format!("rule.{}", rule.rule.id);
+        properties.push((name, rule.state.name().to_owned()));
     }
     write_properties(&mut xml, "    ", &properties);
     for judged in &report.judged {
@@ -50,26 +50,26 @@ pub(super) fn write(report: &Report) -> String {
 }
 
 fn case(report: &Report, judged: &Judged, suite: &str, xml: &mut String) {
-    let name = attribute(judged.name());
-    let time = judged.elapsed().as_secs_f64();
+    let name = attribute(&judged.name);
+    let time = judged.elapsed.as_secs_f64();
     let _ = writeln!(
         xml,
         "    <testcase classname=\"{suite}\" name=\"{name}\" time=\"{time:.3}\">"
     );
-    let header = judged.scenario().header();
+    let header = &judged.scenario.header;
     let mut properties = vec![
-        ("title".to_owned(), header.title().to_owned()),
-        ("state".to_owned(), judged.state().name().to_owned()),
+        ("title".to_owned(), header.title.to_owned()),
+        ("state".to_owned(), judged.state.name().to_owned()),
     ];
-    for rule in header.proves() {
+    for rule in &header.proves {
         properties.push(("rule".to_owned(), rule.clone()));
     }
     write_properties(xml, "      ", &properties);
     let whole = || escaped(&human::one(report, judged, Look::default()));
-    let reason = judged.why().unwrap_or_default();
+    let reason = judged.why.as_deref().unwrap_or_default();
     if is_failure(judged) {
-        let message = judged.faults().iter().find(|fault| fault.fails());
-        let message = message.map_or("more faults than are kept", |fault| fault.summary());
+        let message = judged.faults.iter().find(|fault| fault.fails);
+        let message = message.map_or("more faults than are kept", |fault| &fault.summary);
         let _ = writeln!(
             xml,
             "      <failure message=\"{}\">{}</failure>",
@@ -80,31 +80,31 @@ fn case(report: &Report, judged: &Judged, suite: &str, xml: &mut String) {
         let _ = writeln!(
             xml,
             "      <error message=\"{}\">{}</error>",
-            attribute(reason),
+            attribute(&reason),
             whole()
         );
     } else if is_skipped(judged) {
         let reason = match judged.is_expected_failure() {
             true => "failed, as expected",
-            false => reason,
+            false => &reason,
         };
         let _ = writeln!(xml, "      <skipped message=\"{}\"/>", attribute(reason));
-    } else if judged.state() == State::Warned {
+    } else if judged.state == State::Warned {
         let _ = writeln!(xml, "      <system-out>{}</system-out>", whole());
     }
     xml.push_str("    </testcase>\n");
 }
 
 fn is_failure(judged: &Judged) -> bool {
-    judged.state() == State::Failed && judged.is_a_problem()
+    judged.state == State::Failed && judged.is_a_problem()
 }
 
 fn is_error(judged: &Judged) -> bool {
-    matches!(judged.state(), State::Broken | State::NotRun)
+    matches!(judged.state, State::Broken | State::NotRun)
 }
 
 fn is_skipped(judged: &Judged) -> bool {
-    matches!(judged.state(), State::Skipped | State::NotExercised) || judged.is_expected_failure()
+    matches!(judged.state, State::Skipped | State::NotExercised) || judged.is_expected_failure()
 }
 
 fn write_properties(xml: &mut String, indent: &str, properties: &[(String, String)]) {

@@ -9,8 +9,9 @@ mod tests;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::time::{Duration, SystemTime};
+
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::expected::Known;
 use super::verdict::{Judged, State};
@@ -21,8 +22,10 @@ use acp_recording::Side;
 
 /// What came of all scenarios.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Report {
-    role: Side,
+    /// Which side was under test.
+    pub role: Side,
     /// The name of the program's file.
     file: String,
     /// The program as one would type it.
@@ -30,23 +33,43 @@ pub struct Report {
     began: SystemTime,
     elapsed: Duration,
     strict: bool,
-    judged: Vec<Judged>,
-    /// What is wrong with the expected failures.
-    stale: Vec<String>,
-    unstartable: Option<String>,
-    interrupted: bool,
+    /// What came of each scenario, in the order in which they were given.
+    pub judged: Vec<Judged>,
+    /// What is wrong with the list of expected failures.
+    pub stale: Vec<String>,
+    /// Why the program could not be started, if it could not.
+    pub unstartable: Option<String>,
+    /// Whether it was stopped before the end.
+    pub interrupted: bool,
 }
 
 /// How a rule was kept, over all scenarios that are about it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct RuleReport<'a> {
-    rule: &'static Rule,
-    state: RuleState,
-    scenarios: Vec<&'a Judged>,
+    /// The rule.
+    pub rule: &'static Rule,
+    /// How it was kept.
+    pub state: RuleState,
+    /// The scenarios that are about it.
+    pub scenarios: Vec<&'a Judged>,
 }
 
 /// How a rule was kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    strum::Display,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[strum(serialize_all = "lowercase")]
 #[non_exhaustive]
 pub enum RuleState {
     /// It was broken, and must be kept.
@@ -60,13 +83,15 @@ pub enum RuleState {
     /// Other things failed where it would have shown.
     Undecided,
     /// What it is about did not happen.
+    #[strum(serialize = "not exercised")]
     NotExercised,
     /// The program lacks what it is about.
     Skipped,
 }
 
 /// A form of report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString)]
+#[strum(serialize_all = "lowercase")]
 #[non_exhaustive]
 pub enum Format {
     /// Text for a terminal.
@@ -123,9 +148,7 @@ impl Report {
     /// there are, also those that were not played.
     #[must_use]
     pub fn with_expected(mut self, expected: &Expected, all: &[Scenario]) -> Self {
-        let names = all
-            .iter()
-            .map(|scenario| super::plain_name(scenario.file()));
+        let names = all.iter().map(|scenario| super::plain_name(&scenario.file));
         let names: BTreeSet<String> = names.map(str::to_owned).collect();
         let known = Known {
             scenarios: &names,
@@ -146,41 +169,11 @@ impl Report {
         }
     }
 
-    /// Returns what came of each scenario, in the order in which they were given.
-    #[must_use]
-    pub fn scenarios(&self) -> &[Judged] {
-        &self.judged
-    }
-
-    /// Returns which side was under test.
-    #[must_use]
-    pub fn role(&self) -> Side {
-        self.role
-    }
-
-    /// Returns what is wrong with the list of expected failures.
-    #[must_use]
-    pub fn stale(&self) -> &[String] {
-        &self.stale
-    }
-
-    /// Returns why the program could not be started, if it could not.
-    #[must_use]
-    pub fn unstartable(&self) -> Option<&str> {
-        self.unstartable.as_deref()
-    }
-
-    /// Tells whether it was stopped before the end.
-    #[must_use]
-    pub fn interrupted(&self) -> bool {
-        self.interrupted
-    }
-
     /// Counts the scenarios in a state; failures that are expected are not among
     /// the failed.
     #[must_use]
     pub fn count(&self, state: State) -> usize {
-        let counts = |one: &&Judged| one.state() == state && !one.is_expected_failure();
+        let counts = |one: &&Judged| one.state == state && !one.is_expected_failure();
         self.judged.iter().filter(counts).count()
     }
 
@@ -206,15 +199,14 @@ impl Report {
     pub fn rules(&self) -> Vec<RuleReport<'_>> {
         let mut all = BTreeMap::<&str, (&'static Rule, Vec<&Judged>)>::new();
         for judged in &self.judged {
-            let proved = judged.scenario.header().proves().iter();
+            let proved = judged.scenario.header.proves.iter();
             let proved = proved.filter_map(|id| Rules::get(id));
             let broken = judged
                 .faults
                 .iter()
                 .flat_map(|fault| fault.rules.iter().copied());
             let about = proved.chain(broken).filter(|rule| rule.binds(self.role));
-            let about: BTreeMap<&str, &'static Rule> =
-                about.map(|rule| (rule.id(), rule)).collect();
+            let about: BTreeMap<&str, &'static Rule> = about.map(|rule| (rule.id, rule)).collect();
             for (id, rule) in about {
                 all.entry(id).or_insert((rule, Vec::new())).1.push(judged);
             }
@@ -245,7 +237,7 @@ impl Report {
     /// Counts the scenarios that were skipped for want of a login.
     fn count_locked(&self) -> usize {
         let locked = |one: &&Judged| {
-            let why = one.why().filter(|_| one.state() == State::Skipped);
+            let why = one.why.as_deref().filter(|_| one.state == State::Skipped);
             why.is_some_and(|why| why.starts_with(crate::player::WANTS_A_LOGIN))
         };
         self.judged.iter().filter(locked).count()
@@ -290,15 +282,15 @@ pub(super) fn command(words: impl Iterator<Item = impl AsRef<str>>) -> String {
 /// What decides: one breach anywhere, or else that it was kept somewhere.
 fn worst(rule: &Rule, scenarios: &[&Judged]) -> RuleState {
     let states = scenarios.iter().map(|judged| {
-        if judged.breaks(rule.id()) {
-            let doubtful = judged.faults_of(rule.id()).all(|fault| fault.doubtful);
-            return match (doubtful, rule.level().is_must()) {
+        if judged.breaks(rule.id) {
+            let doubtful = judged.faults_of(rule.id).all(|fault| fault.doubtful);
+            return match (doubtful, rule.level.is_must()) {
                 (true, _) => RuleState::Doubtful,
                 (false, true) => RuleState::Failed,
                 (false, false) => RuleState::Warned,
             };
         }
-        match judged.state() {
+        match judged.state {
             State::Passed | State::Warned => RuleState::Passed,
             // Another rule was broken on the way, and this one was seen to be kept.
             State::Failed if judged.complete => RuleState::Passed,
@@ -310,74 +302,18 @@ fn worst(rule: &Rule, scenarios: &[&Judged]) -> RuleState {
     states.min().unwrap_or(RuleState::Skipped)
 }
 
-impl RuleReport<'_> {
-    /// Returns the rule.
-    #[must_use]
-    pub fn rule(&self) -> &'static Rule {
-        self.rule
-    }
-
-    /// Returns how it was kept.
-    #[must_use]
-    pub fn state(&self) -> RuleState {
-        self.state
-    }
-
-    /// Returns the scenarios that are about it.
-    #[must_use]
-    pub fn scenarios(&self) -> &[&Judged] {
-        &self.scenarios
-    }
-}
-
 impl RuleState {
     /// Every state, the worst first.
-    pub const ALL: [Self; 7] = [
-        Self::Failed,
-        Self::Warned,
-        Self::Doubtful,
-        Self::Passed,
-        Self::Undecided,
-        Self::NotExercised,
-        Self::Skipped,
-    ];
+    pub const ALL: &[Self] = Self::VARIANTS;
 
-    /// Returns the state in words.
+    /// Returns the state in words: `not exercised`.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Failed => "failed",
-            Self::Warned => "warned",
-            Self::Doubtful => "doubtful",
-            Self::Passed => "passed",
-            Self::Undecided => "undecided",
-            Self::NotExercised => "not exercised",
-            Self::Skipped => "skipped",
-        }
-    }
-}
-
-impl fmt::Display for RuleState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        self.into()
     }
 }
 
 impl Format {
-    /// Every format.
-    pub const ALL: [Self; 4] = [Self::Human, Self::Json, Self::Junit, Self::Html];
-
-    /// Returns the format's name: `junit`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Human => "human",
-            Self::Json => "json",
-            Self::Junit => "junit",
-            Self::Html => "html",
-        }
-    }
-
     /// Finds a format by the ending of a file: `.html`, `.json`, `.xml`.
     #[must_use]
     pub fn of_ending(ending: &str) -> Option<Self> {

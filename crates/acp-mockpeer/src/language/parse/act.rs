@@ -2,135 +2,93 @@
 
 use std::time::Duration;
 
-use super::below::below;
-use super::units::{self, arrow, hex, signal};
-use super::{Reader, message, pattern};
-use crate::language::cursor::{Cursor, Parsed};
-use crate::language::step::{Act, Count, ExitAs, Message, Step};
-use crate::rules::Rule;
-use acp_recording::Side;
+use acp_recording::{Side, SignalName};
 
-const END: &str = "the end of the line";
+use super::below::below;
+use super::{message, pattern, units};
+use crate::language::reader::{Parsed, Reader};
+use crate::language::step::{Act, Count, ExitAs, Message, Step};
 
 /// Reads a line that begins with an arrow, to the end of the line.
 pub(super) fn step(reader: &mut Reader<'_>) -> Parsed<Step> {
-    let line = reader.cursor.line();
-    let from = arrow(&mut reader.cursor).ok_or_else(|| {
-        reader
-            .cursor
-            .expected("`->` (the client) or `<-` (the agent)")
-    })?;
-    reader.cursor.skip_blanks();
-    let at = reader.cursor.offset();
-    let mut rules = Vec::new();
-    let act = act(reader, from, line, &mut rules)?;
-    only_of(&reader.cursor, at, from, &act)?;
-    if rules.is_empty() && reader.cursor.eat_word("for") {
-        rules = units::rules(&mut reader.cursor, from)?;
+    let line = reader.line();
+    let Some(from) = reader.arrow() else {
+        return Err(reader.expected("`->` (the client) or `<-` (the agent)"));
+    };
+    let at = reader.mark();
+    let mut step = Step::new(line, from, Act::StopReading);
+    step.act = act(reader, &mut step)?;
+    only_of(reader, at, from, &step.act)?;
+    if step.rules.is_empty() && reader.eat_word("for") {
+        step.rules = units::rules(reader, from)?;
     }
-    reader.cursor.end_of_line(match act {
+    reader.end_of_line(match step.act {
         Act::Message(_) => {
             "the end of the line, `as`, `with id`, `within`, `for` or how it is written"
         }
-        _ => END,
+        _ => "the end of the line",
     })?;
-    let mut step = Step {
-        rules,
-        ..Step::new(line, from, act)
-    };
     below(reader, &mut step)?;
     Ok(step)
 }
 
-/// Reads what is done; a message tells which rules it is for.
-fn act(
-    reader: &mut Reader<'_>,
-    from: Side,
-    line: usize,
-    rules: &mut Vec<&'static Rule>,
-) -> Parsed<Act> {
-    let cursor = &mut reader.cursor;
-    cursor.skip_blanks();
-    let start = cursor.offset();
-    let word = cursor.peek_word();
-    cursor.advance(word.len());
-    match word {
-        "text" => {
-            cursor.skip_blanks();
-            Ok(Act::Bytes(pattern::string(cursor)?.into_bytes()))
-        }
-        "hex" => Ok(Act::Bytes(hex(cursor)?)),
+/// Reads what is done; a message says which rules the step is for.
+fn act(reader: &mut Reader<'_>, step: &mut Step) -> Parsed<Act> {
+    let start = reader.mark();
+    let word = reader.peek_word();
+    reader.advance(word.len());
+    Ok(match word {
+        "text" => Act::Bytes(text(reader)?),
+        "hex" => Act::Bytes(units::hex(reader)?),
         "line" => {
-            words(cursor, &["of"], "`of` and a size: `line of 40MiB`")?;
-            let mut bytes = vec![b'x'; cursor.size()?];
+            reader.words(&["of"], "`of` and a size: `line of 40MiB`")?;
+            let mut bytes = vec![b'x'; reader.size()?];
             bytes.push(b'\n');
-            Ok(Act::Bytes(bytes))
+            Act::Bytes(bytes)
         }
-        "wait" => Ok(Act::Wait(cursor.duration()?)),
+        "wait" => Act::Wait(reader.duration()?),
         "nothing" => {
-            words(cursor, &["for"], "`for` and a time: `nothing for 300ms`")?;
-            Ok(Act::Nothing(cursor.duration()?))
+            reader.words(&["for"], "`for` and a time: `nothing for 300ms`")?;
+            Act::Nothing(reader.duration()?)
         }
-        "never" => Ok(Act::Never(standing(reader, from, line, rules)?)),
-        "ignore" => Ok(Act::Ignore(standing(reader, from, line, rules)?)),
-        "close" => Ok(Act::Close {
-            within: within(cursor)?,
-        }),
+        "never" => Act::Never(standing(reader, step)?),
+        "ignore" => Act::Ignore(standing(reader, step)?),
+        "close" => Act::Close {
+            within: within(reader)?,
+        },
         "stop" => {
-            words(cursor, &["reading"], "`reading` after `stop`")?;
-            Ok(Act::StopReading)
+            reader.words(&["reading"], "`reading` after `stop`")?;
+            Act::StopReading
         }
-        "read" => read(cursor),
-        "exit" => {
-            let how = exit_as(cursor)?;
-            Ok(Act::Exit {
-                how,
-                within: within(cursor)?,
-            })
-        }
-        "signal" => Ok(Act::Signal(signal(cursor)?)),
-        "stderr" => stderr(cursor),
+        "read" => read(reader)?,
+        "exit" => Act::Exit {
+            how: exit_as(reader)?,
+            within: within(reader)?,
+        },
+        "signal" => Act::Signal(signal(reader)?),
+        "stderr" => stderr(reader)?,
         "grandchild" => {
-            words(cursor, &["for"], "`for` and a time: `grandchild for 60s`")?;
-            Ok(Act::Grandchild(cursor.duration()?))
+            reader.words(&["for"], "`for` and a time: `grandchild for 60s`")?;
+            Act::Grandchild(reader.duration()?)
         }
         _ => {
-            cursor.go_to(start);
-            let (message, named) = message::message(reader, from, line)?;
-            *rules = named;
-            Ok(Act::Message(message))
+            reader.go_to(start);
+            Act::Message(message::message(reader, step)?)
         }
-    }
-}
-
-/// Demands these words.
-fn words(cursor: &mut Cursor<'_>, all: &[&str], what: &str) -> Parsed<()> {
-    for word in all {
-        if !cursor.eat_word(word) {
-            cursor.skip_blanks();
-            return Err(cursor.expected(what));
-        }
-    }
-    Ok(())
+    })
 }
 
 /// Reads the message of a rule that stands from here on.
-fn standing(
-    reader: &mut Reader<'_>,
-    from: Side,
-    line: usize,
-    rules: &mut Vec<&'static Rule>,
-) -> Parsed<Message> {
-    let at = reader.cursor.offset();
+fn standing(reader: &mut Reader<'_>, step: &mut Step) -> Parsed<Message> {
+    let at = reader.offset();
     // What it asks is never answered here, and what it answers may still be.
     let before = reader.names.remember();
     reader.names.begin_block();
-    let (message, named) = message::message(reader, from, line)?;
-    *rules = named;
+    let message = message::message(reader, step)?;
     reader.names.end_block();
     reader.names.restore(&before);
     if message.count != Count::One || message.within.is_some() || message.raw {
-        return Err(reader.cursor.error_at(
+        return Err(reader.error_at(
             at,
             "`never` and `ignore` stand from here on; they take a message and nothing else",
         ));
@@ -138,60 +96,68 @@ fn standing(
     Ok(message)
 }
 
-fn within(cursor: &mut Cursor<'_>) -> Parsed<Option<Duration>> {
-    if cursor.eat_word("within") {
-        Ok(Some(cursor.duration()?))
-    } else {
-        Ok(None)
-    }
+fn text(reader: &mut Reader<'_>) -> Parsed<Vec<u8>> {
+    reader.skip_blanks();
+    Ok(pattern::string(reader)?.into_bytes())
 }
 
-fn read(cursor: &mut Cursor<'_>) -> Parsed<Act> {
-    if cursor.eat_word("on") {
+fn within(reader: &mut Reader<'_>) -> Parsed<Option<Duration>> {
+    let follows = reader.eat_word("within");
+    follows.then(|| reader.duration()).transpose()
+}
+
+fn read(reader: &mut Reader<'_>) -> Parsed<Act> {
+    if reader.eat_word("on") {
         return Ok(Act::ReadOn);
     }
-    words(cursor, &["slowly"], "`on` or `slowly` after `read`")?;
-    let bytes = cursor.size()?.max(1);
-    words(
-        cursor,
+    reader.words(&["slowly"], "`on` or `slowly` after `read`")?;
+    let bytes = reader.size()?.max(1);
+    reader.words(
         &["every"],
         "`every` and a time: `read slowly 4KiB every 10ms`",
     )?;
     Ok(Act::ReadSlowly {
         bytes,
-        every: cursor.duration()?,
+        every: reader.duration()?,
     })
 }
 
-fn exit_as(cursor: &mut Cursor<'_>) -> Parsed<ExitAs> {
-    if cursor.eat_word("by") {
-        return Ok(ExitAs::By(signal(cursor)?));
+fn signal(reader: &mut Reader<'_>) -> Parsed<SignalName> {
+    let found = reader.one_of(SignalName::all().map(|signal| (signal.name(), signal)));
+    found.ok_or_else(|| {
+        let names: Vec<&str> = SignalName::all().map(SignalName::name).collect();
+        reader.expected(&format!("a signal: {}", names.join(", ")))
+    })
+}
+
+fn exit_as(reader: &mut Reader<'_>) -> Parsed<ExitAs> {
+    if reader.eat_word("by") {
+        return Ok(ExitAs::By(signal(reader)?));
     }
-    let word = cursor.peek_word();
+    let word = reader.peek_word();
     if !word.starts_with(|c: char| c.is_ascii_digit()) {
         return Ok(ExitAs::Any);
     }
-    cursor.skip_blanks();
-    let code = word
-        .parse()
-        .map_err(|_| cursor.expected("an exit code from 0 to 255"))?;
-    cursor.advance(word.len());
+    reader.skip_blanks();
+    let code = word.parse();
+    let code = code.map_err(|_| reader.expected("an exit code from 0 to 255"))?;
+    reader.advance(word.len());
     Ok(ExitAs::Code(code))
 }
 
-fn stderr(cursor: &mut Cursor<'_>) -> Parsed<Act> {
-    if cursor.eat_word("flood") {
-        words(cursor, &["of"], "`of` and a size: `stderr flood of 10MiB`")?;
+fn stderr(reader: &mut Reader<'_>) -> Parsed<Act> {
+    if reader.eat_word("flood") {
+        reader.words(&["of"], "`of` and a size: `stderr flood of 10MiB`")?;
         return Ok(Act::Stderr {
             text: b"the mock agent floods its stderr\n".to_vec(),
-            size: cursor.size()?,
+            size: reader.size()?,
         });
     }
-    cursor.skip_blanks();
-    if cursor.peek() != Some('"') {
-        return Err(cursor.expected("a text in quotes or `flood of SIZE`"));
+    reader.skip_blanks();
+    if reader.peek() != Some('"') {
+        return Err(reader.expected("a text in quotes or `flood of SIZE`"));
     }
-    let text = pattern::string(cursor)?.into_bytes();
+    let text = text(reader)?;
     Ok(Act::Stderr {
         size: text.len(),
         text,
@@ -199,7 +165,7 @@ fn stderr(cursor: &mut Cursor<'_>) -> Parsed<Act> {
 }
 
 /// Some acts are the business of one side.
-fn only_of(cursor: &Cursor<'_>, at: usize, from: Side, act: &Act) -> Parsed<()> {
+fn only_of(reader: &Reader<'_>, at: usize, from: Side, act: &Act) -> Parsed<()> {
     let (owner, what) = match act {
         Act::Exit { .. } => (Side::Agent, "it is the agent that exits: `<- exit`"),
         Act::Stderr { .. } => (
@@ -216,9 +182,8 @@ fn only_of(cursor: &Cursor<'_>, at: usize, from: Side, act: &Act) -> Parsed<()> 
         ),
         _ => return Ok(()),
     };
-    if owner == from {
-        Ok(())
-    } else {
-        Err(cursor.error_at(at, what))
+    match owner == from {
+        true => Ok(()),
+        false => Err(reader.error_at(at, what)),
     }
 }

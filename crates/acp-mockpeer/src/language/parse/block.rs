@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use super::below::below;
-use super::units::nearest;
-use super::{Reader, act, message, pattern, units};
-use crate::language::cursor::Parsed;
+use super::{ParseError, act, message, pattern};
 use crate::language::names::{Remembered, Request};
 use crate::language::pattern::name_at_start;
+use crate::language::reader::{Parsed, Reader, nearest};
 use crate::language::step::{self, Act, Count, Item, Step, Whenever};
 
 const WORDS: [&str; 6] = ["either", "optional", "repeat", "any", "whenever", "not"];
@@ -19,133 +18,143 @@ const DEEPEST: usize = 32;
 pub(super) fn top_level(reader: &mut Reader<'_>) -> Parsed<Vec<Item>> {
     let (items, end) = items(reader, 0)?;
     match end {
-        End::File => Ok(items),
-        End::Word(word) => Err(reader
-            .cursor
-            .error(format!("no block is open that `{word}` belongs to"))),
+        None => Ok(items),
+        Some(word) => Err(reader.error(format!("no block is open that `{word}` belongs to"))),
     }
 }
 
-/// What ended a run of items; the cursor stands before the word.
-enum End {
-    File,
-    Word(&'static str),
+/// A block of which the first word was read.
+#[derive(Clone, Copy)]
+struct Block {
+    what: &'static str,
+    line: usize,
+    at: usize,
+    depth: usize,
 }
 
-fn items(reader: &mut Reader<'_>, depth: usize) -> Parsed<(Vec<Item>, End)> {
+/// Reads items up to the word that ends them, which is left, or to the end of the file.
+fn items(reader: &mut Reader<'_>, depth: usize) -> Parsed<(Vec<Item>, Option<&'static str>)> {
     let mut all = Vec::new();
     loop {
-        reader.cursor.skip_all_space();
-        if reader.cursor.at_end() {
-            return Ok((all, End::File));
+        reader.skip_all_space();
+        if reader.at_end() {
+            return Ok((all, None));
         }
-        for word in ["or", "end"] {
-            if reader.cursor.peek_word() == word {
-                return Ok((all, End::Word(word)));
-            }
+        if let Some(end) = ["or", "end"]
+            .into_iter()
+            .find(|word| reader.peek_word() == *word)
+        {
+            return Ok((all, Some(end)));
         }
         all.push(item(reader, depth)?);
     }
 }
 
 fn item(reader: &mut Reader<'_>, depth: usize) -> Parsed<Item> {
-    if reader.cursor.rest().starts_with(['-', '<']) {
+    if reader.rest().starts_with(['-', '<']) {
         return Ok(Item::Step(Arc::new(act::step(reader)?)));
     }
-    let start = reader.cursor.offset();
-    let word = reader.cursor.peek_word();
-    if depth >= DEEPEST && WORDS.contains(&word) {
-        return Err(reader.cursor.error(match depth {
+    let word = reader.peek_word();
+    let Some(what) = WORDS.into_iter().find(|known| *known == word) else {
+        return Err(match nearest(word, WORDS) {
+            Some("any") | None => {
+                reader.expected("a step (`->` the client, `<-` the agent) or a block")
+            }
+            Some("not") => reader.expected("`not exercised`"),
+            Some(hint) => reader.error(format!("there is no `{word}`; did you mean `{hint}`?")),
+        });
+    };
+    if depth >= DEEPEST {
+        return Err(reader.error(match depth {
             DEEPEST => "blocks lie too deep in each other",
             // Only `any order` is read as if it lay deeper.
             _ => "only messages can come in any order",
         }));
     }
-    match word {
-        "either" => either(reader, depth),
-        "optional" => optional(reader, depth),
-        "repeat" => repeat(reader, depth),
-        "any" => any_order(reader),
-        "whenever" => whenever(reader, depth),
-        "not" => not_exercised(reader),
-        _ => {
-            reader.cursor.go_to(start);
-            Err(match nearest(word, WORDS) {
-                Some("any") | None => reader
-                    .cursor
-                    .expected("a step (`->` the client, `<-` the agent) or a block"),
-                Some("not") => reader.cursor.expected("`not exercised`"),
-                Some(hint) => reader
-                    .cursor
-                    .error(format!("there is no `{word}`; did you mean `{hint}`?")),
-            })
-        }
+    let block = Block {
+        what,
+        line: reader.line(),
+        at: reader.offset(),
+        depth,
+    };
+    reader.advance(word.len());
+    match what {
+        "either" => either(reader, block),
+        "optional" => optional(reader, block),
+        "repeat" => repeat(reader, block),
+        "any" => any_order(reader, block),
+        "whenever" => whenever(reader, block),
+        _ => not_exercised(reader, block),
     }
 }
 
-/// Reads to `end`.
-fn body(reader: &mut Reader<'_>, opened_in: usize, what: &str, depth: usize) -> Parsed<Vec<Item>> {
-    let at = reader.cursor.offset();
-    let (items, end) = items(reader, depth + 1)?;
-    match end {
-        End::Word("end") => {
-            reader.cursor.word("`end`")?;
-            reader.cursor.end_of_line("the end of the line")?;
-        }
-        End::Word(_) => {
-            return Err(reader.cursor.error(format!(
-                "expected `end` of the `{what}` of line {opened_in}, found `or`"
-            )));
-        }
-        End::File => return Err(no_end(reader, opened_in, what)),
+impl Block {
+    /// Reads to `end`; what is asked on the way is not known behind it.
+    fn scope(self, reader: &mut Reader<'_>) -> Parsed<Vec<Item>> {
+        reader.names.begin_block();
+        let items = self.body(reader)?;
+        reader.names.end_block();
+        Ok(items)
     }
-    if items.is_empty() {
-        return Err(reader
-            .cursor
-            .error_at(at, format!("the `{what}` of line {opened_in} is empty")));
+
+    /// Reads to `end`.
+    fn body(self, reader: &mut Reader<'_>) -> Parsed<Vec<Item>> {
+        let Self {
+            what, line, depth, ..
+        } = self;
+        let at = reader.offset();
+        let (items, end) = items(reader, depth + 1)?;
+        match end {
+            Some("end") => reader.word("`end`")?,
+            Some(_) => {
+                return Err(reader.error(format!(
+                    "expected `end` of the `{what}` of line {line}, found `or`"
+                )));
+            }
+            None => return Err(self.no_end(reader)),
+        };
+        reader.end()?;
+        match items.is_empty() {
+            true => Err(reader.error_at(at, format!("the `{what}` of line {line} is empty"))),
+            false => Ok(items),
+        }
     }
-    Ok(items)
+
+    fn no_end(self, reader: &Reader<'_>) -> ParseError {
+        reader.error(format!(
+            "the `{}` of line {} has no `end`",
+            self.what, self.line
+        ))
+    }
 }
 
-fn no_end(reader: &Reader<'_>, opened_in: usize, what: &str) -> super::ParseError {
-    reader
-        .cursor
-        .error(format!("the `{what}` of line {opened_in} has no `end`"))
-}
-
-fn either(reader: &mut Reader<'_>, depth: usize) -> Parsed<Item> {
-    let opened_in = reader.cursor.line();
-    let at = reader.cursor.offset();
-    reader.cursor.word("`either`")?;
-    reader.cursor.end_of_line("the end of the line")?;
+fn either(reader: &mut Reader<'_>, block: Block) -> Parsed<Item> {
+    reader.end()?;
     let before = reader.names.remember();
     let mut branches: Vec<Vec<Item>> = Vec::new();
     // The branches that go on behind it: what they answered, what they asked.
     let mut ends: Vec<(Remembered, Vec<Request>)> = Vec::new();
     loop {
         reader.names.begin_block();
-        let (items, end) = items(reader, depth + 1)?;
+        let (items, end) = items(reader, block.depth + 1)?;
         let asked = reader.names.end_block();
         if !matches!(items.last(), Some(Item::NotExercised { .. })) {
             ends.push((reader.names.remember(), asked));
         }
         reader.names.restore(&before);
         if items.is_empty() {
-            return Err(reader.cursor.error(format!(
-                "this branch of the `either` of line {opened_in} is empty; `optional` is the \
-                 word for what may be left out"
+            return Err(reader.error(format!(
+                "this branch of the `either` of line {} is empty; `optional` is the word for \
+                 what may be left out",
+                block.line
             )));
         }
         branches.push(items);
-        match end {
-            End::File => return Err(no_end(reader, opened_in, "either")),
-            End::Word(word) => {
-                reader.cursor.word("`or` or `end`")?;
-                reader.cursor.end_of_line("the end of the line")?;
-                if word == "end" {
-                    break;
-                }
-            }
+        let word = end.ok_or_else(|| block.no_end(reader))?;
+        reader.advance(word.len());
+        reader.end()?;
+        if word == "end" {
+            break;
         }
     }
     let (answered, mut asked): (Vec<_>, Vec<_>) = ends.into_iter().unzip();
@@ -157,133 +166,95 @@ fn either(reader: &mut Reader<'_>, depth: usize) -> Parsed<Item> {
         reader.names.reopen(asked);
     }
     if branches.len() < 2 {
-        return Err(reader.cursor.error_at(at, "this `either` has no `or`"));
+        return Err(reader.error_at(block.at, "this `either` has no `or`"));
     }
-    same_first_side(reader, at, &branches)?;
-    Ok(Item::Either(branches))
-}
-
-/// The branch is chosen by who speaks first: that has to be one side.
-fn same_first_side(reader: &Reader<'_>, at: usize, branches: &[Vec<Item>]) -> Parsed<()> {
+    // The branch is chosen by who speaks first: that has to be one side.
     let mut firsts = branches.iter().map(|branch| step::first_side(branch));
     let first = firsts.next().flatten();
-    if first.is_some() && firsts.all(|side| side == first) {
-        return Ok(());
+    match first.is_some() && firsts.all(|side| side == first) {
+        true => Ok(Item::Either(branches)),
+        false => Err(reader.error_at(
+            block.at,
+            "every branch has to begin with a step of the same side: who begins, chooses",
+        )),
     }
-    Err(reader.cursor.error_at(
-        at,
-        "every branch has to begin with a step of the same side: who begins, chooses",
-    ))
 }
 
-fn optional(reader: &mut Reader<'_>, depth: usize) -> Parsed<Item> {
-    let opened_in = reader.cursor.line();
-    let at = reader.cursor.offset();
-    reader.cursor.word("`optional`")?;
-    reader.cursor.end_of_line("the end of the line")?;
+fn optional(reader: &mut Reader<'_>, block: Block) -> Parsed<Item> {
+    reader.end()?;
     let before = reader.names.remember();
-    reader.names.begin_block();
-    let items = body(reader, opened_in, "optional", depth)?;
-    reader.names.end_block();
+    let items = block.scope(reader)?;
     // It may have been left out: nothing is sure to be answered.
     reader.names.restore(&before);
-    if step::first_side(&items).is_none() {
-        return Err(reader
-            .cursor
-            .error_at(at, "an `optional` block has to begin with a message"));
+    match step::first_side(&items) {
+        Some(_) => Ok(Item::Either(vec![items, Vec::new()])),
+        None => Err(reader.error_at(block.at, "an `optional` block has to begin with a message")),
     }
-    Ok(Item::Either(vec![items, Vec::new()]))
 }
 
-fn repeat(reader: &mut Reader<'_>, depth: usize) -> Parsed<Item> {
-    let opened_in = reader.cursor.line();
-    reader.cursor.word("`repeat`")?;
-    let times = reader.cursor.count()?;
-    let counter = if reader.cursor.eat_word("as") {
-        reader.cursor.skip_blanks();
-        let name = reader.cursor.rest().strip_prefix('$').map(name_at_start);
+fn repeat(reader: &mut Reader<'_>, block: Block) -> Parsed<Item> {
+    let times = reader.count()?;
+    let mut counter = None;
+    if reader.eat_word("as") {
+        reader.skip_blanks();
+        let name = reader.rest().strip_prefix('$').map(name_at_start);
         let Some(name) = name.filter(|name| !name.is_empty()) else {
-            return Err(reader.cursor.expected("a name such as `$i`"));
+            return Err(reader.expected("a name such as `$i`"));
         };
-        reader.cursor.advance(1 + name.len());
-        Some(Arc::from(name))
-    } else {
-        None
-    };
-    reader
-        .cursor
-        .end_of_line("`as $NAME` or the end of the line")?;
-    reader.names.begin_block();
-    let items = body(reader, opened_in, "repeat", depth)?;
-    reader.names.end_block();
+        reader.advance(1 + name.len());
+        counter = Some(Arc::from(name));
+    }
+    reader.end_of_line("`as $NAME` or the end of the line")?;
     Ok(Item::Repeat {
         times,
         counter,
-        items,
+        items: block.scope(reader)?,
     })
 }
 
-fn any_order(reader: &mut Reader<'_>) -> Parsed<Item> {
-    let opened_in = reader.cursor.line();
-    let at = reader.cursor.offset();
-    reader.cursor.word("`any`")?;
-    if !reader.cursor.eat_word("order") {
-        reader.cursor.skip_blanks();
-        return Err(reader.cursor.expected("`order` after `any`"));
-    }
-    reader.cursor.end_of_line("the end of the line")?;
+fn any_order(reader: &mut Reader<'_>, block: Block) -> Parsed<Item> {
+    reader.words(&["order"], "`order` after `any`")?;
+    reader.end()?;
     // Blocks do not lie in it, so their names stay.
-    let items = body(reader, opened_in, "any order", DEEPEST)?;
+    let inner = Block {
+        what: "any order",
+        depth: DEEPEST,
+        ..block
+    };
+    let refuse = |reader: &Reader<'_>, why: &str| Err(reader.error_at(block.at, why));
     let mut steps = Vec::new();
-    for item in items {
+    for item in inner.body(reader)? {
         match item {
             Item::Step(step) if matches!(step.act, Act::Message(_)) => steps.push(step),
-            _ => {
-                return Err(reader
-                    .cursor
-                    .error_at(at, "only messages can come in any order"));
-            }
+            _ => return refuse(reader, "only messages can come in any order"),
         }
     }
     // A bit of a word each, when it is played.
     if steps.len() > 64 {
-        return Err(reader
-            .cursor
-            .error_at(at, "at most 64 messages can come in any order"));
+        return refuse(reader, "at most 64 messages can come in any order");
     }
     if steps.iter().any(|step| step.from != steps[0].from) {
-        return Err(reader
-            .cursor
-            .error_at(at, "messages in any order have to be of one side"));
+        return refuse(reader, "messages in any order have to be of one side");
     }
     Ok(Item::AnyOrder(steps))
 }
 
-fn whenever(reader: &mut Reader<'_>, depth: usize) -> Parsed<Item> {
-    let opened_in = reader.cursor.line();
-    reader.cursor.word("`whenever`")?;
-    reader.cursor.skip_blanks();
-    let at = reader.cursor.offset();
-    let Some(from) = units::arrow(&mut reader.cursor) else {
-        return Err(reader
-            .cursor
-            .expected("`->` or `<-` and the message that is meant"));
+fn whenever(reader: &mut Reader<'_>, block: Block) -> Parsed<Item> {
+    let at = reader.mark();
+    let Some(from) = reader.arrow() else {
+        return Err(reader.expected("`->` or `<-` and the message that is meant"));
     };
     let before = reader.names.remember();
     reader.names.begin_block();
-    let (message, rules) = message::message(reader, from, opened_in)?;
-    reader.cursor.end_of_line("the end of the line")?;
+    let mut trigger = Step::new(block.line, from, Act::ReadOn);
+    let message = message::message(reader, &mut trigger)?;
+    reader.end()?;
     if message.count != Count::One {
-        return Err(reader
-            .cursor
-            .error_at(at, "`whenever` means every time already"));
+        return Err(reader.error_at(at, "`whenever` means every time already"));
     }
-    let mut trigger = Step {
-        rules,
-        ..Step::new(opened_in, from, Act::Message(message))
-    };
+    trigger.act = Act::Message(message);
     below(reader, &mut trigger)?;
-    let items = body(reader, opened_in, "whenever", depth)?;
+    let items = block.body(reader)?;
     reader.names.end_block();
     reader.names.restore(&before);
     Ok(Item::Whenever(Arc::new(Whenever {
@@ -292,15 +263,13 @@ fn whenever(reader: &mut Reader<'_>, depth: usize) -> Parsed<Item> {
     })))
 }
 
-fn not_exercised(reader: &mut Reader<'_>) -> Parsed<Item> {
-    let line = reader.cursor.line();
-    reader.cursor.word("`not`")?;
-    if !reader.cursor.eat_word("exercised") {
-        reader.cursor.skip_blanks();
-        return Err(reader.cursor.expected("`exercised` after `not`"));
-    }
-    reader.cursor.skip_blanks();
-    let reason = pattern::string(&mut reader.cursor)?;
-    reader.cursor.end_of_line("the end of the line")?;
-    Ok(Item::NotExercised { line, reason })
+fn not_exercised(reader: &mut Reader<'_>, block: Block) -> Parsed<Item> {
+    reader.words(&["exercised"], "`exercised` after `not`")?;
+    reader.skip_blanks();
+    let reason = pattern::string(reader)?;
+    reader.end()?;
+    Ok(Item::NotExercised {
+        line: block.line,
+        reason,
+    })
 }

@@ -1,9 +1,8 @@
 //! Reads what stands before the first step.
 
 use super::pattern;
-use super::units::nearest;
-use crate::language::cursor::{Cursor, Parsed};
 use crate::language::pattern::{Element, Pattern};
+use crate::language::reader::{Parsed, Reader};
 use crate::language::{Header, Need};
 use crate::rules::Check;
 use acp_recording::Side;
@@ -13,155 +12,122 @@ const FIELDS: [&str; 9] = [
 ];
 
 /// Reads comments, blank lines and `field: value` lines.
-pub(super) fn header(cursor: &mut Cursor<'_>) -> Parsed<Header> {
+pub(super) fn header(reader: &mut Reader<'_>) -> Parsed<Header> {
     let mut header = Header::default();
     loop {
-        let start = cursor.offset();
-        cursor.skip_blanks();
-        match cursor.peek() {
+        let start = reader.offset();
+        reader.skip_blanks();
+        match reader.peek() {
             None => return Ok(header),
-            Some('\n' | '\r') => cursor.end_of_line("the end of the line")?,
+            Some('\n' | '\r') => reader.end()?,
             Some('#') => {
-                let text = cursor.rest().lines().next().unwrap_or_default();
+                let text = reader.rest().lines().next().unwrap_or_default();
                 let text = text.trim_start_matches('#').trim();
                 if header.title.is_empty() {
                     text.clone_into(&mut header.title);
                 }
-                cursor.end_of_line("the end of the line")?;
+                reader.end()?;
             }
             Some(_) => {
-                let Some(field) = cursor.peek_word().strip_suffix(':') else {
-                    cursor.go_to(start);
+                let Some(field) = reader.peek_word().strip_suffix(':') else {
+                    reader.go_to(start);
                     return Ok(header);
                 };
-                read_field(cursor, field, &mut header)?;
+                read_field(reader, field, &mut header)?;
             }
         }
     }
 }
 
-fn read_field(cursor: &mut Cursor<'_>, field: &str, header: &mut Header) -> Parsed<()> {
-    let known = FIELDS.into_iter().find(|known| *known == field);
-    let Some(known) = known else {
-        let hint = nearest(field, FIELDS);
-        return Err(cursor.error(match hint {
-            Some(hint) => format!("there is no field `{field}`; did you mean `{hint}`?"),
-            None => format!(
-                "there is no field `{field}`; there are {}",
-                FIELDS.join(", ")
-            ),
-        }));
-    };
-    cursor.advance(field.len() + 1);
-    match known {
-        "proves" => header.proves.extend(ids(cursor)?),
-        "tck" => header.tck.extend(ids(cursor)?),
-        "side" => header.side = Some(side(cursor)?),
-        "needs" => header.needs.extend(needs(cursor)?),
-        "allow" => header.allow.extend(checks(cursor)?),
-        "level" => header.advisory = level(cursor)?,
-        "task" => header.tasks.extend(tasks(cursor)?),
-        "patience" => header.patience = cursor.duration()?,
-        _ => header.limit = cursor.duration()?,
+fn read_field(reader: &mut Reader<'_>, field: &str, header: &mut Header) -> Parsed<()> {
+    let at = reader.offset();
+    reader.advance(field.len() + 1);
+    match field {
+        "proves" => header.proves.extend(ids(reader)?),
+        "tck" => header.tck.extend(ids(reader)?),
+        "side" => header.side = Some(side(reader)?),
+        "needs" => header.needs.extend(needs(reader)?),
+        "allow" => header.allow.extend(checks(reader)?),
+        "level" => {
+            let level = reader.one_of([("MUST", false), ("SHOULD", true)]);
+            header.advisory = level.ok_or_else(|| {
+                reader.expected("`MUST` or `SHOULD`: whether who fails it is at fault")
+            })?;
+        }
+        "task" => header.tasks.extend(tasks(reader)?),
+        "patience" => header.patience = reader.duration()?,
+        "limit" => header.limit = reader.duration()?,
+        _ => return Err(reader.unknown(at, "field ", field, FIELDS)),
     }
-    cursor.end_of_line("the end of the line")
+    reader.end()
 }
 
 /// Reads words between blanks or commas, at least one.
 fn list<'a, T>(
-    cursor: &mut Cursor<'a>,
+    reader: &mut Reader<'a>,
     what: &str,
-    mut one: impl FnMut(&mut Cursor<'a>) -> Parsed<T>,
+    mut one: impl FnMut(&mut Reader<'a>) -> Parsed<T>,
 ) -> Parsed<Vec<T>> {
     let mut all = Vec::new();
     loop {
-        cursor.skip_blanks();
-        match cursor.peek() {
-            None | Some('\n' | '\r' | '#') if all.is_empty() => return Err(cursor.expected(what)),
+        reader.skip_blanks();
+        match reader.peek() {
+            None | Some('\n' | '\r' | '#') if all.is_empty() => return Err(reader.expected(what)),
             None | Some('\n' | '\r' | '#') => return Ok(all),
-            Some(',') if !all.is_empty() => cursor.advance(1),
-            Some(_) => all.push(one(cursor)?),
+            Some(',') if !all.is_empty() => reader.advance(1),
+            Some(_) => all.push(one(reader)?),
         }
     }
 }
 
-fn ids(cursor: &mut Cursor<'_>) -> Parsed<Vec<String>> {
+fn ids(reader: &mut Reader<'_>) -> Parsed<Vec<String>> {
     const WHAT: &str = "ids of requirements, such as `R117 R120`";
-    list(cursor, WHAT, |cursor| Ok(cursor.word(WHAT)?.to_owned()))
+    list(reader, WHAT, |reader| Ok(reader.word(WHAT)?.to_owned()))
 }
 
-fn side(cursor: &mut Cursor<'_>) -> Parsed<Side> {
-    const WHAT: &str = "`agent` or `client`: the only side this scenario tests";
-    let side = Side::named(cursor.peek_word()).ok_or_else(|| {
-        cursor.skip_blanks();
-        cursor.expected(WHAT)
-    })?;
-    cursor.word(WHAT)?;
-    Ok(side)
+fn side(reader: &mut Reader<'_>) -> Parsed<Side> {
+    let sides = [Side::Agent, Side::Client].map(|side| (side.name(), side));
+    let side = reader.one_of(sides);
+    side.ok_or_else(|| reader.expected("`agent` or `client`: the only side this scenario tests"))
 }
 
-fn needs(cursor: &mut Cursor<'_>) -> Parsed<Vec<Need>> {
+fn needs(reader: &mut Reader<'_>) -> Parsed<Vec<Need>> {
     const WHAT: &str = "a side and a capability of it, such as `agent sessionCapabilities.list`";
-    list(cursor, WHAT, |cursor| {
-        let side = Side::named(cursor.peek_word()).ok_or_else(|| cursor.expected(WHAT))?;
-        cursor.word(WHAT)?;
-        let at = cursor.offset();
-        let path = cursor.word(WHAT)?.to_owned();
+    list(reader, WHAT, |reader| {
+        let side = Side::named(reader.peek_word()).ok_or_else(|| reader.expected(WHAT))?;
+        reader.word(WHAT)?;
+        let at = reader.mark();
+        let path = reader.word(WHAT)?.to_owned();
         if !crate::schema::is_capability(side, &path) {
-            cursor.go_to(at);
-            cursor.skip_blanks();
-            return Err(cursor.error(format!(
-                "the pinned schema knows no capability `{path}` of the {side}"
-            )));
+            let why = format!("the pinned schema knows no capability `{path}` of the {side}");
+            return Err(reader.error_at(at, why));
         }
         Ok(Need { side, path })
     })
 }
 
-/// Reads how much a scenario demands that no rule stands behind.
-fn level(cursor: &mut Cursor<'_>) -> Parsed<bool> {
-    for (word, advisory) in [("MUST", false), ("SHOULD", true)] {
-        if cursor.eat_word(word) {
-            return Ok(advisory);
-        }
-    }
-    cursor.skip_blanks();
-    Err(cursor.expected("`MUST` or `SHOULD`: whether who fails it is at fault"))
-}
-
 /// Reads what a client under test is told to do: `["prompt", "hello"]`.
-fn tasks(cursor: &mut Cursor<'_>) -> Parsed<Vec<Pattern>> {
+fn tasks(reader: &mut Reader<'_>) -> Parsed<Vec<Pattern>> {
     const WHAT: &str = "a task such as `[\"prompt\", \"hello\"]`";
-    list(cursor, WHAT, |cursor| {
-        let at = cursor.offset();
-        let task = pattern::pattern(cursor)?;
+    list(reader, WHAT, |reader| {
+        let at = reader.offset();
+        let task = pattern::pattern(reader)?;
         let named = matches!(
             &task,
             Pattern::Array(all) if matches!(all.first(), Some(Element::One(Pattern::Text(_))))
         );
         match named && task.vague().is_none() {
             true => Ok(task),
-            false => Err(cursor.error_at(at, format!("this is no task; expected {WHAT}"))),
+            false => Err(reader.error_at(at, format!("this is no task; expected {WHAT}"))),
         }
     })
 }
 
-fn checks(cursor: &mut Cursor<'_>) -> Parsed<Vec<Check>> {
-    list(cursor, "names of checks", |cursor| {
-        let word = cursor.peek_word();
-        let check = Check::named(word).ok_or_else(|| {
-            let names = Check::ALL.map(Check::name);
-            match nearest(word, names) {
-                Some(hint) => cursor.error(format!(
-                    "there is no check `{word}`; did you mean `{hint}`?"
-                )),
-                None => cursor.error(format!(
-                    "there is no check `{word}`; there are {}",
-                    names.join(", ")
-                )),
-            }
-        })?;
-        cursor.word("the name of a check")?;
-        Ok(check)
+fn checks(reader: &mut Reader<'_>) -> Parsed<Vec<Check>> {
+    list(reader, "names of checks", |reader| {
+        let at = reader.offset();
+        let word = reader.word("the name of a check")?;
+        let names = Check::ALL.iter().map(|check| check.name());
+        Check::named(word).ok_or_else(|| reader.unknown(at, "check ", word, names))
     })
 }

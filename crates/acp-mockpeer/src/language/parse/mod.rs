@@ -11,21 +11,18 @@ mod units;
 
 use std::sync::Arc;
 
-use super::cursor::{Cursor, Parsed};
-use super::names::Names;
+use super::pattern::Pattern;
+use super::reader::{Parsed, Reader};
 use super::{ParseError, Scenario};
 
 /// Reads a whole file.
 pub(super) fn scenario(file: &str, text: &str) -> Result<Scenario, ParseError> {
     let file: Arc<str> = file.into();
-    let mut reader = Reader {
-        cursor: Cursor::new(file.clone(), text),
-        names: Names::default(),
-    };
-    let header = header::header(&mut reader.cursor)?;
+    let mut reader = Reader::new(file.clone(), text);
+    let header = header::header(&mut reader)?;
     let items = block::top_level(&mut reader)?;
     if items.is_empty() {
-        return Err(reader.cursor.expected("a step such as `-> initialize`"));
+        return Err(reader.expected("a step such as `-> initialize`"));
     }
     Ok(Scenario {
         file,
@@ -36,15 +33,9 @@ pub(super) fn scenario(file: &str, text: &str) -> Result<Scenario, ParseError> {
 }
 
 /// Reads a pattern that stands alone.
-pub(crate) fn lone_pattern(text: &str) -> Parsed<super::pattern::Pattern> {
-    let mut cursor = Cursor::new("pattern".into(), text);
-    let pattern = pattern::pattern(&mut cursor)?;
-    cursor.end_of_line("the end")?;
+pub(crate) fn lone_pattern(text: &str) -> Parsed<Pattern> {
+    let mut reader = Reader::new("pattern".into(), text);
+    let pattern = pattern::pattern(&mut reader)?;
+    reader.end_of_line("the end")?;
     Ok(pattern)
-}
-
-/// What the reading of steps needs.
-struct Reader<'a> {
-    cursor: Cursor<'a>,
-    names: Names,
 }

@@ -2,21 +2,23 @@
 
 use std::sync::Arc;
 
-use crate::language::cursor::{Cursor, Parsed};
+use strum::VariantArray;
+
 use crate::language::pattern::{Element, Kind, Object, Pattern, Template, name_at_start};
+use crate::language::reader::{Parsed, Reader};
 
 /// How deep arrays and objects may lie in each other: as deep as JSON readers go.
 const DEEPEST: usize = 120;
 
 /// Reads one pattern with its alternatives.
-pub(super) fn pattern(cursor: &mut Cursor<'_>) -> Parsed<Pattern> {
-    alternatives(cursor, 0)
+pub(super) fn pattern(reader: &mut Reader<'_>) -> Parsed<Pattern> {
+    alternatives(reader, 0)
 }
 
 /// Tells whether a pattern can begin here.
-pub(super) fn begins(cursor: &Cursor<'_>) -> bool {
-    let word = cursor.peek_word();
-    let first = cursor.rest().trim_start_matches([' ', '\t']).chars().next();
+pub(super) fn begins(reader: &Reader<'_>) -> bool {
+    let word = reader.peek_word();
+    let first = reader.rest().trim_start_matches([' ', '\t']).chars().next();
     match first {
         Some('{' | '[' | '"' | '-' | '0'..='9') => true,
         Some('/') => !word.is_empty(),
@@ -28,17 +30,17 @@ pub(super) fn begins(cursor: &Cursor<'_>) -> bool {
     }
 }
 
-fn alternatives(cursor: &mut Cursor<'_>, depth: usize) -> Parsed<Pattern> {
-    let first = single(cursor, depth)?;
+fn alternatives(reader: &mut Reader<'_>, depth: usize) -> Parsed<Pattern> {
+    let first = single(reader, depth)?;
     let mut all = vec![first];
     loop {
-        let before = cursor.offset();
-        skip(cursor, depth);
-        if !cursor.eat("|") {
-            cursor.go_to(before);
+        let before = reader.offset();
+        skip(reader, depth);
+        if !reader.eat("|") {
+            reader.go_to(before);
             break;
         }
-        all.push(single(cursor, depth)?);
+        all.push(single(reader, depth)?);
     }
     Ok(match all.len() {
         1 => all.remove(0),
@@ -46,39 +48,39 @@ fn alternatives(cursor: &mut Cursor<'_>, depth: usize) -> Parsed<Pattern> {
     })
 }
 
-fn single(cursor: &mut Cursor<'_>, depth: usize) -> Parsed<Pattern> {
+fn single(reader: &mut Reader<'_>, depth: usize) -> Parsed<Pattern> {
     const WHAT: &str = "a value or a pattern";
-    skip(cursor, depth);
+    skip(reader, depth);
     if depth > DEEPEST {
-        return Err(cursor.error("this lies too deep"));
+        return Err(reader.error("this lies too deep"));
     }
-    match cursor.peek() {
-        Some('{') => object(cursor, depth, false),
-        Some('[') => array(cursor, depth),
-        Some('"') => Ok(Pattern::Text(Template::new(&string(cursor)?))),
-        Some('/') => regex(cursor),
-        Some('$') => name(cursor),
-        Some('-' | '0'..='9') => number(cursor),
+    match reader.peek() {
+        Some('{') => object(reader, depth, false),
+        Some('[') => array(reader, depth),
+        Some('"') => Ok(Pattern::Text(Template::new(&string(reader)?))),
+        Some('/') => regex(reader),
+        Some('$') => name(reader),
+        Some('-' | '0'..='9') => number(reader),
         _ => {
-            let at = cursor.offset();
-            let word = cursor.word(WHAT)?;
+            let at = reader.offset();
+            let word = reader.word(WHAT)?;
             match word {
                 "null" => Ok(Pattern::Null),
                 "true" => Ok(Pattern::Bool(true)),
                 "false" => Ok(Pattern::Bool(false)),
                 "absent" => Ok(Pattern::Absent),
-                "any" => Ok(Pattern::Any(kind(cursor))),
-                "not" => Ok(Pattern::Not(Box::new(negated(cursor, depth + 1)?))),
+                "any" => Ok(Pattern::Any(kind(reader))),
+                "not" => Ok(Pattern::Not(Box::new(negated(reader, depth + 1)?))),
                 "only" => {
-                    skip(cursor, depth);
-                    match cursor.peek() {
-                        Some('{') => object(cursor, depth, true),
-                        _ => Err(cursor.expected("`{` after `only`")),
+                    skip(reader, depth);
+                    match reader.peek() {
+                        Some('{') => object(reader, depth, true),
+                        _ => Err(reader.expected("`{` after `only`")),
                     }
                 }
                 _ => {
-                    cursor.go_to(at);
-                    Err(cursor.expected(WHAT))
+                    reader.go_to(at);
+                    Err(reader.expected(WHAT))
                 }
             }
         }
@@ -86,101 +88,100 @@ fn single(cursor: &mut Cursor<'_>, depth: usize) -> Parsed<Pattern> {
 }
 
 /// Reads what stands behind `not`: one pattern, or `(A | B)` for none of several.
-fn negated(cursor: &mut Cursor<'_>, depth: usize) -> Parsed<Pattern> {
-    skip(cursor, depth);
-    if !cursor.eat("(") {
-        return single(cursor, depth);
+fn negated(reader: &mut Reader<'_>, depth: usize) -> Parsed<Pattern> {
+    skip(reader, depth);
+    if !reader.eat("(") {
+        return single(reader, depth);
     }
-    let all = alternatives(cursor, depth + 1)?;
-    skip(cursor, depth);
-    match cursor.eat(")") {
+    let all = alternatives(reader, depth + 1)?;
+    skip(reader, depth);
+    match reader.eat(")") {
         true => Ok(all),
-        false => Err(cursor.expected("`|` or `)`")),
+        false => Err(reader.expected("`|` or `)`")),
     }
 }
 
-fn skip(cursor: &mut Cursor<'_>, depth: usize) {
+fn skip(reader: &mut Reader<'_>, depth: usize) {
     // Only inside of brackets may a pattern go on in the next line.
     if depth == 0 {
-        cursor.skip_blanks();
+        reader.skip_blanks();
     } else {
-        cursor.skip_all_space();
+        reader.skip_all_space();
     }
 }
 
-fn kind(cursor: &mut Cursor<'_>) -> Kind {
-    Kind::NAMED
-        .into_iter()
-        .find(|kind| cursor.eat_word(kind.word()))
-        .unwrap_or(Kind::Value)
+fn kind(reader: &mut Reader<'_>) -> Kind {
+    let named = Kind::VARIANTS.iter().filter(|kind| **kind != Kind::Value);
+    let found = reader.one_of(named.map(|kind| (kind.into(), *kind)));
+    found.unwrap_or(Kind::Value)
 }
 
-fn object(cursor: &mut Cursor<'_>, depth: usize, only: bool) -> Parsed<Pattern> {
-    cursor.advance(1);
+fn object(reader: &mut Reader<'_>, depth: usize, only: bool) -> Parsed<Pattern> {
+    reader.advance(1);
     let mut members: Vec<(String, Pattern)> = Vec::new();
     loop {
-        cursor.skip_all_space();
-        if members.is_empty() && cursor.eat("}") {
+        reader.skip_all_space();
+        if members.is_empty() && reader.eat("}") {
             break;
         }
-        if cursor.peek() != Some('"') {
-            return Err(cursor.expected(if members.is_empty() {
+        if reader.peek() != Some('"') {
+            return Err(reader.expected(if members.is_empty() {
                 "a member in quotes or `}`"
             } else {
                 "a member in quotes"
             }));
         }
-        let at = cursor.offset();
-        let key = string(cursor)?;
+        let at = reader.offset();
+        let key = string(reader)?;
         if members.iter().any(|(name, _)| *name == key) {
-            return Err(cursor.error_at(at, format!("`{key}` is there twice")));
+            return Err(reader.error_at(at, format!("`{key}` is there twice")));
         }
-        cursor.skip_all_space();
-        if !cursor.eat(":") {
-            return Err(cursor.expected("`:`"));
+        reader.skip_all_space();
+        if !reader.eat(":") {
+            return Err(reader.expected("`:`"));
         }
-        members.push((key, alternatives(cursor, depth + 1)?));
-        cursor.skip_all_space();
-        if cursor.eat("}") {
+        members.push((key, alternatives(reader, depth + 1)?));
+        reader.skip_all_space();
+        if reader.eat("}") {
             break;
         }
-        if !cursor.eat(",") {
-            return Err(cursor.expected("`,` or `}`"));
+        if !reader.eat(",") {
+            return Err(reader.expected("`,` or `}`"));
         }
     }
     Ok(Pattern::Object(Object { members, only }))
 }
 
-fn array(cursor: &mut Cursor<'_>, depth: usize) -> Parsed<Pattern> {
-    cursor.advance(1);
+fn array(reader: &mut Reader<'_>, depth: usize) -> Parsed<Pattern> {
+    reader.advance(1);
     let mut elements = Vec::new();
     loop {
-        cursor.skip_all_space();
-        if elements.is_empty() && cursor.eat("]") {
+        reader.skip_all_space();
+        if elements.is_empty() && reader.eat("]") {
             break;
         }
-        elements.push(if cursor.eat("...") {
+        elements.push(if reader.eat("...") {
             Element::Rest
         } else {
-            Element::One(alternatives(cursor, depth + 1)?)
+            Element::One(alternatives(reader, depth + 1)?)
         });
-        cursor.skip_all_space();
-        if cursor.eat("]") {
+        reader.skip_all_space();
+        if reader.eat("]") {
             break;
         }
-        if !cursor.eat(",") {
-            return Err(cursor.expected("`,` or `]`"));
+        if !reader.eat(",") {
+            return Err(reader.expected("`,` or `]`"));
         }
     }
     Ok(Pattern::Array(elements))
 }
 
 /// Reads a JSON string.
-pub(super) fn string(cursor: &mut Cursor<'_>) -> Parsed<String> {
-    let start = cursor.offset();
-    let text = cursor.rest();
+pub(super) fn string(reader: &mut Reader<'_>) -> Parsed<String> {
+    let start = reader.offset();
+    let text = reader.rest();
     if !text.starts_with('"') {
-        return Err(cursor.expected("a string in quotes"));
+        return Err(reader.expected("a string in quotes"));
     }
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
@@ -192,42 +193,42 @@ pub(super) fn string(cursor: &mut Cursor<'_>) -> Parsed<String> {
                 let value = serde_json::from_str(literal).map_err(|error| {
                     let reason = error.to_string();
                     let reason = reason.split(" at line").next().unwrap_or_default();
-                    cursor.error(format!("this is no JSON string: {reason}"))
+                    reader.error(format!("this is no JSON string: {reason}"))
                 })?;
-                cursor.go_to(start + literal.len());
+                reader.go_to(start + literal.len());
                 return Ok(value);
             }
             '\n' => break,
             _ => {}
         }
     }
-    Err(cursor.error("this string has no closing quote on its line"))
+    Err(reader.error("this string has no closing quote on its line"))
 }
 
-fn number(cursor: &mut Cursor<'_>) -> Parsed<Pattern> {
-    let text = cursor.rest();
+fn number(reader: &mut Reader<'_>) -> Parsed<Pattern> {
+    let text = reader.rest();
     let length = text
         .find(|c: char| !(c.is_ascii_alphanumeric() || "+-.".contains(c)))
         .unwrap_or(text.len());
     let literal = &text[..length];
     if serde_json::from_str::<serde_json::Number>(literal).is_err() {
-        return Err(cursor.error(format!("`{literal}` is no JSON number")));
+        return Err(reader.error(format!("`{literal}` is no JSON number")));
     }
-    cursor.advance(length);
+    reader.advance(length);
     Ok(Pattern::Number(Arc::from(literal)))
 }
 
-fn name(cursor: &mut Cursor<'_>) -> Parsed<Pattern> {
-    let name = name_at_start(&cursor.rest()[1..]);
+fn name(reader: &mut Reader<'_>) -> Parsed<Pattern> {
+    let name = name_at_start(&reader.rest()[1..]);
     if name.is_empty() {
-        return Err(cursor.expected("a name such as `$session`"));
+        return Err(reader.expected("a name such as `$session`"));
     }
-    cursor.advance(1 + name.len());
+    reader.advance(1 + name.len());
     Ok(Pattern::Name(name.into()))
 }
 
-fn regex(cursor: &mut Cursor<'_>) -> Parsed<Pattern> {
-    let text = &cursor.rest()[1..];
+fn regex(reader: &mut Reader<'_>) -> Parsed<Pattern> {
+    let text = &reader.rest()[1..];
     let mut escaped = false;
     for (at, c) in text.char_indices() {
         match c {
@@ -239,14 +240,14 @@ fn regex(cursor: &mut Cursor<'_>) -> Parsed<Pattern> {
                     let reason = error.to_string();
                     let reason = reason.lines().last().unwrap_or_default();
                     let reason = reason.trim_start_matches("error: ");
-                    cursor.error(format!("this is no regular expression: {reason}"))
+                    reader.error(format!("this is no regular expression: {reason}"))
                 })?;
-                cursor.advance(at + 2);
+                reader.advance(at + 2);
                 return Ok(Pattern::Regex(regex));
             }
             '\n' => break,
             _ => {}
         }
     }
-    Err(cursor.error("this regular expression has no closing `/` on its line"))
+    Err(reader.error("this regular expression has no closing `/` on its line"))
 }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use acp_recording::Side;
+
 use super::pattern;
 use super::units::rules;
-use crate::language::cursor::{Cursor, Parsed};
 use crate::language::pattern::Pattern;
+use crate::language::reader::{Parsed, Reader};
 use crate::language::step::{Ending, Split, Writing};
 use crate::rules::Rule;
-use acp_recording::Side;
 
 /// The words behind a message.
 #[derive(Default)]
@@ -22,79 +23,62 @@ pub(super) struct Tail {
 }
 
 /// Reads them, up to what it does not know.
-pub(super) fn tail(cursor: &mut Cursor<'_>, from: Side) -> Parsed<Tail> {
+pub(super) fn tail(reader: &mut Reader<'_>, from: Side) -> Parsed<Tail> {
+    const WORDS: [&str; 9] = [
+        "as", "with", "within", "for", "split", "pausing", "ended", "after", "padded",
+    ];
     let mut tail = Tail::default();
-    loop {
-        if cursor.eat_word("as") {
-            tail.name = Some(cursor.word("a name for the request")?.into());
-        } else if cursor.eat_word("with") {
-            if !cursor.eat_word("id") {
-                cursor.skip_blanks();
-                return Err(cursor.expected("`id` after `with`"));
+    while let Some(word) = reader.one_of(WORDS.map(|word| (word, word))) {
+        match word {
+            "as" => tail.name = Some(reader.word("a name for the request")?.into()),
+            "with" => {
+                reader.words(&["id"], "`id` after `with`")?;
+                tail.id = Some(pattern::pattern(reader)?);
             }
-            tail.id = Some(pattern::pattern(cursor)?);
-        } else if cursor.eat_word("within") {
-            tail.within = Some(cursor.duration()?);
-        } else if cursor.eat_word("for") {
-            tail.rules = rules(cursor, from)?;
-        } else if cursor.eat_word("split") {
-            tail.writing.split = split(cursor)?;
-        } else if cursor.eat_word("pausing") {
-            tail.writing.pausing = cursor.duration()?;
-        } else if cursor.eat_word("ended") {
-            tail.writing.ending = ending(cursor)?;
-        } else if cursor.eat_word("after") {
-            if !cursor.eat_word("bom") {
-                cursor.skip_blanks();
-                return Err(cursor.expected("`bom` after `after`"));
+            "within" => tail.within = Some(reader.duration()?),
+            "for" => tail.rules = rules(reader, from)?,
+            "split" => tail.writing.split = split(reader)?,
+            "pausing" => tail.writing.pausing = reader.duration()?,
+            "ended" => tail.writing.ending = ending(reader)?,
+            "after" => {
+                reader.words(&["bom"], "`bom` after `after`")?;
+                tail.writing.bom = true;
             }
-            tail.writing.bom = true;
-        } else if cursor.eat_word("padded") {
-            if !cursor.eat_word("to") {
-                cursor.skip_blanks();
-                return Err(cursor.expected("`to` and a size: `padded to 40MiB`"));
+            _ => {
+                reader.words(&["to"], "`to` and a size: `padded to 40MiB`")?;
+                tail.writing.padded_to = reader.size()?;
             }
-            tail.writing.padded_to = cursor.size()?;
-        } else {
-            return Ok(tail);
         }
     }
+    Ok(tail)
 }
 
-fn split(cursor: &mut Cursor<'_>) -> Parsed<Split> {
-    if cursor.eat_word("every") {
-        return Ok(Split::Every(cursor.size()?.max(1)));
+fn split(reader: &mut Reader<'_>) -> Parsed<Split> {
+    if reader.eat_word("every") {
+        return Ok(Split::Every(reader.size()?.max(1)));
     }
-    if !cursor.eat_word("at") {
-        cursor.skip_blanks();
-        return Err(cursor.expected("`at` or `every` after `split`"));
-    }
-    let mut places = vec![cursor.size()?];
-    loop {
-        let before = cursor.offset();
-        cursor.skip_blanks();
-        if !cursor.eat(",") {
-            cursor.go_to(before);
-            break;
-        }
-        places.push(cursor.size()?);
+    reader.words(&["at"], "`at` or `every` after `split`")?;
+    let mut places = vec![reader.size()?];
+    while reader
+        .rest()
+        .trim_start_matches([' ', '\t'])
+        .starts_with(',')
+    {
+        reader.skip_blanks();
+        reader.advance(1);
+        places.push(reader.size()?);
     }
     places.sort_unstable();
     Ok(Split::At(places))
 }
 
-fn ending(cursor: &mut Cursor<'_>) -> Parsed<Ending> {
-    if cursor.eat_word("by") {
-        for (word, ending) in [
-            ("crlf", Ending::CrLf),
-            ("lf", Ending::LineFeed),
-            ("nothing", Ending::Nothing),
-        ] {
-            if cursor.eat_word(word) {
-                return Ok(ending);
-            }
-        }
-    }
-    cursor.skip_blanks();
-    Err(cursor.expected("`by crlf`, `by lf` or `by nothing` after `ended`"))
+fn ending(reader: &mut Reader<'_>) -> Parsed<Ending> {
+    let endings = [
+        ("crlf", Ending::CrLf),
+        ("lf", Ending::LineFeed),
+        ("nothing", Ending::Nothing),
+    ];
+    let by = reader.eat_word("by");
+    let found = by.then(|| reader.one_of(endings)).flatten();
+    found.ok_or_else(|| reader.expected("`by crlf`, `by lf` or `by nothing` after `ended`"))
 }

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::member_names::Wrong;
+use super::Wrong;
 
 /// Holds what a user accepted against the form.
-pub(super) fn wrong(question: &Value, result: &Value) -> Option<Wrong> {
+pub(super) fn wrong(question: &Value, result: &Value) -> Option<Wrong<'static>> {
     if result["action"] != "accept" || question["mode"] != "form" {
         return None;
     }

@@ -2,18 +2,16 @@
 
 use serde_json::Value;
 
+use super::Wrong;
 use crate::schema::{self, Unnamed, Use};
 
-/// A member that may not stand where it does: the rules, and what is wrong.
-pub(super) type Wrong = (&'static [&'static str], String);
-
 /// Finds the members that the protocol does not name (R015, R100, R179, R185).
-pub(super) fn wrong(method: &str, part: Use, value: &Value) -> Vec<Wrong> {
+pub(super) fn wrong(method: &str, part: Use, value: &Value) -> Vec<Wrong<'static>> {
     let all = schema::unnamed(method, part, value);
     all.iter().map(|unnamed| judge(unnamed, value)).collect()
 }
 
-fn judge(unnamed: &Unnamed, value: &Value) -> Wrong {
+fn judge(unnamed: &Unnamed, value: &Value) -> Wrong<'static> {
     let Unnamed { place, name, named } = unnamed;
     let meant = camel(name);
     if meant != *name && named.contains(&meant) {

@@ -21,22 +21,23 @@ mod urls;
 use serde_json::Value;
 
 use crate::ledger::{advertises, may_ask};
-use crate::rules::Check;
-use crate::rules::Finding;
+use crate::rules::{Check, Finding};
 use crate::schema::Use;
 use acp_recording::Side;
 use chunks::Messages;
 use lists::Whole;
-use member_names::Wrong;
 use offers::Offers;
 use permissions::Questions;
 use terminals::Terminals;
-use tool_calls::{Calls, Fault};
+use tool_calls::Calls;
 use urls::Visits;
 
 /// How many sessions, calls and visits are remembered; enough for every real
 /// conversation. What is beyond that is not judged.
 const MOST: usize = 65_536;
+
+/// The rules that are broken, and what is wrong.
+type Wrong<'a> = (&'a [&'static str], String);
 
 /// What both sides said before, as far as a rule is about it.
 #[derive(Debug, Default)]
@@ -76,12 +77,11 @@ impl Monitors {
         params: &Value,
     ) -> Vec<Finding> {
         let mut all = every(method, Use::Params, params);
-        all.extend(paths::in_params(method, params).into_iter().map(of_wrong));
         if method.starts_with('_') && !meta::announces(speaker.own) {
             let text = format!(
                 "{method} is of one's own, and no capability announces anything under `_meta`"
             );
-            all.push(finding(&["R183"], text));
+            all.push(broken(&["R183"], text));
         }
         let session = params["sessionId"].as_str().unwrap_or_default();
         if speaker.from == Side::Client {
@@ -102,12 +102,11 @@ impl Monitors {
                 // What the client cannot do at all is another fault.
                 if may_ask(method, speaker.other) =>
             {
-                all.extend(self.calls.used(session).map(of_fault));
+                all.extend(self.calls.used(session));
             }
             (Side::Agent, "session/update") => self.told(session, &params["update"], &mut all),
             (Side::Agent, "session/request_permission") => {
-                let fault = self.calls.asked(session, &params["toolCall"]);
-                all.extend(fault.map(of_fault));
+                all.extend(self.calls.asked(session, &params["toolCall"]));
                 self.questions.asked(session, id);
             }
             (Side::Agent, "terminal/release") => {
@@ -118,7 +117,7 @@ impl Monitors {
                 if !self.visits.complete(&params["elicitationId"]) =>
             {
                 let text = format!("no visit has the id {}", params["elicitationId"]);
-                all.push(finding(&["R207"], text));
+                all.push(broken(&["R207"], text));
             }
             _ => {}
         }
@@ -145,7 +144,6 @@ impl Monitors {
             return all;
         };
         all.extend(every(method, Use::Result, result));
-        all.extend(paths::in_result(method, result).into_iter().map(of_wrong));
         if from == Side::Client {
             if method == "terminal/create" {
                 self.calls.made(session, &result["terminalId"]);
@@ -166,7 +164,11 @@ impl Monitors {
     }
 
     /// Holds what a client answers against what it was asked, and answered before.
-    fn of_client(&mut self, question: Question<'_>, result: Option<&Value>) -> Option<Wrong> {
+    fn of_client(
+        &mut self,
+        question: Question<'_>,
+        result: Option<&Value>,
+    ) -> Option<Wrong<'static>> {
         let Question { method, id, params } = question;
         match method {
             "session/request_permission" => {
@@ -182,9 +184,9 @@ impl Monitors {
 
     /// Looks at news of a session.
     fn told(&mut self, session: &str, update: &Value, all: &mut Vec<Finding>) {
-        all.extend(self.calls.told(session, update).map(of_fault));
+        all.extend(self.calls.told(session, update));
         let goes_on = self.messages.take(session, update);
-        all.extend(goes_on.map(|text| finding(&["R113"], text)));
+        all.extend(goes_on.map(|text| broken(&["R113"], text)));
         match update["sessionUpdate"].as_str() {
             Some("plan") => {
                 let left_out = self.whole.plan(session, update);
@@ -200,7 +202,7 @@ impl Monitors {
                 let currency = update["cost"]["currency"].as_str();
                 if currency.is_some_and(|text| !is_currency(text)) {
                     let text = "the currency of a cost has three letters, as `EUR`".to_owned();
-                    all.push(finding(&["R114"], text));
+                    all.push(broken(&["R114"], text));
                 }
             }
             _ => {}
@@ -218,27 +220,27 @@ impl Monitors {
                         false => &["R197", "R199"],
                     };
                     let text = format!("the field {field:?} of this form asks for a secret");
-                    all.push(finding(rules, text));
+                    all.push(broken(rules, text));
                 }
                 if secrets::holds_address(params) {
                     let text = "this form holds an address that can be clicked on".to_owned();
-                    all.push(finding(&["R213"], text));
+                    all.push(broken(&["R213"], text));
                 }
             }
             Some("url") => {
                 if !self.visits.begin(&params["elicitationId"]) {
                     let id = &params["elicitationId"];
                     let text = format!("another visit under the id {id} is still open");
-                    all.push(finding(&["R205"], text));
+                    all.push(broken(&["R205"], text));
                 }
                 let url = params["url"].as_str().unwrap_or_default();
                 if let Some(told) = secrets::told_by(url) {
                     let text = format!("the address holds what nobody may see: {told}");
-                    all.push(finding(&["R211"], text));
+                    all.push(broken(&["R211"], text));
                 }
                 if secrets::is_plain(url) {
                     let text = "the address is not encrypted".to_owned();
-                    all.push(finding(&["R212"], text));
+                    all.push(broken(&["R212"], text));
                 }
             }
             _ => {}
@@ -248,44 +250,26 @@ impl Monitors {
 
 /// What holds of all params and results.
 fn every(method: &str, part: Use, value: &Value) -> Vec<Finding> {
-    let wrong = member_names::wrong(method, part, value);
-    let mut all: Vec<Finding> = wrong.into_iter().map(of_wrong).collect();
+    let wrong = member_names::wrong(method, part, value).into_iter();
+    let wrong = wrong.chain(paths::wrong(method, part.name(), value));
+    let mut all: Vec<Finding> = wrong.map(of_wrong).collect();
     let tracing = meta::not_of_tracing(value);
-    all.extend(tracing.map(|text| finding(&["R178"], text)));
+    all.extend(tracing.map(|text| broken(&["R178"], text)));
     all
 }
 
-fn finding(rules: &[&'static str], text: String) -> Finding {
-    Finding::new(Check::Rules, rules, text)
+fn broken(rules: &[&'static str], text: impl Into<String>) -> Finding {
+    Finding::new(Check::Rules, rules, text.into())
 }
 
-fn of_wrong((rules, text): Wrong) -> Finding {
-    finding(rules, text)
-}
-
-fn of_fault(fault: Fault) -> Finding {
-    match fault {
-        Fault::Again(id) => finding(&["R128"], format!("another tool call has the id {id:?}")),
-        // The question itself may show all there is to see.
-        Fault::Unseen(id) => {
-            let text = format!("the tool call {id:?} was not shown before it is asked about");
-            finding(&["R112"], text).doubtful()
-        }
-        Fault::Hidden => {
-            let text = "no tool call of this turn shows what this is for".to_owned();
-            finding(&["R127"], text).doubtful()
-        }
-        Fault::Gone(id) => {
-            let text = format!("the terminal {id:?} is shown only when it is released");
-            finding(&["R135"], text)
-        }
-    }
+fn of_wrong((rules, text): Wrong<'_>) -> Finding {
+    broken(rules, text)
 }
 
 /// It may have been taken out on purpose.
 fn leaves_out(rule: &'static str, what: &str, which: &str) -> Finding {
     let text = format!("the {what} {which:?} of before is not told any more, and no new one is");
-    finding(&[rule], text).doubtful()
+    broken(&[rule], text).doubtful()
 }
 
 fn is_currency(text: &str) -> bool {

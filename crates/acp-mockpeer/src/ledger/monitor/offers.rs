@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::MOST;
-use super::member_names::Wrong;
+use super::Wrong;
 use super::options::offered;
 
 /// Logins, modes, options and pages that the agent offered.
@@ -85,7 +85,7 @@ impl Offers {
     }
 
     /// Finds what a client asks for that was not offered.
-    pub(super) fn asked(&self, method: &str, params: &Value) -> Option<Wrong> {
+    pub(super) fn asked(&self, method: &str, params: &Value) -> Option<Wrong<'static>> {
         let session = params["sessionId"].as_str().unwrap_or_default();
         match method {
             "authenticate" => self.login(params["methodId"].as_str()?),
@@ -119,7 +119,7 @@ impl Offers {
         }
     }
 
-    fn login(&self, id: &str) -> Option<Wrong> {
+    fn login(&self, id: &str) -> Option<Wrong<'static>> {
         match self.logins.get(id) {
             None => Some((&["R046"], format!("the agent has no login {id:?}"))),
             Some(true) => Some((&["R045"], format!("the login {id:?} is made in a terminal"))),
@@ -136,7 +136,7 @@ impl Offers {
 }
 
 impl Session {
-    fn value(&self, id: &str, params: &Value) -> Option<Wrong> {
+    fn value(&self, id: &str, params: &Value) -> Option<Wrong<'static>> {
         let value = &params["value"];
         let wrong = |text: String| Some((["R171"].as_slice(), text));
         match self.options.as_ref()?.get(id) {
@@ -153,7 +153,7 @@ impl Session {
 }
 
 /// Finds the choice of an option that a request for permission did not offer.
-pub(super) fn choice(question: &Value, result: &Value) -> Option<Wrong> {
+pub(super) fn choice(question: &Value, result: &Value) -> Option<Wrong<'static>> {
     let outcome = &result["outcome"];
     let chosen = outcome["optionId"].as_str()?;
     let mut options = question["options"].as_array()?.iter();

@@ -2,15 +2,15 @@
 
 use serde_json::Value;
 
-use super::member_names::Wrong;
+use super::Wrong;
 
 /// The categories that the protocol has.
 const CATEGORIES: [&str; 4] = ["mode", "model", "model_config", "thought_level"];
 
 /// Finds options whose value is none that they offer (R169), and categories
 /// that are neither the protocol's nor somebody's own (R166).
-pub(super) fn wrong(holder: &Value) -> Vec<Wrong> {
-    let mut all: Vec<Wrong> = Vec::new();
+pub(super) fn wrong(holder: &Value) -> Vec<Wrong<'static>> {
+    let mut all: Vec<Wrong<'static>> = Vec::new();
     for option in holder["configOptions"].as_array().into_iter().flatten() {
         let id = &option["id"];
         let value = &option["currentValue"];

@@ -1,109 +1,56 @@
 //! Paths and lines in messages.
 
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
-use super::member_names::Wrong;
+use super::Wrong;
+use crate::ledger::places;
 
-/// Finds paths that are not absolute, and lines that are not counted from 1, in
-/// what somebody asks or tells.
-pub(super) fn in_params(method: &str, params: &Value) -> Vec<Wrong> {
-    let mut all = Vec::new();
-    match method {
-        "session/new" | "session/load" | "session/resume" => {
-            path(&params["cwd"], "params.cwd", &["R076", "R011"], &mut all);
-            each(
-                &params["additionalDirectories"],
-                "params.additionalDirectories",
-                |value, at| {
-                    path(value, at, &["R072", "R011"], &mut all);
-                },
-            );
-            each(&params["mcpServers"], "params.mcpServers", |server, at| {
-                path(
-                    &server["command"],
-                    &format!("{at}.command"),
-                    &["R083", "R011"],
-                    &mut all,
-                );
-            });
-        }
-        "session/list" => path(&params["cwd"], "params.cwd", &["R092", "R011"], &mut all),
-        "fs/read_text_file" | "fs/write_text_file" => {
-            path(&params["path"], "params.path", &["R143", "R011"], &mut all);
-            line(&params["line"], "params.line", &mut all);
-        }
-        "terminal/create" => path(&params["cwd"], "params.cwd", &["R151", "R011"], &mut all),
-        "session/update" => in_call(&params["update"], "params.update", &mut all),
-        "session/request_permission" => in_call(&params["toolCall"], "params.toolCall", &mut all),
-        _ => {}
-    }
-    all
+/// Where paths and lines stand, and the rules for those that are no absolute paths, or
+/// are not counted from 1.
+const TEXT: &str = include_str!("paths.tsv");
+
+static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| TEXT.lines().skip(1).filter_map(row).collect());
+
+struct Row {
+    methods: Vec<&'static str>,
+    place: &'static str,
+    what: &'static str,
+    rules: Vec<&'static str>,
 }
 
-/// Finds them in answers.
-pub(super) fn in_result(method: &str, result: &Value) -> Vec<Wrong> {
-    let mut all = Vec::new();
-    if method == "session/list" {
-        each(&result["sessions"], "result.sessions", |session, at| {
-            path(&session["cwd"], &format!("{at}.cwd"), &["R011"], &mut all);
-            let more = format!("{at}.additionalDirectories");
-            each(&session["additionalDirectories"], &more, |value, at| {
-                path(value, at, &["R011"], &mut all);
-            });
-        });
-    }
-    all
+fn row(line: &'static str) -> Option<Row> {
+    let mut fields = line.split('\t');
+    Some(Row {
+        methods: fields.next()?.split(' ').collect(),
+        place: fields.next()?,
+        what: fields.next()?,
+        rules: fields.next()?.split(' ').collect(),
+    })
 }
 
-/// Finds them in what is told of a tool call.
-fn in_call(call: &Value, place: &str, all: &mut Vec<Wrong>) {
-    each(
-        &call["locations"],
-        &format!("{place}.locations"),
-        |location, at| {
-            path(
-                &location["path"],
-                &format!("{at}.path"),
-                &["R133", "R011"],
-                all,
-            );
-            line(&location["line"], &format!("{at}.line"), all);
-        },
-    );
-    each(
-        &call["content"],
-        &format!("{place}.content"),
-        |content, at| {
-            if content["type"] == "diff" {
-                path(
-                    &content["path"],
-                    &format!("{at}.path"),
-                    &["R133", "R011"],
-                    all,
-                );
-            }
-        },
-    );
-}
-
-fn each(values: &Value, place: &str, mut what: impl FnMut(&Value, &str)) {
-    for (index, value) in values.as_array().into_iter().flatten().enumerate() {
-        what(value, &format!("{place}[{index}]"));
-    }
-}
-
-fn path(value: &Value, place: &str, rules: &'static [&'static str], all: &mut Vec<Wrong>) {
-    if let Some(text) = value.as_str()
-        && !is_absolute(text)
-    {
-        all.push((rules, format!("at {place}: {text:?} is no absolute path")));
-    }
-}
-
-fn line(value: &Value, place: &str, all: &mut Vec<Wrong>) {
-    if value.as_u64() == Some(0) {
-        all.push((&["R012"], format!("at {place}: lines are counted from 1")));
-    }
+/// Finds paths that are not absolute, and lines that are not counted from 1; `part` is
+/// `params` or `result`.
+pub(super) fn wrong(method: &str, part: &str, value: &Value) -> Vec<Wrong<'static>> {
+    let rows = TABLE.iter().filter(|row| row.methods.contains(&method));
+    let rows = rows.filter(|row| row.place.starts_with(part));
+    let wrong = rows.flat_map(|row| {
+        let found = places::at(value, row.place).into_iter();
+        found.filter_map(|(at, value)| {
+            let text = match (row.what, value) {
+                ("path", Value::String(path)) if !is_absolute(path) => {
+                    format!("at {at}: {path:?} is no absolute path")
+                }
+                ("line", line) if line.as_u64() == Some(0) => {
+                    format!("at {at}: lines are counted from 1")
+                }
+                _ => return None,
+            };
+            Some((&*row.rules, text))
+        })
+    });
+    wrong.collect()
 }
 
 /// Of Unix, or of Windows: `C:\` or `\\server`.
@@ -135,7 +82,7 @@ mod tests {
     #[track_caller]
     #[expect(clippy::needless_pass_by_value, reason = "reads better at the calls")]
     fn check(method: &str, params: Value, expected: &[&str]) {
-        let found = in_params(method, &params);
+        let found = wrong(method, "params", &params);
         // That a path is no path at all breaks R011 besides.
         let found: Vec<&str> = found.iter().map(|(rules, _)| rules[0]).collect();
         assert_eq!(found, expected, "{method}");
@@ -166,6 +113,6 @@ mod tests {
             &["R133", "R012", "R133"],
         );
         let listed = json!({"sessions": [{"cwd": "a", "additionalDirectories": ["b"]}]});
-        assert_eq!(in_result("session/list", &listed).len(), 2);
+        assert_eq!(wrong("session/list", "result", &listed).len(), 2);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::MOST;
-use super::member_names::Wrong;
+use super::Wrong;
 
 /// Requests for permission that wait for their answer.
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ impl Questions {
         session: &str,
         id: &Value,
         result: Option<&Value>,
-    ) -> Option<Wrong> {
+    ) -> Option<Wrong<'static>> {
         let id = id.to_string();
         if let Some(open) = self.open.get_mut(session) {
             open.remove(&id);

@@ -3,53 +3,23 @@
 use serde_json::Value;
 
 /// What a field of a form is called that asks for a secret, in words.
-const SECRETS: [&str; 16] = [
-    "password",
-    "passwd",
-    "passphrase",
-    "secret",
-    "client secret",
-    "api key",
-    "apikey",
-    "access key",
-    "access token",
-    "auth token",
-    "refresh token",
-    "bearer token",
-    "private key",
-    "secret key",
-    "recovery code",
-    "card number",
-];
+const SECRETS: &str = "password, passwd, passphrase, secret, client secret, api key, apikey, \
+                       access key, access token, auth token, refresh token, bearer token, \
+                       private key, secret key, recovery code, card number";
 
 /// Parameters of an address that are credentials, or say who somebody is.
-const TELLING: [&str; 20] = [
-    "access_token",
-    "refresh_token",
-    "id_token",
-    "auth_token",
-    "session_token",
-    "token",
-    "jwt",
-    "api_key",
-    "apikey",
-    "password",
-    "passwd",
-    "pwd",
-    "secret",
-    "client_secret",
-    "session_id",
-    "sessionid",
-    "email",
-    "login_hint",
-    "phone",
-    "ssn",
-];
+const TELLING: &str = "access_token refresh_token id_token auth_token session_token token jwt \
+                       api_key apikey password passwd pwd secret client_secret session_id \
+                       sessionid email login_hint phone ssn";
 
 /// Names the field of a form that asks for a secret (R197, R198).
 pub(super) fn asked_for(form: &Value) -> Option<String> {
     let fields = form["requestedSchema"]["properties"].as_object()?;
-    let is_one = |text: &str| SECRETS.iter().any(|secret| holds(&words(text), secret));
+    let is_one = |text: &str| {
+        SECRETS
+            .split(", ")
+            .any(|secret| holds(&words(text), secret))
+    };
     let mut fields = fields.iter();
     let found = fields.find(|(name, field)| {
         is_one(name) || field["title"].as_str().is_some_and(is_one) || field["format"] == "password"
@@ -68,7 +38,7 @@ pub(super) fn told_by(url: &str) -> Option<String> {
     for parameter in parameters {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
         let name = name.to_ascii_lowercase();
-        if TELLING.contains(&name.as_str()) && !value.is_empty() {
+        if TELLING.split(' ').any(|telling| telling == name) && !value.is_empty() {
             return Some(format!("the parameter `{name}`"));
         }
         let value = value.replace("%40", "@");

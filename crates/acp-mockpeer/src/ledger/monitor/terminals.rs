@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::MOST;
-use super::member_names::Wrong;
+use super::Wrong;
 
 /// The terminals that a client made.
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ impl Terminals {
         method: &str,
         params: &Value,
         result: Option<&Value>,
-    ) -> Option<Wrong> {
+    ) -> Option<Wrong<'static>> {
         if method == "terminal/create" {
             if let Some(id) = result.and_then(|result| result["terminalId"].as_str())
                 && self.all.len() < MOST
@@ -73,7 +73,7 @@ impl Terminals {
 }
 
 impl Terminal {
-    fn output(&mut self, id: &str, result: &Value) -> Option<Wrong> {
+    fn output(&mut self, id: &str, result: &Value) -> Option<Wrong<'static>> {
         let ended = result["exitStatus"].is_object();
         if self.ended && !ended {
             let text = format!("the command of {id:?} was told to have ended, and is not any more");

@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::MOST;
+use super::{MOST, broken};
+use crate::rules::Finding;
 
 /// The tool calls and terminals of the sessions of a conversation.
 #[derive(Debug, Default)]
@@ -21,19 +22,6 @@ struct Terminal {
     is_released: bool,
 }
 
-/// What is wrong with news of a tool call.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Fault {
-    /// A second call has the id of a first one (R128).
-    Again(String),
-    /// The user is asked about a call that nobody has seen (R112).
-    Unseen(String),
-    /// A terminal is shown for the first time when it is gone (R135).
-    Gone(String),
-    /// The client is asked to do something that no call of the turn shows (R127).
-    Hidden,
-}
-
 impl Calls {
     /// A session is told again from its beginning.
     pub(super) fn begin_again(&mut self, session: &str) {
@@ -46,13 +34,16 @@ impl Calls {
     }
 
     /// The agent has the client do something for a turn.
-    pub(super) fn used(&self, session: &str) -> Option<Fault> {
+    pub(super) fn used(&self, session: &str) -> Option<Finding> {
         let is_known = self.at_work.contains(session) || self.at_work.len() >= MOST;
-        (!is_known).then_some(Fault::Hidden)
+        (!is_known).then(|| {
+            let text = "no tool call of this turn shows what this is for";
+            broken(&["R127"], text).doubtful()
+        })
     }
 
     /// The agent tells something of a session.
-    pub(super) fn told(&mut self, session: &str, update: &Value) -> Option<Fault> {
+    pub(super) fn told(&mut self, session: &str, update: &Value) -> Option<Finding> {
         let kind = update["sessionUpdate"].as_str()?;
         if !matches!(kind, "tool_call" | "tool_call_update") {
             return None;
@@ -60,20 +51,27 @@ impl Calls {
         let is_new = self.show(session, &update["toolCallId"]);
         let gone = self.contents(session, &update["content"]);
         match &update["toolCallId"] {
-            Value::String(id) if kind == "tool_call" && !is_new => Some(Fault::Again(id.clone())),
-            _ => gone.map(Fault::Gone),
+            Value::String(id) if kind == "tool_call" && !is_new => Some(broken(
+                &["R128"],
+                format!("another tool call has the id {id:?}"),
+            )),
+            _ => gone,
         }
     }
 
     /// The agent asks whether a call may be done.
-    pub(super) fn asked(&mut self, session: &str, call: &Value) -> Option<Fault> {
+    pub(super) fn asked(&mut self, session: &str, call: &Value) -> Option<Finding> {
         let id = call["toolCallId"].as_str()?.to_owned();
         let known = self.shown.get(session);
         let is_known = known.is_some_and(|known| known.contains(&id) || known.len() >= MOST);
         let gone = self.contents(session, &call["content"]);
         match is_known {
-            true => gone.map(Fault::Gone),
-            false => Some(Fault::Unseen(id)),
+            true => gone,
+            // The question itself may show all there is to see.
+            false => {
+                let text = format!("the tool call {id:?} was not shown before it is asked about");
+                Some(broken(&["R112"], text).doubtful())
+            }
         }
     }
 
@@ -104,8 +102,8 @@ impl Calls {
         known.len() >= MOST || known.insert(id.to_owned())
     }
 
-    /// Notes the terminals that are shown, and names one that is gone.
-    fn contents(&mut self, session: &str, content: &Value) -> Option<String> {
+    /// Notes the terminals that are shown; one that is gone is shown too late (R135).
+    fn contents(&mut self, session: &str, content: &Value) -> Option<Finding> {
         let mut gone = None;
         for shown in content.as_array().into_iter().flatten() {
             if shown["type"] != "terminal" {
@@ -113,7 +111,9 @@ impl Calls {
             }
             if let Some(terminal) = self.terminal(session, &shown["terminalId"]) {
                 if terminal.is_released && !terminal.is_shown {
-                    gone = shown["terminalId"].as_str().map(ToOwned::to_owned);
+                    let id = &shown["terminalId"];
+                    let text = format!("the terminal {id} is shown only when it is released");
+                    gone = Some(broken(&["R135"], text));
                 }
                 terminal.is_shown = true;
             }
@@ -135,6 +135,11 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    /// The rule that was broken, if one was.
+    fn rule(found: Option<Finding>) -> &'static str {
+        found.map_or("", |found| found.rules[0])
+    }
+
     fn call(id: &str) -> Value {
         json!({"sessionUpdate": "tool_call", "toolCallId": id})
     }
@@ -146,10 +151,7 @@ mod tests {
         assert_eq!(calls.told("r", &call("a")), None);
         let update = json!({"sessionUpdate": "tool_call_update", "toolCallId": "a"});
         assert_eq!(calls.told("s", &update), None);
-        assert_eq!(
-            calls.told("s", &call("a")),
-            Some(Fault::Again("a".to_owned()))
-        );
+        assert_eq!(rule(calls.told("s", &call("a"))), "R128");
         calls.begin_again("s");
         assert_eq!(calls.told("s", &call("a")), None);
     }
@@ -157,22 +159,22 @@ mod tests {
     #[test]
     fn a_call_is_seen_before_it_is_asked_about() {
         let mut calls = Calls::default();
-        let unseen = Some(Fault::Unseen("a".to_owned()));
-        assert_eq!(calls.asked("s", &json!({"toolCallId": "a"})), unseen);
+        let id = json!({"toolCallId": "a"});
+        assert_eq!(rule(calls.asked("s", &id)), "R112");
         calls.told("s", &call("a"));
-        assert_eq!(calls.asked("s", &json!({"toolCallId": "a"})), None);
-        assert_eq!(calls.asked("r", &json!({"toolCallId": "a"})), unseen);
+        assert_eq!(calls.asked("s", &id), None);
+        assert_eq!(rule(calls.asked("r", &id)), "R112");
     }
 
     #[test]
     fn what_the_client_does_is_shown_in_its_turn() {
         let mut calls = Calls::default();
-        assert_eq!(calls.used("s"), Some(Fault::Hidden));
+        assert_eq!(rule(calls.used("s")), "R127");
         calls.told("s", &call("a"));
         assert_eq!(calls.used("s"), None);
-        assert_eq!(calls.used("r"), Some(Fault::Hidden));
+        assert_eq!(rule(calls.used("r")), "R127");
         calls.begin_turn("s");
-        assert_eq!(calls.used("s"), Some(Fault::Hidden));
+        assert_eq!(rule(calls.used("s")), "R127");
     }
 
     #[test]
@@ -181,7 +183,7 @@ mod tests {
         let shows = json!({"sessionUpdate": "tool_call_update", "toolCallId": "a", "content": [{"type": "terminal", "terminalId": "t"}]});
         calls.made("s", &json!("t"));
         calls.released("s", &json!("t"));
-        assert_eq!(calls.told("s", &shows), Some(Fault::Gone("t".to_owned())));
+        assert_eq!(rule(calls.told("s", &shows)), "R135");
         calls.made("s", &json!("t"));
         assert_eq!(calls.told("s", &shows), None);
         calls.released("s", &json!("t"));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
 use super::{Engine, MOST_FLOWS, Standing, Stop};
@@ -14,9 +14,8 @@ use crate::player::compose::{on_the_wire, pieces};
 use crate::player::describe;
 use crate::player::failure::{Failure, broken, failed};
 use crate::player::mutator::{Mutator, Put};
-use crate::player::wire::{self, Unwritten};
+use crate::player::wire::Unwritten;
 use crate::rules::Check;
-use acp_recording::What;
 
 impl<R, W> Engine<R, W>
 where
@@ -52,7 +51,7 @@ where
                 self.write(step, bytes).await
             }
             Act::Wait(time) | Act::Nothing(time) => {
-                wire::wait(&mut self.inlet, *time).await;
+                self.wire.wait(*time).await;
                 Ok(())
             }
             Act::Never(message) => {
@@ -65,15 +64,15 @@ where
                 Ok(())
             }
             Act::StopReading => {
-                self.inlet.stop();
+                self.wire.inlet.stop();
                 Ok(())
             }
             Act::ReadOn => {
-                self.inlet.read_on();
+                self.wire.inlet.read_on();
                 Ok(())
             }
             Act::ReadSlowly { bytes, every } => {
-                self.inlet.slow_down(*bytes, *every);
+                self.wire.inlet.slow_down(*bytes, *every);
                 Ok(())
             }
             Act::Exit { how, .. } => Err(Stop::Exit(*how)),
@@ -126,7 +125,7 @@ where
         let line = self.composer.line(message, knowledge, &self.ledger);
         let line = line.map_err(|vague| broken(step.line, &vague.to_string()))?;
         let bytes = on_the_wire(&line, &message.writing);
-        let whole = self.own_line.is_empty();
+        let whole = self.wire.begins_line();
         let observed = self.enter_own(&bytes);
         if let Some(mutator) = &mut self.mutator {
             let names = &mut knowledge.names;
@@ -145,7 +144,7 @@ where
         for piece in pieces(&bytes, &message.writing.split) {
             self.write(step, piece).await?;
             if !message.writing.pausing.is_zero() {
-                wire::wait(&mut self.inlet, message.writing.pausing).await;
+                self.wire.wait(message.writing.pausing).await;
             }
         }
         self.check_needs()
@@ -164,7 +163,7 @@ where
         let flows = self.main.iter_mut().chain(&mut self.flows);
         flows.for_each(|flow| flow.wait_anew(now));
         let patience = self.patience();
-        let written = wire::write(&mut self.inlet, &mut self.outlet, &bytes, patience).await;
+        let written = self.wire.write(&bytes, patience).await;
         // Who does not read it does not answer it either, and that is told.
         written.or(Ok(()))
     }
@@ -180,7 +179,7 @@ where
         let mut faults = observed.findings.iter();
         // What monitors find is what a peer may be tried with.
         let fault = faults.find(|finding| {
-            finding.check() != Check::Rules && !self.setting.allow.contains(&finding.check())
+            finding.check != Check::Rules && !self.setting.allow.contains(&finding.check)
         });
         let unmet = unmet(step, observed.message.as_ref(), &mut knowledge.names);
         let because = match (fault, unmet.first()) {
@@ -188,42 +187,31 @@ where
             (None, Some(unmet)) => unmet.why.to_string(),
             (None, None) => return Ok(()),
         };
+        let why = "this step would break a check itself; write `raw` if that is meant";
         Err(Stop::Broken(Box::new(Failure {
-            line: step.line,
-            summary: "this step would break a check itself; write `raw` if that is meant"
-                .to_owned(),
-            expected: Vec::new(),
             got: Some(describe::line(line.as_bytes())),
             because: Some(because),
-            rules: Vec::new(),
-            entry: None,
+            ..Failure::at(step.line, why)
         })))
     }
 
     /// Enters what we write, line by line.
     fn enter_own(&mut self, bytes: &[u8]) -> Vec<Observed> {
-        let mut observed = Vec::new();
-        let mut rest = bytes;
-        while let Some(at) = rest.iter().position(|byte| *byte == b'\n') {
-            self.own_line.extend_from_slice(&rest[..at]);
-            rest = &rest[at + 1..];
-            let line = std::mem::take(&mut self.own_line);
-            let us = self.setting.us;
-            let entry = self.inlet.tape.push(us, What::Line(line.clone()));
+        let us = self.setting.us;
+        let lines = self.wire.enter(bytes).into_iter();
+        let observed = lines.map(|(line, entry)| {
             let marked = line.strip_prefix(b"\xef\xbb\xbf");
             if marked.is_some() {
                 self.ledger.note_odd(us);
             }
-            let seen = marked.unwrap_or(&line);
-            observed.push(self.ledger.observe_at(us, seen, entry));
-        }
-        self.own_line.extend_from_slice(rest);
-        observed
+            self.ledger.observe_at(us, marked.unwrap_or(&line), entry)
+        });
+        observed.collect()
     }
 
     async fn write(&mut self, step: &Step, bytes: &[u8]) -> Result<(), Stop> {
         let patience = within(step).unwrap_or(self.setting.scenario.header.patience);
-        let written = wire::write(&mut self.inlet, &mut self.outlet, bytes, patience).await;
+        let written = self.wire.write(bytes, patience).await;
         written.map_err(|why| {
             failed(
                 step,
@@ -267,21 +255,11 @@ where
             for put in self.mutator.as_mut().map(Mutator::rest).unwrap_or_default() {
                 if let Put::Bytes(bytes) = put {
                     // Who does not read any more does not miss it.
-                    let _ = wire::write(&mut self.inlet, &mut self.outlet, &bytes, patience).await;
+                    let _ = self.wire.write(&bytes, patience).await;
                 }
             }
         }
-        if let Some(mut writer) = self.outlet.take() {
-            if !self.own_line.is_empty() {
-                let line = std::mem::take(&mut self.own_line);
-                self.inlet
-                    .tape
-                    .push(self.setting.us, What::Unfinished(line));
-            }
-            // Who does not read any more does not see the end either.
-            let _ = writer.shutdown().await;
-            self.inlet.tape.push(self.setting.us, What::Close);
-        }
+        self.wire.close().await;
     }
 }
 

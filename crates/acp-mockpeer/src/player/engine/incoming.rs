@@ -135,14 +135,12 @@ where
         for rule in &self.never {
             let mut knowledge = rule.knowledge.clone();
             if meet_message(&rule.message, observed, &mut knowledge).is_ok() {
+                let why = format!("the {} sent what it must never send", self.other());
                 return Err(Stop::Failed(Box::new(Failure {
-                    line: rule.line,
-                    summary: format!("the {} sent what it must never send", self.other()),
-                    expected: Vec::new(),
                     got: Some(describe::line(bytes)),
-                    because: None,
                     rules: rule.rules.clone(),
                     entry: Some(entry),
+                    ..Failure::at(rule.line, why)
                 })));
             }
         }
@@ -185,7 +183,7 @@ where
         // These are told as broken checks, or allowed.
         let told = observed.findings.iter().any(|finding| {
             matches!(
-                finding.check(),
+                finding.check,
                 Check::Noise | Check::Envelope | Check::UnknownAnswer
             )
         });
@@ -233,7 +231,7 @@ where
     }
 
     fn find(&mut self, finding: Finding, line: Option<usize>, entry: usize, bytes: &[u8]) {
-        if self.forgives() || self.setting.allow.contains(&finding.check()) {
+        if self.forgives() || self.setting.allow.contains(&finding.check) {
             return;
         }
         if self.findings.len() >= MOST_FINDINGS {
@@ -271,7 +269,7 @@ where
     /// was awaited.
     pub(super) fn awaits_what_was(&self) -> bool {
         let is_close = |hope: &Hope| matches!(hope.step.act, Act::Close { .. });
-        self.inlet.is_exhausted() && self.hopes(None).iter().any(is_close)
+        self.wire.inlet.is_exhausted() && self.hopes(None).iter().any(is_close)
     }
 
     /// The other side closed.
@@ -303,7 +301,7 @@ where
     fn exited(&mut self) -> Result<(), Stop> {
         let now = Instant::now();
         let ended = self.ended.unwrap_or(Ended::Unknown);
-        self.inlet.tape.push(
+        self.wire.inlet.transcript.push(
             Side::Agent,
             match ended {
                 Ended::Code(code) => What::Exit(code),
@@ -317,7 +315,7 @@ where
         };
         let program = self.setting.program.clone();
         let before = self.hopes(None);
-        let over = self.inlet.is_over();
+        let over = self.wire.inlet.is_over();
         let flows = self.main.iter_mut().chain(&mut self.flows);
         flows.for_each(|flow| {
             flow.end_of(&program, now, met, over);
@@ -396,7 +394,7 @@ where
             _ => Instant::now() + self.patience(),
         };
         loop {
-            match self.inlet.take() {
+            match self.wire.inlet.take() {
                 Some(Arrival::Line { bytes, entry }) => {
                     let observed = self.ledger.observe_at(self.other(), &bytes, entry);
                     if let Err(stop) = self.forbidden(&bytes, &observed, entry) {
@@ -414,12 +412,12 @@ where
                     continue;
                 }
                 Some(Arrival::Eof | Arrival::Failed(_) | Arrival::TooMuch) => return Stop::Over,
-                None if self.inlet.is_over() => return Stop::Over,
+                None if self.wire.inlet.is_over() => return Stop::Over,
                 None => {}
             }
             tokio::select! {
                 biased;
-                () = self.inlet.fill() => {}
+                () = self.wire.inlet.fill() => {}
                 () = sleep_until(until) => return Stop::Over,
             }
         }

@@ -19,7 +19,7 @@ use super::login::Login;
 use super::mutator::Mutator;
 use super::outcome::Found;
 use super::surroundings::{Ended, World};
-use super::wire::{Arrival, Inlet};
+use super::wire::{Arrival, Wire};
 use crate::language::step::{Message, Step};
 use crate::language::{ExitAs, Scenario};
 use crate::ledger::Ledger;
@@ -63,8 +63,7 @@ pub(super) enum Stop {
 /// A conversation that goes on.
 pub(super) struct Engine<R, W> {
     setting: Setting,
-    pub(super) inlet: Inlet<R>,
-    outlet: Option<W>,
+    pub(super) wire: Wire<R, W>,
     pub(super) world: World,
     ledger: Ledger,
     composer: Composer,
@@ -73,8 +72,6 @@ pub(super) struct Engine<R, W> {
     rules: Vec<Watch>,
     never: Vec<Standing>,
     ignore: Vec<Standing>,
-    /// What we wrote behind the last line feed.
-    own_line: Vec<u8>,
     began: Instant,
     /// When the main script came to its end.
     over_since: Option<Instant>,
@@ -126,7 +123,7 @@ where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
-    pub(super) fn new(setting: Setting, inlet: Inlet<R>, outlet: W, world: World) -> Self {
+    pub(super) fn new(setting: Setting, wire: Wire<R, W>, world: World) -> Self {
         let now = Instant::now();
         let header = &setting.scenario.header;
         Self {
@@ -137,15 +134,13 @@ where
                 setting.knowledge.clone(),
                 now,
             )),
-            inlet,
-            outlet: Some(outlet),
+            wire,
             world,
             ledger: Ledger::default(),
             flows: Vec::new(),
             rules: Vec::new(),
             never: Vec::new(),
             ignore: Vec::new(),
-            own_line: Vec::new(),
             began: now,
             over_since: None,
             exit_at: None,
@@ -180,7 +175,7 @@ where
                 return self.farewell().await;
             }
             // Who hears nothing more and has nothing more to do is done.
-            if self.main.is_none() && self.inlet.is_exhausted() {
+            if self.main.is_none() && self.wire.inlet.is_exhausted() {
                 return Stop::Over;
             }
             let event = self.event().await;
@@ -297,17 +292,17 @@ where
             // What came in time is looked at first, and what comes meanwhile
             // is not: a flood would hold up the clock.
             let due = deadline.is_some_and(|deadline| deadline <= Instant::now());
-            let overdue = due.then(|| self.overdue.unwrap_or(self.inlet.waiting()));
+            let overdue = due.then(|| self.overdue.unwrap_or(self.wire.inlet.waiting()));
             self.overdue = overdue.map(|lines| lines.saturating_sub(1));
             if overdue == Some(0) {
                 return Event::Time;
             }
-            if let Some(arrival) = self.inlet.take() {
+            if let Some(arrival) = self.wire.inlet.take() {
                 return Event::Arrival(arrival);
             }
             // The last lines of an agent that exited come first.
             if let Some(exited) = self.exit_at
-                && (self.inlet.is_over() || exited + LAST_LINES <= Instant::now())
+                && (self.wire.inlet.is_over() || exited + LAST_LINES <= Instant::now())
             {
                 self.exit_at = None;
                 return Event::Exited;
@@ -316,7 +311,7 @@ where
             let until = [deadline, last_lines].into_iter().flatten().min();
             tokio::select! {
                 biased;
-                () = self.inlet.fill() => {}
+                () = self.wire.inlet.fill() => {}
                 ended = self.world.exited() => {
                     self.ended = Some(ended);
                     self.exit_at = Some(Instant::now());

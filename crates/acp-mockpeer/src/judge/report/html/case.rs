@@ -32,22 +32,22 @@ impl Page {
             "<details class=\"case\" data-state=\"{}\" id=\"{}\"{}>\n<summary><span \
              class=\"state\">{}</span><span class=\"name\">{}</span><span class=\"time\">{}</span>",
             slug(kind),
-            anchor(judged.name()),
+            anchor(&judged.name),
             if alone { " open" } else { "" },
             if kind == "expected" {
                 "failed, known"
             } else {
                 kind
             },
-            escaped(judged.name()),
-            seconds(judged.elapsed()),
+            escaped(&judged.name),
+            seconds(judged.elapsed),
         ));
-        let title = escaped(judged.scenario().header().title());
+        let title = escaped(&judged.scenario.header.title);
         let broken: BTreeSet<&str> = judged
-            .faults()
+            .faults
             .iter()
-            .flat_map(Fault::rules)
-            .map(|rule| rule.id())
+            .flat_map(|fault| &fault.rules)
+            .map(|rule| rule.id)
             .collect();
         let broken = broken.into_iter().collect::<Vec<_>>().join(" ");
         let broken = match broken.as_str() {
@@ -58,11 +58,11 @@ impl Page {
             self.put(&format!("<span class=\"title\">{broken}{title}</span>"));
         }
         self.put("</summary>\n<div class=\"inside\">\n");
-        if let Some(why) = judged.why() {
-            self.put(&format!("<p class=\"summary\">{}</p>\n", escaped(why)));
+        if let Some(why) = &judged.why {
+            self.put(&format!("<p class=\"summary\">{}</p>\n", escaped(&why)));
         }
-        for fault in judged.faults() {
-            self.fault(judged, fault);
+        for fault in &judged.faults {
+            self.fault(judged, &fault);
         }
         if judged.more_faults > 0 {
             self.put(&format!("<p>and {} more</p>\n", judged.more_faults));
@@ -71,14 +71,14 @@ impl Page {
             self.put(&format!("<p class=\"note\">{}</p>\n", escaped(note)));
         }
         self.talk(report, judged);
-        if !judged.stderr().trim().is_empty() {
-            let stderr = escaped(judged.stderr().trim_end());
+        if !judged.stderr.trim().is_empty() {
+            let stderr = escaped(judged.stderr.trim_end());
             self.put(&format!(
                 "<h3>The end of its stderr</h3>\n<pre>{stderr}</pre>\n"
             ));
         }
         if let Some(ended) = &judged.ended
-            && judged.state() != State::Passed
+            && judged.state != State::Passed
         {
             self.put(&format!(
                 "<p class=\"facts\">How it ended: {}</p>\n",
@@ -90,7 +90,7 @@ impl Page {
     }
 
     fn fault(&mut self, judged: &Judged, fault: &Fault) {
-        let tone = match (fault.doubtful(), fault.fails()) {
+        let tone = match (fault.doubtful, fault.fails) {
             (true, _) => "doubtful",
             (false, true) => "failed",
             (false, false) => "warned",
@@ -98,12 +98,12 @@ impl Page {
         self.put(&format!(
             "<section class=\"fault\" data-state=\"{tone}\">\n"
         ));
-        for rule in fault.rules() {
+        for rule in &fault.rules {
             self.rule(rule);
         }
         self.put(&format!(
             "<p class=\"summary\">{}</p>\n<dl>\n",
-            escaped(fault.summary())
+            escaped(&fault.summary)
         ));
         let mut row = |word: &str, html: &str| {
             self.put(&format!("<dt>{word}</dt><dd>{html}</dd>\n"));
@@ -119,13 +119,13 @@ impl Page {
             row("because", &escaped(because));
         }
         if let Some(line) = fault.line {
-            let source = judged.scenario().source_line(line).trim();
+            let source = judged.scenario.source_line(line).trim();
             row(&format!("line {line}"), &code(source));
         }
         if let Some(reason) = &fault.expected_because {
             row("known", &escaped(reason));
         }
-        if fault.doubtful() {
+        if fault.doubtful {
             row("doubtful", "It only looks so; a person has to decide.");
         }
         self.put("</dl>\n</section>\n");
@@ -135,15 +135,15 @@ impl Page {
         self.put(&format!(
             "<p class=\"rule\"><span class=\"id\">{}</span><span class=\"level\">{}</span> {} \
              <span class=\"facts\">({})</span></p>\n",
-            escaped(rule.id()),
-            rule.level(),
-            escaped(rule.text()),
-            escaped(rule.source()),
+            escaped(rule.id),
+            rule.level,
+            escaped(rule.text),
+            escaped(rule.source),
         ));
     }
 
     fn talk(&mut self, report: &Report, judged: &Judged) {
-        let entries = judged.transcript().entries();
+        let entries = judged.transcript.entries();
         if entries.is_empty() {
             return;
         }
@@ -152,7 +152,7 @@ impl Page {
             "<h3>The conversation, as our {who} saw it</h3>\n<ol class=\"talk\">\n"
         ));
         for (index, entry) in entries.iter().enumerate() {
-            let mut faults = judged.faults().iter();
+            let mut faults = judged.faults.iter();
             let here = faults.find(|fault| fault.entry == Some(index));
             self.entry(entry, here);
         }
@@ -178,7 +178,7 @@ impl Page {
             entry.at.as_secs_f64(),
         ));
         if let Some(fault) = here {
-            let ids: Vec<_> = fault.rules().iter().map(|rule| rule.id()).collect();
+            let ids: Vec<_> = fault.rules.iter().map(|rule| rule.id).collect();
             let ids = if ids.is_empty() {
                 String::new()
             } else {
@@ -213,9 +213,9 @@ impl Page {
 
     fn script(&mut self, judged: &Judged) {
         self.put("<details class=\"fold\"><summary>The scenario</summary>\n<pre>");
-        for (index, line) in judged.scenario().source().lines().enumerate() {
+        for (index, line) in judged.scenario.source.lines().enumerate() {
             let here = judged
-                .faults()
+                .faults
                 .iter()
                 .any(|fault| fault.line == Some(index + 1));
             let line = escaped(line.trim_end());

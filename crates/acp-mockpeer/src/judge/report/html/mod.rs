@@ -51,7 +51,7 @@ pub(super) fn write(report: &Report) -> String {
 fn kind(judged: &Judged) -> &'static str {
     match judged.is_expected_failure() {
         true => "expected",
-        false => judged.state().name(),
+        false => judged.state.name(),
     }
 }
 
@@ -107,8 +107,8 @@ impl Page {
         let tone = if report.passed() { "good" } else { "bad" };
         let verdict = escaped(&report.verdict());
         self.put(&format!("<p class=\"verdict {tone}\">{verdict}</p>\n"));
-        for stale in report.stale() {
-            self.put(&format!("<p class=\"note\">{}</p>\n", escaped(stale)));
+        for stale in &report.stale {
+            self.put(&format!("<p class=\"note\">{}</p>\n", escaped(&stale)));
         }
         self.broken(report);
         let number = |kind: &str| {
@@ -149,26 +149,26 @@ impl Page {
     fn broken(&mut self, report: &Report) {
         let mut broken: Vec<(&Rule, Vec<&Judged>)> = Vec::new();
         for one in report.rules() {
-            let rule = one.rule();
+            let rule = one.rule;
             let all = report.judged.iter();
-            let scenarios: Vec<_> = all.filter(|judged| judged.breaks(rule.id())).collect();
-            if one.state() == RuleState::Failed && !scenarios.is_empty() {
+            let scenarios: Vec<_> = all.filter(|judged| judged.breaks(rule.id)).collect();
+            if one.state == RuleState::Failed && !scenarios.is_empty() {
                 broken.push((rule, scenarios));
             }
         }
         if broken.is_empty() {
             return;
         }
-        broken.sort_by_key(|(rule, scenarios)| (Reverse(scenarios.len()), rule.id()));
+        broken.sort_by_key(|(rule, scenarios)| (Reverse(scenarios.len()), rule.id));
         self.put("<ul class=\"broken\">\n");
         for (rule, scenarios) in broken.iter().take(MOST_BROKEN) {
             self.put(&format!(
                 "<li><a href=\"#{}\">{}</a> <span class=\"level\">{}</span> {} <span \
                  class=\"facts\">in {}</span></li>\n",
-                anchor(scenarios[0].name()),
-                escaped(rule.id()),
-                rule.level(),
-                escaped(rule.text()),
+                anchor(&scenarios[0].name),
+                escaped(rule.id),
+                rule.level,
+                escaped(rule.text),
                 count(scenarios.len(), "scenario"),
             ));
         }
@@ -206,12 +206,12 @@ impl Page {
             self.put("</main>\n");
             return;
         }
-        rules.sort_by_key(|one| (one.state(), one.rule().id()));
-        let number = |state| rules.iter().filter(|one| one.state() == state).count();
+        rules.sort_by_key(|one| (one.state, one.rule.id));
+        let number = |state| rules.iter().filter(|one| one.state == state).count();
         let words: Vec<_> = RuleState::ALL
-            .into_iter()
-            .filter(|state| number(*state) > 0)
-            .map(|state| format!("{} {state}", number(state)))
+            .iter()
+            .filter(|state| number(**state) > 0)
+            .map(|state| format!("{} {state}", number(*state)))
             .collect();
         self.put(&format!(
             "<h2>Rules</h2>\n<p class=\"facts\">{}: {}.</p>\n<table class=\"rules\">\n<thead><tr>\
@@ -221,26 +221,26 @@ impl Page {
             words.join(", "),
         ));
         for one in &rules {
-            let rule = one.rule();
+            let rule = one.rule;
             self.put(&format!(
                 "<tr data-state=\"{}\"><td class=\"id\">{}</td><td class=\"how\"><span \
                  class=\"state\">{}</span></td><td><span class=\"level\">{}</span></td>\
                  <td class=\"text\">{}</td><td class=\"where\">",
-                slug(one.state().name()),
-                escaped(rule.id()),
-                one.state(),
-                rule.level(),
-                escaped(rule.text()),
+                slug(one.state.name()),
+                escaped(rule.id),
+                one.state,
+                rule.level,
+                escaped(rule.text),
             ));
             // Those that say why come first.
-            let mut scenarios = one.scenarios().to_vec();
-            scenarios.sort_by_key(|judged| (!judged.breaks(rule.id()), judged.state()));
+            let mut scenarios = one.scenarios.to_vec();
+            scenarios.sort_by_key(|judged| (!judged.breaks(rule.id), judged.state));
             for (index, judged) in scenarios.iter().take(MOST_NAMED).enumerate() {
                 self.put(&format!(
                     "{}<a href=\"#{}\">{}</a>",
                     if index > 0 { ", " } else { "" },
-                    anchor(judged.name()),
-                    escaped(judged.name())
+                    anchor(&judged.name),
+                    escaped(&judged.name)
                 ));
             }
             if scenarios.len() > MOST_NAMED {

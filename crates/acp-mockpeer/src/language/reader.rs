@@ -3,24 +3,30 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use acp_recording::Side;
+
 use super::error::ParseError;
+use super::names::Names;
 
 /// Walks over the source; every refusal knows its place.
-#[derive(Clone, Debug)]
-pub(crate) struct Cursor<'a> {
+#[derive(Debug)]
+pub(crate) struct Reader<'a> {
     file: Arc<str>,
     source: &'a str,
     at: usize,
+    /// The requests above that may still be answered.
+    pub(crate) names: Names,
 }
 
 pub(crate) type Parsed<T> = Result<T, ParseError>;
 
-impl<'a> Cursor<'a> {
+impl<'a> Reader<'a> {
     pub(crate) fn new(file: Arc<str>, source: &'a str) -> Self {
         Self {
             file,
             source,
             at: 0,
+            names: Names::default(),
         }
     }
 
@@ -36,7 +42,7 @@ impl<'a> Cursor<'a> {
         &self.source[self.at..]
     }
 
-    /// The number of the line the cursor stands on, from 1.
+    /// The number of the line the reader stands on, from 1.
     pub(crate) fn line(&self) -> usize {
         self.source[..self.at].matches('\n').count() + 1
     }
@@ -53,7 +59,7 @@ impl<'a> Cursor<'a> {
         self.at += bytes;
     }
 
-    /// An error at the cursor.
+    /// An error at the reader.
     pub(crate) fn error(&self, message: impl Into<String>) -> ParseError {
         self.error_at(self.at, message)
     }
@@ -63,28 +69,29 @@ impl<'a> Cursor<'a> {
         ParseError::at(&self.file, self.source, offset, message.into())
     }
 
-    /// `expected …, found …`, at the cursor.
+    /// `expected …, found …`, at what comes behind the blanks.
     pub(crate) fn expected(&self, what: &str) -> ParseError {
-        self.error(format!("expected {what}, found {}", self.found()))
+        let rest = self.rest().trim_start_matches([' ', '\t']);
+        let message = format!("expected {what}, found {}", found(rest));
+        self.error_at(self.source.len() - rest.len(), message)
     }
 
-    /// Names what stands at the cursor.
-    pub(crate) fn found(&self) -> String {
-        match self.peek() {
-            None => "the end of the file".to_owned(),
-            Some('\n') => "the end of the line".to_owned(),
-            Some('\r') if self.rest().starts_with("\r\n") => "the end of the line".to_owned(),
-            Some('#') => "a comment".to_owned(),
-            Some(first) => {
-                let word = bare_word(self.rest());
-                let shown = if word.is_empty() {
-                    first.to_string()
-                } else {
-                    word.chars().take(40).collect()
-                };
-                format!("`{shown}`")
-            }
-        }
+    /// Says that a word is none of those that are known, and which one may be meant.
+    pub(crate) fn unknown<'k>(
+        &self,
+        at: usize,
+        what: &str,
+        word: &str,
+        known: impl IntoIterator<Item = &'k str> + Clone,
+    ) -> ParseError {
+        let known_words = || known.clone().into_iter().collect::<Vec<_>>().join(", ");
+        self.error_at(
+            at,
+            match nearest(word, known.clone()) {
+                Some(hint) => format!("there is no {what}`{word}`; did you mean `{hint}`?"),
+                None => format!("there is no {what}`{word}`; there are {}", known_words()),
+            },
+        )
     }
 
     /// Skips blanks within a line.
@@ -132,6 +139,37 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Demands these words, one behind the other.
+    pub(crate) fn words(&mut self, all: &[&str], what: &str) -> Parsed<()> {
+        match all.iter().all(|word| self.eat_word(word)) {
+            true => Ok(()),
+            false => Err(self.expected(what)),
+        }
+    }
+
+    /// Takes the word for one of these, if it is next.
+    pub(crate) fn one_of<'w, T>(
+        &mut self,
+        all: impl IntoIterator<Item = (&'w str, T)>,
+    ) -> Option<T> {
+        let mut all = all.into_iter();
+        all.find(|(word, _)| self.eat_word(word))
+            .map(|(_, one)| one)
+    }
+
+    /// Takes an arrow.
+    pub(crate) fn arrow(&mut self) -> Option<Side> {
+        [Side::Client, Side::Agent]
+            .into_iter()
+            .find(|side| self.eat(side.arrow()))
+    }
+
+    /// Skips blanks and returns the place behind them.
+    pub(crate) fn mark(&mut self) -> usize {
+        self.skip_blanks();
+        self.at
+    }
+
     /// Returns the word that is next, without taking it.
     pub(crate) fn peek_word(&self) -> &'a str {
         let rest = self.rest().trim_start_matches([' ', '\t']);
@@ -169,6 +207,11 @@ impl<'a> Cursor<'a> {
             }
             Some(_) => Err(self.expected(otherwise)),
         }
+    }
+
+    /// Demands the end of the line.
+    pub(crate) fn end(&mut self) -> Parsed<()> {
+        self.end_of_line("the end of the line")
     }
 
     /// Takes a time: `300ms`, `2s`, `1m`.
@@ -234,6 +277,29 @@ impl<'a> Cursor<'a> {
         let number = word[..digits].parse().map_err(|_| self.expected(what))?;
         Ok((number, &word[digits..], word.len()))
     }
+}
+
+/// Names what stands at the beginning of a text.
+fn found(text: &str) -> String {
+    let shown: String = match (bare_word(text), text.chars().next()) {
+        (_, None) => return "the end of the file".to_owned(),
+        (_, Some('\n')) => return "the end of the line".to_owned(),
+        (_, Some('\r')) if text.starts_with("\r\n") => return "the end of the line".to_owned(),
+        (_, Some('#')) => return "a comment".to_owned(),
+        ("", Some(first)) => first.to_string(),
+        (word, _) => word.chars().take(40).collect(),
+    };
+    format!("`{shown}`")
+}
+
+/// Names what comes nearest to a word that is not known.
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .into_iter()
+        .map(|candidate| (strsim::levenshtein(word, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= 1 + candidate.len() / 8)
+        .min()
+        .map(|(_, candidate)| candidate)
 }
 
 /// The longest beginning that is made of what words are made of.
