@@ -1,7 +1,7 @@
 //! The parts of what a tool call shows: texts, changes to files, terminals.
 
 use acp_protocol::v1::{ContentBlock, Diff, EmbeddedResourceResource, TerminalId, ToolCallContent};
-use acp_text::{cut_bytes, last_bytes};
+use acp_text::{cut_bytes, last_bytes, one_line};
 
 use crate::limits::{MAX_ID, MAX_PATH, MAX_TITLE, MAX_TOOL_TEXT_END};
 
@@ -150,7 +150,7 @@ impl FileChange {
     /// Says in one line which file is changed, and how much.
     #[must_use]
     pub fn heading(&self) -> String {
-        let path: String = self.path.chars().filter(|c| !c.is_control()).collect();
+        let path = one_line(&self.path, MAX_PATH);
         match self.old_lines {
             Some(old) => format!("patch {path}: {old} to {} lines", self.new_lines),
             None => format!("patch {path}: new, {} lines", self.new_lines),

@@ -182,7 +182,7 @@ impl<'a> ShownCall<'a> {
     /// Returns what it is called: its title, or else its kind.
     pub(super) fn name(&self) -> String {
         match (self.title(), &self.call.kind) {
-            (title, Some(kind)) if title.is_empty() => kind.as_str().to_owned(),
+            (title, Some(kind)) if title.is_empty() => one_line(kind.as_str()),
             (title, None) if title.is_empty() => "a call that was not announced".to_owned(),
             (title, _) => title,
         }

@@ -8,6 +8,7 @@ use acp_protocol::rpc::ReceiveSeq;
 use acp_protocol::v1::{
     PermissionOption, RequestPermissionOutcome, SessionId, ToolCallId, ToolKind,
 };
+use acp_text::cut_bytes;
 use parking_lot::{Mutex, MutexGuard};
 
 use super::{PermissionAsk, Reason};
@@ -176,7 +177,7 @@ impl Entry {
                 .tool()
                 .title
                 .as_deref()
-                .map(|title| beginning(title).to_owned()),
+                .map(|title| cut_bytes(title, MAX_DECISION_TITLE).to_owned()),
             kind: ask.tool().kind.clone(),
             after: ask.after(),
             option: option.cloned(),
@@ -189,15 +190,6 @@ impl Drop for Entry {
     fn drop(&mut self) {
         self.note(&RequestPermissionOutcome::Cancelled, DecidedBy::Withdrawn);
     }
-}
-
-/// Cuts a text to what is kept of it, between two characters.
-fn beginning(text: &str) -> &str {
-    let mut end = text.len().min(MAX_DECISION_TITLE);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }
 
 #[cfg(test)]

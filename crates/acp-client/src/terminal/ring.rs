@@ -79,15 +79,12 @@ impl OutputRing {
 
     fn keep(&mut self, text: &str) {
         // What would be dropped at once need not come in.
-        let mut from = text.len().saturating_sub(self.limit);
-        while !text.is_char_boundary(from) {
-            from += 1;
-        }
-        if from > 0 {
+        let kept = acp_text::last_bytes(text, self.limit);
+        if kept.len() < text.len() {
             self.cut = true;
             self.text.clear();
         }
-        self.text.extend(text.as_bytes()[from..].iter());
+        self.text.extend(kept.as_bytes());
         let over = self.text.len().saturating_sub(self.limit);
         if over > 0 {
             self.cut = true;

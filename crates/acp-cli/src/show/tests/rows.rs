@@ -291,6 +291,18 @@ fn commands_that_are_served_show_their_end_too() {
 }
 
 #[test]
+fn a_kind_that_carries_commands_is_cleaned() {
+    let kind: ToolKind =
+        serde_json::from_str(r#""x\u001b]0;owned\u0007\u001b[2J\u001b[8my""#).unwrap();
+    let mut desk = Desk::new(40, 12);
+    desk.update(tool("t", kind, "", ToolCallStatus::InProgress));
+    desk.wait(100);
+    let seen = desk.seen();
+    assert!(seen.contains(" xy"), "{seen}");
+    assert!(!seen.contains("owned"), "{seen}");
+}
+
+#[test]
 fn permissions_say_why_and_wrap() {
     let call = tool(
         "t",
