@@ -1,14 +1,18 @@
 //! Ids that are given once.
 
-use std::{cell::Cell, sync::Arc};
+use std::{
+    cell::Cell,
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 use data_encoding::BASE64URL_NOPAD;
-use uuid::Uuid;
+use uuid::{Builder, Uuid};
 
 thread_local! {
     /// Random at first, and counted up from there: asking the system each time would
     /// cost a tenth of a prompt that is answered at once.
-    static NEXT_PROMPT: Cell<u128> = const { Cell::new(0) };
+    static NEXT: Cell<u128> = const { Cell::new(0) };
 }
 
 /// The bytes of a prompt id: the random end of a UUID, and the end of its time.
@@ -16,24 +20,32 @@ const PROMPT_BYTES: usize = 12;
 
 /// Makes an id that no other session has: a UUID of version 7.
 pub(crate) fn session_id() -> Arc<str> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let millis = since.map_or(0, |since| since.as_millis());
+    let millis = u64::try_from(millis).unwrap_or_default();
+    let uuid = Builder::from_unix_timestamp_millis(millis, &next()).into_uuid();
     let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
-    Arc::from(&*Uuid::now_v7().hyphenated().encode_lower(&mut text))
+    Arc::from(&*uuid.hyphenated().encode_lower(&mut text))
 }
 
 /// Makes a short id, of 16 letters, that no other prompt of the session has for as
 /// long as the session is kept, also in other processes. Each update of a turn
 /// carries it three times.
 pub(crate) fn prompt_id() -> Arc<str> {
-    let next = match NEXT_PROMPT.get() {
+    let mut letters = [0; PROMPT_BYTES * 8 / 6];
+    BASE64URL_NOPAD.encode_mut(&next::<PROMPT_BYTES>(), &mut letters);
+    // The letters are ASCII.
+    std::str::from_utf8(&letters).unwrap_or_default().into()
+}
+
+/// Bytes that are given once.
+fn next<const BYTES: usize>() -> [u8; BYTES] {
+    let next = match NEXT.get() {
         0 => Uuid::now_v7().as_u128(),
         next => next,
     };
-    NEXT_PROMPT.set(next.wrapping_add(1));
-    let bytes = next.to_be_bytes();
-    let mut letters = [0; PROMPT_BYTES * 8 / 6];
-    BASE64URL_NOPAD.encode_mut(&bytes[bytes.len() - PROMPT_BYTES..], &mut letters);
-    // The letters are ASCII.
-    std::str::from_utf8(&letters).unwrap_or_default().into()
+    NEXT.set(next.wrapping_add(1));
+    *next.to_be_bytes().last_chunk().expect("there are sixteen")
 }
 
 #[cfg(test)]

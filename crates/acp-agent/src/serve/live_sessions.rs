@@ -38,6 +38,7 @@ enum RegistryEntry {
 pub(super) struct Reservation<'a> {
     sessions: &'a LiveSessions,
     id: SessionId,
+    is_filled: bool,
 }
 
 /// Why a session was not registered.
@@ -64,6 +65,7 @@ impl LiveSessions {
         Ok(Reservation {
             sessions: self,
             id: id.clone(),
+            is_filled: false,
         })
     }
 
@@ -142,24 +144,24 @@ impl Live {
 
 impl Reservation<'_> {
     /// Registers a session under the id that was kept for it.
-    pub(super) fn fill(self, session: &Arc<Session>) -> Result<(), RegisterError> {
+    pub(super) fn fill(mut self, session: &Arc<Session>) -> Result<(), RegisterError> {
         let mut live = self.sessions.0.lock();
-        let filled = match live.is_closed {
-            true => Err(RegisterError::Closed),
-            false => {
-                let session = RegistryEntry::Live(Arc::clone(session));
-                live.sessions.insert(self.id.clone(), session);
-                Ok(())
-            }
-        };
-        // Before the end of `self`, which locks again.
-        drop(live);
-        filled
+        if live.is_closed {
+            drop(live);
+            return Err(RegisterError::Closed);
+        }
+        let session = RegistryEntry::Live(Arc::clone(session));
+        live.sessions.insert(self.id.clone(), session);
+        self.is_filled = true;
+        Ok(())
     }
 }
 
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
+        if self.is_filled {
+            return;
+        }
         let mut live = self.sessions.0.lock();
         if let Some(RegistryEntry::Reserved) = live.sessions.get(self.id.as_str()) {
             live.sessions.remove(self.id.as_str());
