@@ -19,7 +19,7 @@ impl Turn {
     /// ask for is an error; [`form_of`](crate::kit::form_of) tells it in a test.
     ///
     /// ```no_run
-    /// # use acp_agent::kit::{Answer, Turn, TurnError};
+    /// # use acp_agent::kit::{Turn, TurnError};
     /// #[derive(schemars::JsonSchema, serde::Deserialize)]
     /// enum Database {
     ///     Sqlite,
