@@ -19,8 +19,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use acp_client::{
-    Answer, Client, ClientOptions, ElicitationModes, Launch, LocalTerminals, PermissionAsk,
-    Question, Session, WorkspaceFiles,
+    Client, ClientOptions, ElicitationAnswer, ElicitationModes, Launch, LocalTerminals,
+    PermissionRequest, Question, Session, WorkspaceFiles,
 };
 use acp_process::stdio::protocol_stdio;
 use acp_protocol::v1::{
@@ -168,7 +168,7 @@ fn options(answers: &Answers) -> ClientOptions {
         .with_compaction()
         .with_boolean_options()
         .with_terminal_logins()
-        .with_permissions(move |ask: PermissionAsk| {
+        .with_permissions(move |ask: PermissionRequest| {
             let how = permission.lock().clone();
             async move { permit(&ask, &how) }
         })
@@ -178,7 +178,7 @@ fn options(answers: &Answers) -> ClientOptions {
         })
 }
 
-fn permit(ask: &PermissionAsk, how: &str) -> RequestPermissionOutcome {
+fn permit(ask: &PermissionRequest, how: &str) -> RequestPermissionOutcome {
     let allowed = ask.options().iter().find(|option| match option.kind {
         PermissionOptionKind::AllowOnce => how == "allow",
         PermissionOptionKind::RejectOnce => how == "reject",
@@ -190,18 +190,19 @@ fn permit(ask: &PermissionAsk, how: &str) -> RequestPermissionOutcome {
     }
 }
 
-fn fill_in(how: &str, content: &BTreeMap<String, Value>) -> Answer {
+fn fill_in(how: &str, content: &BTreeMap<String, Value>) -> ElicitationAnswer {
     match how {
-        "accept" => content
-            .iter()
-            .fold(Answer::accept(), |answer, (name, value)| {
-                match value_of(value) {
+        "accept" => {
+            content.iter().fold(
+                ElicitationAnswer::accept(),
+                |answer, (name, value)| match value_of(value) {
                     Some(value) => answer.with(name, value),
                     None => answer,
-                }
-            }),
-        "decline" => Answer::decline(),
-        _ => Answer::cancel(),
+                },
+            )
+        }
+        "decline" => ElicitationAnswer::decline(),
+        _ => ElicitationAnswer::cancel(),
     }
 }
 

@@ -109,7 +109,7 @@ async fn turn(session: &mut Session, prompt: &str, input: &mut Input) -> Result<
 
 /// Asks the user whether a tool may run. Without an answer it may not.
 async fn consent(pending: PendingPermission, input: &mut Input) -> Result<(), Failure> {
-    let ask = pending.ask();
+    let ask = pending.request();
     println!(
         "\n{}",
         ask.tool().title.as_deref().unwrap_or("The agent asks")

@@ -87,23 +87,24 @@ pub use acp_process::{Environment, Exit, ExitStatus, Launch};
 pub use client::{Activity, Client, ClientEnd, SessionList, SessionPage};
 pub use connection::ClientTimeouts;
 pub use elicitation::{
-    Answer, AnswerQuestions, Asking, ElicitationModes, Headless, PendingQuestion, Question,
+    AnswerQuestions, ElicitationAnswer, ElicitationModes, Headless, PendingQuestion, Question,
+    QuestionKind,
 };
 pub use error::{AgentDeath, ClientError, ServeError, StartStage};
 pub use files::{FolderFiles, MissingFiles, OpenFiles, ReadFiles, WorkspaceFiles, WriteFiles};
 pub use folders::SessionFolders;
 pub use options::ClientOptions;
-pub use pending::{AgentAsk, Pending};
+pub use pending::{AgentQuestion, Pending};
 pub use permission::{
-    Allow, AnswerPermissions, Ask, Decided, DecidedBy, Decision, DecisionLog, PendingPermission,
-    PermissionAsk, Policy, Reason, ToolCallState,
+    Allow, AnswerPermissions, AskUser, Decided, DecidedBy, Decision, DecisionLog,
+    PendingPermission, PermissionRequest, Policy, Reason, ToolCallState,
 };
 pub use session::{
-    Loaded, Loading, Session, SessionControl, SessionCounters, SessionSetup, SetModelProof,
+    LoadedSession, Loading, Session, SessionControl, SessionCounters, SessionSetup, SetModelProof,
     TurnEvent,
 };
 pub use terminal::{
-    CommandAsk, LocalTerminals, OpenTerminals, ServeTerminals, SessionTerminals, ShellLines,
+    CommandRequest, LocalTerminals, OpenTerminals, ServeTerminals, SessionTerminals, ShellLines,
 };
 pub use turn::{
     Prompt, PromptResult, SessionEnd, SessionEndCause, Steered, Steering, SteeringError,

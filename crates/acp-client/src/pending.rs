@@ -4,9 +4,9 @@ use std::fmt;
 
 use tokio::sync::oneshot;
 
-/// What an agent asks: a [`PermissionAsk`](crate::PermissionAsk), or a
+/// What an agent asks: a [`PermissionRequest`](crate::PermissionRequest), or a
 /// [`Question`](crate::Question).
-pub trait AgentAsk {
+pub trait AgentQuestion {
     /// What it is answered with.
     type Answer;
 
@@ -18,16 +18,16 @@ pub trait AgentAsk {
 ///
 /// Dropped without one, it is refused.
 #[must_use = "dropping it refuses the request"]
-pub struct Pending<A: AgentAsk> {
-    ask: Box<A>,
-    answer: Option<oneshot::Sender<A::Answer>>,
+pub struct Pending<R: AgentQuestion> {
+    request: Box<R>,
+    answer: Option<oneshot::Sender<R::Answer>>,
 }
 
-impl<A: AgentAsk> Pending<A> {
-    pub(crate) fn new(ask: A) -> (Self, oneshot::Receiver<A::Answer>) {
+impl<R: AgentQuestion> Pending<R> {
+    pub(crate) fn new(request: R) -> (Self, oneshot::Receiver<R::Answer>) {
         let (answer, receiver) = oneshot::channel();
         let pending = Self {
-            ask: Box::new(ask),
+            request: Box::new(request),
             answer: Some(answer),
         };
         (pending, receiver)
@@ -35,8 +35,8 @@ impl<A: AgentAsk> Pending<A> {
 
     /// Returns what is asked.
     #[must_use]
-    pub fn ask(&self) -> &A {
-        &self.ask
+    pub fn request(&self) -> &R {
+        &self.request
     }
 
     /// Tells whether an answer would still reach the agent.
@@ -62,11 +62,11 @@ impl<A: AgentAsk> Pending<A> {
         }
     }
 
-    pub(crate) fn ask_mut(&mut self) -> &mut A {
-        &mut self.ask
+    pub(crate) fn request_mut(&mut self) -> &mut R {
+        &mut self.request
     }
 
-    pub(crate) fn send(mut self, answer: A::Answer) {
+    pub(crate) fn send(mut self, answer: R::Answer) {
         if let Some(sender) = self.answer.take() {
             // Nobody waits for it any more after a cancel.
             let _ = sender.send(answer);
@@ -74,18 +74,18 @@ impl<A: AgentAsk> Pending<A> {
     }
 }
 
-impl<A: AgentAsk> Drop for Pending<A> {
+impl<R: AgentQuestion> Drop for Pending<R> {
     fn drop(&mut self) {
         if let Some(sender) = self.answer.take() {
-            let _ = sender.send(self.ask.refusal());
+            let _ = sender.send(self.request.refusal());
         }
     }
 }
 
-impl<A: AgentAsk + fmt::Debug> fmt::Debug for Pending<A> {
+impl<R: AgentQuestion + fmt::Debug> fmt::Debug for Pending<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pending")
-            .field("ask", &self.ask)
+            .field("request", &self.request)
             .finish_non_exhaustive()
     }
 }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use acp_client::{Client, ClientError, ClientOptions, PermissionAsk};
+use acp_client::{Client, ClientError, ClientOptions, PermissionRequest};
 use serde_json::json;
 use support::{opened, pair};
 use tokio::sync::oneshot;
@@ -14,7 +14,7 @@ async fn whatever_an_agent_says_is_a_sign_of_life_and_what_it_asks_is_owed() {
     let (give, given) = oneshot::channel::<()>();
     *asked.lock() = Some(hear);
     *answer.lock() = Some(given);
-    let slow = move |ask: PermissionAsk| {
+    let slow = move |ask: PermissionRequest| {
         let hear = asked.lock().take();
         let given = answer.lock().take();
         async move {

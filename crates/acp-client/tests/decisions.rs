@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use acp_client::{
-    Ask, ClientOptions, DecidedBy, DecisionLog, PermissionAsk, Policy, Reason, TurnEvent,
+    AskUser, ClientOptions, DecidedBy, DecisionLog, PermissionRequest, Policy, Reason, TurnEvent,
 };
 use acp_protocol::v1::{PermissionOptionKind, ToolKind};
 use parking_lot::Mutex;
@@ -48,8 +48,8 @@ async fn nobody_answers_a_question_in_disguise_but_a_person() {
         [DecidedBy::Policy(Reason::AskedAsChoice)]
     );
 
-    let person = async |ask: PermissionAsk| ask.select(&"coffee".into()).unwrap();
-    let ask = Ask::new(person, SECOND).unless(Policy::approve_all());
+    let person = async |ask: PermissionRequest| ask.select(&"coffee".into()).unwrap();
+    let ask = AskUser::new(person, SECOND).unless(Policy::approve_all());
     let (client, _session, mut agent) = opened(ClientOptions::new().with_permissions(ask)).await;
     ask_a_question(&mut agent, 1).await;
     assert_eq!(agent.result(1).await, selected("coffee"));
@@ -58,7 +58,7 @@ async fn nobody_answers_a_question_in_disguise_but_a_person() {
 
 #[tokio::test(start_paused = true)]
 async fn a_person_is_not_waited_for_for_ever() {
-    let ask = Ask::new(async |_: PermissionAsk| pending().await, 60 * SECOND);
+    let ask = AskUser::new(async |_: PermissionRequest| pending().await, 60 * SECOND);
     let (client, _session, mut agent) = opened(ClientOptions::new().with_permissions(ask)).await;
     let start = tokio::time::Instant::now();
     agent.ask_permission(1, tool("t", "read")).await;
@@ -76,12 +76,12 @@ async fn a_person_is_not_asked_about_what_the_policy_allows() {
     let asked = Arc::new(AtomicU32::new(0));
     let person = {
         let asked = Arc::clone(&asked);
-        move |ask: PermissionAsk| {
+        move |ask: PermissionRequest| {
             asked.fetch_add(1, Ordering::Relaxed);
             async move { ask.select(&"always".into()).unwrap() }
         }
     };
-    let ask = Ask::new(person, SECOND).unless(Policy::allow_kinds([ToolKind::Read]));
+    let ask = AskUser::new(person, SECOND).unless(Policy::allow_kinds([ToolKind::Read]));
     let (client, _session, mut agent) = opened(ClientOptions::new().with_permissions(ask)).await;
     agent.ask_permission(1, tool("t", "read")).await;
     assert_eq!(agent.result(1).await, selected("yes"));
@@ -141,7 +141,7 @@ async fn what_nobody_decided_is_noted_too() {
         [DecidedBy::Nobody, DecidedBy::Cancel]
     );
 
-    let never = async |_: PermissionAsk| pending().await;
+    let never = async |_: PermissionRequest| pending().await;
     let (client, _session, mut agent) = opened(ClientOptions::new().with_permissions(never)).await;
     agent.ask_permission(1, tool("t", "read")).await;
     agent
@@ -172,7 +172,7 @@ async fn what_a_reader_decides_is_noted_with_what_was_announced() {
     let Some(TurnEvent::Permission(by_rule)) = turn.next().await else {
         panic!("a permission");
     };
-    let ask = by_rule.ask();
+    let ask = by_rule.request();
     let decision = Policy::reject_all().decide(ask.tool(), ask.options());
     by_rule.decide(&decision);
     assert_eq!(agent.result(2).await, selected("no"));

@@ -1,7 +1,7 @@
 //! Whether an answer fits a form, held against a validator of JSON Schema.
 
-use acp_client::Answer;
-use acp_client::elicitation::{Form, Misfit};
+use acp_client::ElicitationAnswer;
+use acp_client::elicitation::{ElicitationForm, FieldError};
 use acp_protocol::v1::{ElicitationContentValue, ElicitationSchema, StringFormat};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -12,10 +12,10 @@ fn schema(properties: Value, required: Value) -> ElicitationSchema {
 }
 
 /// Makes an answer of a JSON object.
-fn answer(content: &Map<String, Value>) -> Answer {
+fn answer(content: &Map<String, Value>) -> ElicitationAnswer {
     content
         .iter()
-        .fold(Answer::accept(), |answer, (name, value)| {
+        .fold(ElicitationAnswer::accept(), |answer, (name, value)| {
             let value: ElicitationContentValue = serde_json::from_value(value.clone()).unwrap();
             answer.with(name.as_str(), value)
         })
@@ -23,10 +23,10 @@ fn answer(content: &Map<String, Value>) -> Answer {
 
 /// Checks the field `f` of a form that has no other.
 #[track_caller]
-fn check(property: &Value, value: Value, expected: Option<Misfit>) {
+fn check(property: &Value, value: Value, expected: Option<FieldError>) {
     let schema = schema(json!({ "f": property }), json!([]));
     let content = Map::from_iter([("f".to_owned(), value)]);
-    let found = Form::new(&schema).check(&answer(&content));
+    let found = ElicitationForm::new(&schema).check(&answer(&content));
     let found = found.err().map(|faults| {
         assert_eq!(faults.len(), 1);
         assert_eq!(faults[0].field, "f");
@@ -40,9 +40,9 @@ fn text() {
     let short = json!({"type": "string", "minLength": 2, "maxLength": 3});
     check(&short, json!("ab"), None);
     check(&short, json!("äöü"), None);
-    check(&short, json!("é"), Some(Misfit::TooShort { least: 2 }));
-    check(&short, json!("abcd"), Some(Misfit::TooLong { most: 3 }));
-    let not_text = Some(Misfit::WrongType { expected: "string" });
+    check(&short, json!("é"), Some(FieldError::TooShort { least: 2 }));
+    check(&short, json!("abcd"), Some(FieldError::TooLong { most: 3 }));
+    let not_text = Some(FieldError::WrongType { expected: "string" });
     check(&short, json!(12), not_text.clone());
     check(&short, json!(true), not_text.clone());
     check(&short, json!(["ab"]), not_text.clone());
@@ -54,26 +54,26 @@ fn text() {
 fn choices() {
     let plain = json!({"type": "string", "enum": ["a", "b"]});
     check(&plain, json!("b"), None);
-    check(&plain, json!("c"), Some(Misfit::NoSuchChoice));
+    check(&plain, json!("c"), Some(FieldError::NoSuchChoice));
     let titled = json!({"type": "string", "oneOf": [{"const": "a", "title": "A"}]});
     check(&titled, json!("a"), None);
-    check(&titled, json!("A"), Some(Misfit::NoSuchChoice));
+    check(&titled, json!("A"), Some(FieldError::NoSuchChoice));
     let several = json!({
         "type": "array", "minItems": 1, "maxItems": 2,
         "items": {"anyOf": [{"const": "a", "title": "A"}, {"const": "b", "title": "B"}, {"const": "c", "title": "C"}]},
     });
     check(&several, json!(["c", "a"]), None);
-    check(&several, json!(["a", "d"]), Some(Misfit::NoSuchChoice));
-    check(&several, json!([]), Some(Misfit::TooShort { least: 1 }));
+    check(&several, json!(["a", "d"]), Some(FieldError::NoSuchChoice));
+    check(&several, json!([]), Some(FieldError::TooShort { least: 1 }));
     check(
         &several,
         json!(["a", "b", "c"]),
-        Some(Misfit::TooLong { most: 2 }),
+        Some(FieldError::TooLong { most: 2 }),
     );
     check(
         &several,
         json!("a"),
-        Some(Misfit::WrongType { expected: "array" }),
+        Some(FieldError::WrongType { expected: "array" }),
     );
 }
 
@@ -81,36 +81,37 @@ fn choices() {
 fn numbers() {
     let whole = json!({"type": "integer", "minimum": -1, "maximum": 1});
     check(&whole, json!(0), None);
-    check(&whole, json!(-2), Some(Misfit::TooSmall));
-    check(&whole, json!(2), Some(Misfit::TooGreat));
+    check(&whole, json!(-2), Some(FieldError::TooSmall));
+    check(&whole, json!(2), Some(FieldError::TooGreat));
     check(
         &whole,
         json!(0.5),
-        Some(Misfit::WrongType {
+        Some(FieldError::WrongType {
             expected: "integer",
         }),
     );
     check(
         &whole,
         json!("0"),
-        Some(Misfit::WrongType {
+        Some(FieldError::WrongType {
             expected: "integer",
         }),
     );
     let any = json!({"type": "number", "minimum": 0.5, "maximum": 1.5});
     check(&any, json!(0.5), None);
     check(&any, json!(1), None);
-    check(&any, json!(0), Some(Misfit::TooSmall));
-    check(&any, json!(2), Some(Misfit::TooGreat));
-    check(&any, json!(1.75), Some(Misfit::TooGreat));
+    check(&any, json!(0), Some(FieldError::TooSmall));
+    check(&any, json!(2), Some(FieldError::TooGreat));
+    check(&any, json!(1.75), Some(FieldError::TooGreat));
     check(
         &any,
         json!(true),
-        Some(Misfit::WrongType { expected: "number" }),
+        Some(FieldError::WrongType { expected: "number" }),
     );
     let schema = schema(json!({"f": any}), json!([]));
     for strange in [f64::NAN, f64::INFINITY] {
-        let faults = Form::new(&schema).check(&Answer::accept().with("f", strange));
+        let faults =
+            ElicitationForm::new(&schema).check(&ElicitationAnswer::accept().with("f", strange));
         assert_eq!(faults.unwrap_err().len(), 1, "JSON has no {strange}");
     }
 }
@@ -119,7 +120,7 @@ fn numbers() {
 fn patterns_and_formats() {
     let pattern = json!({"type": "string", "pattern": "^v[0-9]+$"});
     check(&pattern, json!("v12"), None);
-    check(&pattern, json!("v12\n"), Some(Misfit::PatternMismatch));
+    check(&pattern, json!("v12\n"), Some(FieldError::PatternMismatch));
     let part = json!({"type": "string", "pattern": "b+"});
     check(&part, json!("abba"), None);
     // What cannot be read here, or costs too much, is left to the agent.
@@ -138,10 +139,10 @@ fn patterns_and_formats() {
     // Much work for those who try each way in turn.
     let text = "a".repeat(1 << 16) + "b";
     let slow = json!({"type": "string", "pattern": "^(a+)+$"});
-    check(&slow, json!(text), Some(Misfit::PatternMismatch));
+    check(&slow, json!(text), Some(FieldError::PatternMismatch));
     let date = json!({"type": "string", "format": "date"});
     check(&date, json!("2026-11-30"), None);
-    let misfit = Misfit::FormatMismatch(StringFormat::Date);
+    let misfit = FieldError::FormatMismatch(StringFormat::Date);
     check(&date, json!("30.11.2026"), Some(misfit));
     check(
         &json!({"type": "string", "format": "_moon"}),
@@ -153,26 +154,28 @@ fn patterns_and_formats() {
 #[test]
 fn what_nobody_knows_cannot_be_filled_in() {
     let odd = json!({"type": "_slider", "from": 1});
-    check(&odd, json!(1), Some(Misfit::UnknownKind));
+    check(&odd, json!(1), Some(FieldError::UnknownKind));
     let items = json!({"type": "array", "items": {"type": "number"}});
-    check(&items, json!(["1"]), Some(Misfit::UnknownKind));
+    check(&items, json!(["1"]), Some(FieldError::UnknownKind));
     let properties = json!({"a": {"type": "string"}, "b": odd, "c": items});
     let needless = schema(properties.clone(), json!(["a"]));
-    let form = Form::new(&needless);
+    let form = ElicitationForm::new(&needless);
     assert!(form.is_answerable());
     assert!(form.is_required("a") && !form.is_required("b"));
     let shown: Vec<_> = form.fields().map(|(name, _)| name).collect();
     assert_eq!(shown, ["a"], "R222");
-    form.check(&Answer::accept().with("a", "x")).unwrap();
+    form.check(&ElicitationAnswer::accept().with("a", "x"))
+        .unwrap();
     for impossible in [json!(["a", "b"]), json!(["c"]), json!(["never heard of"])] {
-        assert!(!Form::new(&schema(properties.clone(), impossible)).is_answerable());
+        assert!(!ElicitationForm::new(&schema(properties.clone(), impossible)).is_answerable());
     }
     let mut list = needless;
     list.kind = "list".into();
-    let form = Form::new(&list);
+    let form = ElicitationForm::new(&list);
     assert!(!form.is_answerable());
-    form.check(&Answer::accept().with("a", "x")).unwrap_err();
-    form.check(&Answer::decline()).unwrap();
+    form.check(&ElicitationAnswer::accept().with("a", "x"))
+        .unwrap_err();
+    form.check(&ElicitationAnswer::decline()).unwrap();
 }
 
 #[test]
@@ -181,14 +184,14 @@ fn fields_are_checked_one_by_one() {
         json!({"a": {"type": "string"}, "b": {"type": "boolean"}}),
         json!(["a"]),
     );
-    let form = Form::new(&schema);
-    let answer = Answer::accept().with("b", "yes").with("c", 1);
-    assert_eq!(form.check_field(&answer, "a"), Err(Misfit::Missing));
-    let wrong = Misfit::WrongType {
+    let form = ElicitationForm::new(&schema);
+    let answer = ElicitationAnswer::accept().with("b", "yes").with("c", 1);
+    assert_eq!(form.check_field(&answer, "a"), Err(FieldError::Missing));
+    let wrong = FieldError::WrongType {
         expected: "boolean",
     };
     assert_eq!(form.check_field(&answer, "b"), Err(wrong));
-    assert_eq!(form.check_field(&answer, "c"), Err(Misfit::NoSuchField));
+    assert_eq!(form.check_field(&answer, "c"), Err(FieldError::NoSuchField));
     assert_eq!(
         form.check_field(&answer.clone().with("b", true), "b"),
         Ok(())
@@ -218,14 +221,14 @@ fn what_the_agent_proposes_is_filled_in() {
         }),
         json!(["a"]),
     );
-    let expected = Answer::accept()
+    let expected = ElicitationAnswer::accept()
         .with("a", "x")
         .with("b", 1.5)
         .with("c", 2)
         .with("d", false)
         .with_choices("e", ["q"]);
-    assert_eq!(Form::new(&schema).defaults(), expected);
-    Form::new(&schema).check(&expected).unwrap();
+    assert_eq!(ElicitationForm::new(&schema).defaults(), expected);
+    ElicitationForm::new(&schema).check(&expected).unwrap();
 }
 
 /// Properties of every kind, with bounds that random values meet and miss.
@@ -323,7 +326,7 @@ proptest! {
             "additionalProperties": false,
         });
         let expected = jsonschema::is_valid(&theirs, &Value::Object(content.clone()));
-        let found = Form::new(&ours).check(&answer(&content));
+        let found = ElicitationForm::new(&ours).check(&answer(&content));
         prop_assert_eq!(found.is_ok(), expected, "{} {:?} {:?}", theirs, content, found);
     }
 }

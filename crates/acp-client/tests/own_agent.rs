@@ -3,7 +3,8 @@
 use acp_agent::host::OpenUrl;
 use acp_agent::kit::{Kit, Prompt, Turn, TurnEnd, TurnError, TurnHandler};
 use acp_client::{
-    Answer, Asking, Client, ClientOptions, ElicitationModes, Headless, PendingQuestion, TurnEvent,
+    Client, ClientOptions, ElicitationAnswer, ElicitationModes, Headless, PendingQuestion,
+    QuestionKind, TurnEvent,
 };
 use tokio::io::{duplex, split};
 
@@ -62,7 +63,7 @@ async fn run(options: ClientOptions, answer: impl Fn(PendingQuestion)) -> (Vec<S
                 _ => continue,
             },
             TurnEvent::Question(pending) => {
-                let asked = pending.ask().message().to_owned();
+                let asked = pending.request().message().to_owned();
                 answer(pending);
                 format!("asks: {asked}")
             }
@@ -79,22 +80,22 @@ async fn a_reader_answers_forms_and_hears_the_end_of_links() {
     let options = ClientOptions::new()
         .with_elicitation_in_stream(ElicitationModes::BOTH, Headless::default());
     let (seen, client) = run(options, |pending| {
-        let answer = match pending.ask().asking() {
-            Asking::Form(form) => {
+        let answer = match pending.request().kind() {
+            QuestionKind::Form(form) => {
                 assert!(form.is_answerable() && form.is_required("database"));
                 assert!(!form.is_required("name"));
-                Answer::accept()
+                ElicitationAnswer::accept()
                     .with("database", "Postgres")
                     .with("replicas", 3)
             }
-            Asking::Link(link) => {
+            QuestionKind::Link(link) => {
                 assert_eq!(link.host().as_deref(), Some("example.com"));
                 assert_eq!(link.cautions(), []);
-                Answer::accept()
+                ElicitationAnswer::accept()
             }
         };
         // What the agent would refuse is refused here already.
-        let unfit = Answer::accept()
+        let unfit = ElicitationAnswer::accept()
             .with("database", "Oracle")
             .with("replicas", 300);
         let pending = pending.answer(unfit).unwrap_err().question;

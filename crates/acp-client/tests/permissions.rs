@@ -5,7 +5,7 @@ mod support;
 use std::future::pending;
 use std::time::Duration;
 
-use acp_client::{Allow, ClientOptions, PermissionAsk, Policy, TurnEvent};
+use acp_client::{Allow, ClientOptions, PermissionRequest, Policy, TurnEvent};
 use acp_protocol::v1::{PermissionOptionId, RequestPermissionOutcome, ToolKind};
 use serde_json::{Value, json};
 use support::{SESSION, all, brief, cancelled, end_turn, opened, selected};
@@ -74,7 +74,7 @@ async fn a_reader_that_stands_still_does_not_hold_up_the_answer_for_long() {
 
 #[tokio::test(start_paused = true)]
 async fn closures_answer_and_are_told_after_what_they_were_asked() {
-    let options = ClientOptions::new().with_permissions(async |ask: PermissionAsk| {
+    let options = ClientOptions::new().with_permissions(async |ask: PermissionRequest| {
         assert_eq!(ask.session_id(), SESSION);
         assert_eq!(ask.tool().kind.as_ref(), Some(&ToolKind::Execute));
         // initialize, session/new, and one update.
@@ -89,7 +89,7 @@ async fn closures_answer_and_are_told_after_what_they_were_asked() {
 
 #[tokio::test(start_paused = true)]
 async fn an_option_that_was_not_offered_is_not_picked() {
-    let options = ClientOptions::new().with_permissions(async |ask: PermissionAsk| {
+    let options = ClientOptions::new().with_permissions(async |ask: PermissionRequest| {
         ask.select(&PermissionOptionId::from("nonsense"))
             .expect_err("not offered");
         RequestPermissionOutcome::Selected(acp_protocol::v1::SelectedPermissionOutcome::new(
@@ -103,7 +103,8 @@ async fn an_option_that_was_not_offered_is_not_picked() {
 
 #[tokio::test(start_paused = true)]
 async fn a_cancel_answers_what_is_open_and_what_comes_after_it() {
-    let options = ClientOptions::new().with_permissions(async |_: PermissionAsk| pending().await);
+    let options =
+        ClientOptions::new().with_permissions(async |_: PermissionRequest| pending().await);
     let (_client, mut session, mut agent) = opened(options).await;
     let turn = session.prompt("one").await.unwrap();
     let prompt = agent.request("session/prompt").await;
@@ -176,7 +177,7 @@ async fn in_the_stream_a_request_stands_in_its_place() {
         seen.push(brief(&event));
         if let TurnEvent::Permission(pending) = event {
             assert_eq!(
-                pending.ask().tool().kind.as_ref(),
+                pending.request().tool().kind.as_ref(),
                 Some(&ToolKind::Edit),
                 "as announced"
             );
@@ -250,7 +251,8 @@ async fn too_many_open_requests_are_cancelled() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_the_agent_takes_back_is_answered_as_cancelled() {
-    let options = ClientOptions::new().with_permissions(async |_: PermissionAsk| pending().await);
+    let options =
+        ClientOptions::new().with_permissions(async |_: PermissionRequest| pending().await);
     let (_client, _session, mut agent) = opened(options).await;
     agent.ask_permission(1, tool("t", "read")).await;
     let cancel =

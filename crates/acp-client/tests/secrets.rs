@@ -5,7 +5,9 @@ mod support;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
-use acp_client::{Answer, ClientOptions, ElicitationModes, Headless, Question, TurnEvent};
+use acp_client::{
+    ClientOptions, ElicitationAnswer, ElicitationModes, Headless, Question, TurnEvent,
+};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use support::{SESSION, end_turn, opened};
@@ -71,8 +73,9 @@ async fn no_word_of_a_question_or_an_answer_is_logged() {
         async |question: Question| {
             tracing::info!(?question, "asked");
             match question.form() {
-                Some(_) => Answer::accept().with("canary of a surplus field", "canary of a value"),
-                None => Answer::accept(),
+                Some(_) => ElicitationAnswer::accept()
+                    .with("canary of a surplus field", "canary of a value"),
+                None => ElicitationAnswer::accept(),
             }
         },
     );
@@ -97,12 +100,12 @@ async fn no_word_of_a_question_or_an_answer_is_logged() {
         let Some(TurnEvent::Question(pending)) = event else {
             panic!("a question");
         };
-        let answer = match pending.ask().form() {
-            Some(_) => Answer::accept().with("canary of a field", "canary of a value"),
-            None => Answer::accept(),
+        let answer = match pending.request().form() {
+            Some(_) => ElicitationAnswer::accept().with("canary of a field", "canary of a value"),
+            None => ElicitationAnswer::accept(),
         };
-        let shown = Answer::accept().with("name", "canary of a value");
-        tracing::info!(?shown, asking = ?pending.ask().asking(), "answering");
+        let shown = ElicitationAnswer::accept().with("name", "canary of a value");
+        tracing::info!(?shown, asking = ?pending.request().kind(), "answering");
         pending.answer(answer).unwrap();
         assert_eq!(agent.result(id).await["action"], "accept");
     }

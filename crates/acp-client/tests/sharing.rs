@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use acp_client::{
-    AnswerPermissions, Client, ClientOptions, Loading, PermissionAsk, Session, SessionControl,
+    AnswerPermissions, Client, ClientOptions, Loading, PermissionRequest, Session, SessionControl,
     SessionList, Turn, Updates,
 };
 use acp_protocol::rpc::ReceiveSeq;
@@ -88,7 +88,7 @@ fn every_future_may_move_between_threads() {
 struct Curious(Arc<OnceLock<(Client, SessionControl)>>);
 
 impl AnswerPermissions for Curious {
-    async fn answer(&self, ask: PermissionAsk) -> RequestPermissionOutcome {
+    async fn answer(&self, ask: PermissionRequest) -> RequestPermissionOutcome {
         let (client, control) = self.0.get().unwrap();
         control.set_config_option("careful", true).await.unwrap();
         let sessions = client.list_sessions().all().await.unwrap();

@@ -303,7 +303,7 @@ async fn silence_ends_a_turn_and_news_of_any_kind_are_none() {
 #[tokio::test(start_paused = true)]
 async fn an_agent_is_not_idle_while_it_waits_for_us() {
     let fake = Fake::new(json!({})).on("session/prompt", [permission("execute")]);
-    let slow = async |ask: acp_client::PermissionAsk| {
+    let slow = async |ask: acp_client::PermissionRequest| {
         tokio::time::sleep(Duration::from_secs(3600)).await;
         ask.reject()
     };

@@ -1,4 +1,4 @@
-//! Asking an agent whether it is ready, without a prompt.
+//! QuestionKind an agent whether it is ready, without a prompt.
 
 use std::path::PathBuf;
 use std::sync::Arc;

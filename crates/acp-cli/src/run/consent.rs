@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use acp_client::{ClientOptions, Decision, ElicitationModes, Headless, PermissionAsk, Policy};
+use acp_client::{ClientOptions, Decision, ElicitationModes, Headless, PermissionRequest, Policy};
 use acp_protocol::v1::ToolKind;
 
 use super::args::{AnswerHow, ConsentArgs};
@@ -37,12 +37,12 @@ impl Consent {
     }
 
     /// Decides by the rules alone.
-    pub(super) fn decide(&self, ask: &PermissionAsk) -> Decision {
+    pub(super) fn decide(&self, ask: &PermissionRequest) -> Decision {
         self.policy.decide(ask.tool(), ask.options())
     }
 
     /// Tells whether a person may decide otherwise about what the rules refuse.
-    pub(super) fn leaves_open(&self, ask: &PermissionAsk) -> bool {
+    pub(super) fn leaves_open(&self, ask: &PermissionRequest) -> bool {
         let kind = ask.tool().kind.as_ref();
         !kind.is_some_and(|kind| self.never.contains(kind))
     }

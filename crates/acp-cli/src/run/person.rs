@@ -3,8 +3,8 @@
 use std::io::{self, BufRead, IsTerminal};
 use std::thread;
 
-use acp_client::elicitation::{Form, Link};
-use acp_client::{Answer, Asking, PermissionAsk, Question};
+use acp_client::elicitation::{ElicitationForm, ElicitationLink};
+use acp_client::{ElicitationAnswer, PermissionRequest, Question, QuestionKind};
 use acp_protocol::v1::{
     ElicitationContentValue, ElicitationPropertySchema, EnumOption, MultiSelectItems,
     PermissionOption, PermissionOptionKind,
@@ -54,13 +54,13 @@ impl Person {
     /// Dropped while it waits, the next line goes to the next question.
     pub(super) async fn permit(
         &mut self,
-        ask: &PermissionAsk,
+        ask: &PermissionRequest,
         output: &mut Output,
     ) -> io::Result<Option<PermissionOption>> {
         let options = ask.options();
         let refusal = refusal(options);
         let mut text = permission_text(ask);
-        output.preview(&ask.request().tool_call)?;
+        output.preview(&ask.raw().tool_call)?;
         self.forget_typed();
         loop {
             output.ask(&text)?;
@@ -88,28 +88,32 @@ impl Person {
         &mut self,
         question: &Question,
         output: &mut Output,
-    ) -> io::Result<(Answer, Answered)> {
+    ) -> io::Result<(ElicitationAnswer, Answered)> {
         self.forget_typed();
         output.ask(&format!("\n{}\n", shown(question.message())))?;
-        let answer = match question.asking() {
-            Asking::Form(form) if !form.is_answerable() => {
+        let answer = match question.kind() {
+            QuestionKind::Form(form) if !form.is_answerable() => {
                 output.ask("  It asks for something that cannot be asked here; declined.\n")?;
                 None
             }
-            Asking::Form(form) => self.fill_in(form, output).await?,
-            Asking::Link(link) => self.go_to(link, output).await?,
+            QuestionKind::Form(form) => self.fill_in(form, output).await?,
+            QuestionKind::Link(link) => self.go_to(link, output).await?,
         };
         let by = By::Person;
         Ok(match answer {
             Some(answer) => (answer, Answered::Accepted { by }),
-            None => (Answer::decline(), Answered::Declined { by }),
+            None => (ElicitationAnswer::decline(), Answered::Declined { by }),
         })
     }
 
     /// Has a form filled in; `None` when it is declined.
-    async fn fill_in(&mut self, form: Form<'_>, output: &mut Output) -> io::Result<Option<Answer>> {
+    async fn fill_in(
+        &mut self,
+        form: ElicitationForm<'_>,
+        output: &mut Output,
+    ) -> io::Result<Option<ElicitationAnswer>> {
         let defaults = form.defaults();
-        let mut answer = Answer::accept();
+        let mut answer = ElicitationAnswer::accept();
         output.ask(&format!(
             "  (an empty line takes what stands in brackets, {NO} declines)\n"
         ))?;
@@ -149,7 +153,11 @@ impl Person {
     }
 
     /// Has somebody go to an address; `None` when they will not.
-    async fn go_to(&mut self, link: Link<'_>, output: &mut Output) -> io::Result<Option<Answer>> {
+    async fn go_to(
+        &mut self,
+        link: ElicitationLink<'_>,
+        output: &mut Output,
+    ) -> io::Result<Option<ElicitationAnswer>> {
         // All of it, on a line of its own: what is cut off cannot be judged.
         let mut text = format!("  {}\n", acp_text::visible(link.url()));
         for caution in link.cautions() {
@@ -159,7 +167,7 @@ impl Person {
         output.ask(&text)?;
         let line = self.line().await.unwrap_or_default();
         let agreed = matches!(line.trim(), "y" | "Y" | "yes");
-        Ok(agreed.then(Answer::accept))
+        Ok(agreed.then(ElicitationAnswer::accept))
     }
 
     /// Forgets what was typed before the question: it was meant for something else.
@@ -190,7 +198,7 @@ fn read_lines() -> mpsc::Receiver<String> {
     receiver
 }
 
-fn permission_text(ask: &PermissionAsk) -> String {
+fn permission_text(ask: &PermissionRequest) -> String {
     let tool = ask.tool();
     let kind = tool.kind.as_ref().map_or("tool", |kind| kind.as_str());
     let title = one_line(tool.title.as_deref().unwrap_or("a tool"));
@@ -343,13 +351,13 @@ fn value_of(
     }
 }
 
-fn in_words(caution: acp_client::elicitation::Caution) -> &'static str {
-    use acp_client::elicitation::Caution;
+fn in_words(caution: acp_client::elicitation::LinkWarning) -> &'static str {
+    use acp_client::elicitation::LinkWarning;
     match caution {
-        Caution::NotHttps => "the address is not encrypted",
-        Caution::NotWeb => "the address opens something else than a page",
-        Caution::Punycode => "the name of the host holds letters in disguise",
-        Caution::Credentials => "the address carries a name or a password",
+        LinkWarning::NotHttps => "the address is not encrypted",
+        LinkWarning::NotWeb => "the address opens something else than a page",
+        LinkWarning::Punycode => "the name of the host holds letters in disguise",
+        LinkWarning::Credentials => "the address carries a name or a password",
         _ => "it cannot be told for sure where the address leads",
     }
 }
@@ -376,7 +384,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let answer = runtime
             .unwrap()
-            .block_on(person.fill_in(Form::new(&schema), &mut output))
+            .block_on(person.fill_in(ElicitationForm::new(&schema), &mut output))
             .unwrap()?;
         let fields = answer.fields();
         let fields = fields.map(|(name, value)| (name.to_owned(), json!(value)));

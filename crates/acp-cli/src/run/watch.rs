@@ -98,8 +98,8 @@ impl Watch<'_> {
             return Ok(());
         }
         let Self { run, output, .. } = self;
-        let decision = run.consent.decide(pending.ask());
-        let ask = pending.ask().clone();
+        let decision = run.consent.decide(pending.request());
+        let ask = pending.request().clone();
         let person = match &mut run.person {
             Some(person) if !decision.allowed && run.consent.leaves_open(&ask) => person,
             _ => {
@@ -135,7 +135,7 @@ impl Watch<'_> {
             return Ok(());
         }
         let Self { run, output, .. } = self;
-        let question = pending.ask().clone();
+        let question = pending.request().clone();
         let (answer, answered) = match &mut run.person {
             None => {
                 let answer = run.consent.headless.decide(&question);

@@ -26,7 +26,7 @@ mod usage;
 use std::io::{self, Write};
 use std::path::Path;
 
-use acp_client::{Answer, Client, Decision, Question, RawLine, Session, TurnEvent};
+use acp_client::{Client, Decision, ElicitationAnswer, Question, RawLine, Session, TurnEvent};
 use acp_conversation::{ToolCallState, TurnMessage};
 use acp_harness::turn::{Opened, TurnProgress};
 use acp_protocol::v1::{PermissionOption, SessionId, ToolCallUpdate};
@@ -92,7 +92,7 @@ impl By {
 
 impl Answered {
     /// Tells how a question was answered without a person.
-    pub(crate) fn headless(question: &Question, answer: &Answer) -> Self {
+    pub(crate) fn headless(question: &Question, answer: &ElicitationAnswer) -> Self {
         match question.link() {
             _ if answer.is_accepted() => Self::Accepted { by: By::Defaults },
             Some(_) => Self::Cancelled { by: By::Nobody },

@@ -7,22 +7,22 @@ use acp_protocol::v1::{ElicitationAcceptAction, ElicitationAction, ElicitationCo
 /// The answer to a question.
 ///
 /// ```
-/// use acp_client::Answer;
+/// use acp_client::ElicitationAnswer;
 ///
-/// let filled_in = Answer::accept()
+/// let filled_in = ElicitationAnswer::accept()
 ///     .with("database", "postgres")
 ///     .with("replicas", 3)
 ///     .with("encrypted", true)
 ///     .with_choices("regions", ["eu", "us"]);
-/// let no = Answer::decline();
+/// let no = ElicitationAnswer::decline();
 /// # drop((filled_in, no));
 /// ```
 ///
 /// Its `Debug` tells the names of the fields and none of their values.
 #[derive(Clone, PartialEq)]
-pub struct Answer(ElicitationAction);
+pub struct ElicitationAnswer(ElicitationAction);
 
-impl Answer {
+impl ElicitationAnswer {
     /// The user agrees: to a link, or to a form whose fields are filled in with
     /// [`with`](Self::with).
     #[must_use]
@@ -109,7 +109,7 @@ impl Answer {
     }
 }
 
-impl fmt::Debug for Answer {
+impl fmt::Debug for ElicitationAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = self.fields().map(|(name, _)| name);
         match &self.0 {
@@ -129,16 +129,22 @@ mod tests {
 
     #[test]
     fn fields_are_filled_in_once_each() {
-        let answer = Answer::accept().with("a", 1).with("b", "x").with("a", 2.5);
+        let answer = ElicitationAnswer::accept()
+            .with("a", 1)
+            .with("b", "x")
+            .with("a", 2.5);
         let fields: Vec<_> = answer.fields().collect();
         assert_eq!(fields, [("a", &2.5.into()), ("b", &"x".into())]);
-        assert_eq!(Answer::decline().with("a", 1), Answer::decline());
-        assert_eq!(Answer::cancel().with("a", 1).fields().count(), 0);
+        assert_eq!(
+            ElicitationAnswer::decline().with("a", 1),
+            ElicitationAnswer::decline()
+        );
+        assert_eq!(ElicitationAnswer::cancel().with("a", 1).fields().count(), 0);
     }
 
     #[test]
     fn values_do_not_show() {
-        let answer = Answer::accept().with("token", "hunter2");
+        let answer = ElicitationAnswer::accept().with("token", "hunter2");
         assert_eq!(format!("{answer:?}"), r#"Accept {"token"}"#);
     }
 }

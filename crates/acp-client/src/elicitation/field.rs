@@ -12,7 +12,7 @@ use crate::limits::{MAX_PATTERN, MAX_PATTERN_SIZE};
 /// What is wrong with a field; prints as a clause about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Misfit {
+pub enum FieldError {
     /// It must be filled in.
     #[error("must be filled in")]
     Missing,
@@ -86,7 +86,7 @@ pub(super) fn default(property: &ElicitationPropertySchema) -> Option<Elicitatio
 pub(super) fn check(
     property: &ElicitationPropertySchema,
     value: &ElicitationContentValue,
-) -> Result<(), Misfit> {
+) -> Result<(), FieldError> {
     use ElicitationContentValue as Value;
     use ElicitationPropertySchema as Property;
     match (property, value) {
@@ -102,8 +102,8 @@ pub(super) fn check(
         }
         (Property::Boolean(_), Value::Boolean(_)) => Ok(()),
         (Property::Array(schema), Value::StringArray(chosen)) => check_choices(schema, chosen),
-        (Property::Unrecognized(_), _) => Err(Misfit::UnknownKind),
-        (property, _) => Err(Misfit::WrongType {
+        (Property::Unrecognized(_), _) => Err(FieldError::UnknownKind),
+        (property, _) => Err(FieldError::WrongType {
             expected: match property {
                 Property::String(_) => "string",
                 Property::Number(_) => "number",
@@ -115,7 +115,7 @@ pub(super) fn check(
     }
 }
 
-fn check_text(schema: &StringPropertySchema, text: &str) -> Result<(), Misfit> {
+fn check_text(schema: &StringPropertySchema, text: &str) -> Result<(), FieldError> {
     if schema
         .values
         .iter()
@@ -125,7 +125,7 @@ fn check_text(schema: &StringPropertySchema, text: &str) -> Result<(), Misfit> {
             .iter()
             .any(|options| !options.iter().any(|option| option.value == text))
     {
-        return Err(Misfit::NoSuchChoice);
+        return Err(FieldError::NoSuchChoice);
     }
     let length = text.chars().count() as u64;
     check_length(
@@ -136,23 +136,25 @@ fn check_text(schema: &StringPropertySchema, text: &str) -> Result<(), Misfit> {
     if let Some(pattern) = &schema.pattern
         && matches(pattern, text) == Some(false)
     {
-        return Err(Misfit::PatternMismatch);
+        return Err(FieldError::PatternMismatch);
     }
     match &schema.format {
-        Some(format) if !format::fits(format, text) => Err(Misfit::FormatMismatch(format.clone())),
+        Some(format) if !format::fits(format, text) => {
+            Err(FieldError::FormatMismatch(format.clone()))
+        }
         _ => Ok(()),
     }
 }
 
-fn check_choices(schema: &MultiSelectPropertySchema, chosen: &[String]) -> Result<(), Misfit> {
+fn check_choices(schema: &MultiSelectPropertySchema, chosen: &[String]) -> Result<(), FieldError> {
     let Some(choices) = choices(&schema.items) else {
-        return Err(Misfit::UnknownKind);
+        return Err(FieldError::UnknownKind);
     };
     if chosen
         .iter()
         .any(|choice| !choices.contains(&choice.as_str()))
     {
-        return Err(Misfit::NoSuchChoice);
+        return Err(FieldError::NoSuchChoice);
     }
     check_length(chosen.len() as u64, schema.min_items, schema.max_items)
 }
@@ -172,27 +174,31 @@ fn choices(items: &MultiSelectItems) -> Option<Vec<&str>> {
     }
 }
 
-fn check_length(length: u64, least: Option<u64>, most: Option<u64>) -> Result<(), Misfit> {
+fn check_length(length: u64, least: Option<u64>, most: Option<u64>) -> Result<(), FieldError> {
     match (least, most) {
-        (Some(least), _) if length < least => Err(Misfit::TooShort { least }),
-        (_, Some(most)) if length > most => Err(Misfit::TooLong { most }),
+        (Some(least), _) if length < least => Err(FieldError::TooShort { least }),
+        (_, Some(most)) if length > most => Err(FieldError::TooLong { most }),
         _ => Ok(()),
     }
 }
 
-fn check_range<T: PartialOrd>(value: T, least: Option<T>, most: Option<T>) -> Result<(), Misfit> {
+fn check_range<T: PartialOrd>(
+    value: T,
+    least: Option<T>,
+    most: Option<T>,
+) -> Result<(), FieldError> {
     if least.is_some_and(|least| value < least) {
-        return Err(Misfit::TooSmall);
+        return Err(FieldError::TooSmall);
     }
     if most.is_some_and(|most| value > most) {
-        return Err(Misfit::TooGreat);
+        return Err(FieldError::TooGreat);
     }
     Ok(())
 }
 
 /// Compares a whole number with bounds that need not be whole. Beyond 2^53 it is
 /// rounded first, as the agent does when it reads it as a number.
-fn check_whole(value: i64, least: Option<f64>, most: Option<f64>) -> Result<(), Misfit> {
+fn check_whole(value: i64, least: Option<f64>, most: Option<f64>) -> Result<(), FieldError> {
     #[expect(clippy::cast_precision_loss, reason = "see above")]
     check_range(value as f64, least, most)
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use acp_protocol::v1::{ElicitationPropertySchema, ElicitationSchema, ElicitationSchemaType};
 
 use super::field;
-use super::{Answer, Misfit};
+use super::{ElicitationAnswer, FieldError};
 
 /// The fields an agent asks for.
 ///
@@ -14,7 +14,7 @@ use super::{Answer, Misfit};
 ///
 /// Its `Debug` tells how many fields there are, and nothing of them.
 #[derive(Clone, Copy)]
-pub struct Form<'a> {
+pub struct ElicitationForm<'a> {
     schema: &'a ElicitationSchema,
 }
 
@@ -22,15 +22,15 @@ pub struct Form<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{field:?} {misfit}")]
 #[non_exhaustive]
-pub struct FormFault {
+pub struct FormError {
     /// The field, by the agent's name.
     pub field: String,
     /// What is wrong with it.
-    pub misfit: Misfit,
+    pub misfit: FieldError,
 }
 
-impl FormFault {
-    pub(super) fn new(field: impl Into<String>, misfit: Misfit) -> Self {
+impl FormError {
+    pub(super) fn new(field: impl Into<String>, misfit: FieldError) -> Self {
         Self {
             field: field.into(),
             misfit,
@@ -46,7 +46,7 @@ impl FormFault {
     }
 }
 
-impl<'a> Form<'a> {
+impl<'a> ElicitationForm<'a> {
     /// Reads a form.
     #[must_use]
     pub fn new(schema: &'a ElicitationSchema) -> Self {
@@ -91,13 +91,13 @@ impl<'a> Form<'a> {
     /// It need not fit the form: something may be missing, and an agent may propose
     /// what it does not take.
     #[must_use]
-    pub fn defaults(self) -> Answer {
+    pub fn defaults(self) -> ElicitationAnswer {
         let proposals = self
             .schema
             .properties
             .iter()
             .filter_map(|(name, property)| Some((name, field::default(property)?)));
-        proposals.fold(Answer::accept(), |answer, (name, value)| {
+        proposals.fold(ElicitationAnswer::accept(), |answer, (name, value)| {
             answer.with(name, value)
         })
     }
@@ -107,13 +107,13 @@ impl<'a> Form<'a> {
     /// # Errors
     ///
     /// What does not fit.
-    pub fn check_field(self, answer: &Answer, name: &str) -> Result<(), Misfit> {
+    pub fn check_field(self, answer: &ElicitationAnswer, name: &str) -> Result<(), FieldError> {
         let Some(property) = self.schema.properties.get(name) else {
-            return Err(Misfit::NoSuchField);
+            return Err(FieldError::NoSuchField);
         };
         match answer.field(name) {
             Some(value) => field::check(property, value),
-            None if self.is_required(name) => Err(Misfit::Missing),
+            None if self.is_required(name) => Err(FieldError::Missing),
             None => Ok(()),
         }
     }
@@ -125,25 +125,25 @@ impl<'a> Form<'a> {
     /// # Errors
     ///
     /// What does not fit, field by field.
-    pub fn check(self, answer: &Answer) -> Result<(), Vec<FormFault>> {
+    pub fn check(self, answer: &ElicitationAnswer) -> Result<(), Vec<FormError>> {
         if !answer.is_accepted() {
             return Ok(());
         }
         let mut faults = Vec::new();
         if self.schema.kind != ElicitationSchemaType::Object {
-            faults.push(FormFault::new("", Misfit::UnknownKind));
+            faults.push(FormError::new("", FieldError::UnknownKind));
         }
         for name in self.required() {
             if answer.field(name).is_none() {
-                faults.push(FormFault::new(name, Misfit::Missing));
+                faults.push(FormError::new(name, FieldError::Missing));
             }
         }
         for (name, _) in answer.fields() {
             if let Err(misfit) = self.check_field(answer, name) {
-                faults.push(FormFault::new(name, misfit));
+                faults.push(FormError::new(name, misfit));
             }
         }
-        FormFault::none_of(faults)
+        FormError::none_of(faults)
     }
 
     fn required(self) -> impl Iterator<Item = &'a str> {
@@ -155,7 +155,7 @@ impl<'a> Form<'a> {
     }
 }
 
-impl fmt::Debug for Form<'_> {
+impl fmt::Debug for ElicitationForm<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Form")
             .field("fields", &self.schema.properties.len())

@@ -1,6 +1,6 @@
 //! Answers when nobody is there.
 
-use super::{Answer, AnswerQuestions, Asking, Question};
+use super::{AnswerQuestions, ElicitationAnswer, Question, QuestionKind};
 
 /// Answers questions without a person.
 ///
@@ -19,9 +19,9 @@ pub enum Headless {
 impl Headless {
     /// Answers a question.
     #[must_use]
-    pub fn decide(self, question: &Question) -> Answer {
-        match (self, question.asking()) {
-            (Self::UseDefaults, Asking::Form(form)) => {
+    pub fn decide(self, question: &Question) -> ElicitationAnswer {
+        match (self, question.kind()) {
+            (Self::UseDefaults, QuestionKind::Form(form)) => {
                 let answer = form.defaults();
                 match form.check(&answer) {
                     Ok(()) => answer,
@@ -34,7 +34,7 @@ impl Headless {
 }
 
 impl AnswerQuestions for Headless {
-    async fn answer(&self, question: Question) -> Answer {
+    async fn answer(&self, question: Question) -> ElicitationAnswer {
         self.decide(&question)
     }
 }

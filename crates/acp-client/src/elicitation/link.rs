@@ -7,13 +7,13 @@ use std::sync::LazyLock;
 use acp_protocol::v1::ElicitationId;
 use regex::Regex;
 
-use super::{Answer, FormFault, Misfit};
+use super::{ElicitationAnswer, FieldError, FormError};
 
 /// An address, and what there is to say about it.
 ///
 /// Its `Debug` tells the host alone: the rest may hold secrets.
 #[derive(Clone, Copy)]
-pub struct Link<'a> {
+pub struct ElicitationLink<'a> {
     id: &'a ElicitationId,
     url: &'a str,
 }
@@ -21,7 +21,7 @@ pub struct Link<'a> {
 /// What a user should know before they go to an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Caution {
+pub enum LinkWarning {
     /// It is not encrypted: no `https` (R212).
     NotHttps,
     /// It opens something else than a page of the web, as a program.
@@ -34,7 +34,7 @@ pub enum Caution {
     Unclear,
 }
 
-impl<'a> Link<'a> {
+impl<'a> ElicitationLink<'a> {
     pub(crate) fn new(id: &'a ElicitationId, url: &'a str) -> Self {
         Self { id, url }
     }
@@ -61,39 +61,39 @@ impl<'a> Link<'a> {
 
     /// Returns what is odd about the address; nothing for a plain one.
     #[must_use]
-    pub fn cautions(self) -> Vec<Caution> {
+    pub fn cautions(self) -> Vec<LinkWarning> {
         let mut cautions = Vec::new();
         let scheme = self.url.split_once(':').map_or("", |(scheme, _)| scheme);
         if !scheme.eq_ignore_ascii_case("https") {
             cautions.push(if scheme.eq_ignore_ascii_case("http") {
-                Caution::NotHttps
+                LinkWarning::NotHttps
             } else {
-                Caution::NotWeb
+                LinkWarning::NotWeb
             });
         }
         let host = self.host();
         if authority(self.url).is_some_and(|authority| authority.contains('@')) {
-            cautions.push(Caution::Credentials);
+            cautions.push(LinkWarning::Credentials);
         }
         match host {
-            None => cautions.push(Caution::Unclear),
+            None => cautions.push(LinkWarning::Unclear),
             Some(host) => {
                 if host.split('.').any(|label| label.starts_with("xn--")) {
-                    cautions.push(Caution::Punycode);
+                    cautions.push(LinkWarning::Punycode);
                 }
             }
         }
         cautions
     }
 
-    pub(crate) fn check(self, answer: &Answer) -> Result<(), Vec<FormFault>> {
+    pub(crate) fn check(self, answer: &ElicitationAnswer) -> Result<(), Vec<FormError>> {
         let fields = answer.fields();
-        let faults = fields.map(|(name, _)| FormFault::new(name, Misfit::NoSuchField));
-        FormFault::none_of(faults.collect())
+        let faults = fields.map(|(name, _)| FormError::new(name, FieldError::NoSuchField));
+        FormError::none_of(faults.collect())
     }
 }
 
-impl fmt::Debug for Link<'_> {
+impl fmt::Debug for ElicitationLink<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Link")
             .field("id", &self.id)
@@ -147,9 +147,9 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(url: &str, host: Option<&str>, cautions: &[Caution]) {
+    fn check(url: &str, host: Option<&str>, cautions: &[LinkWarning]) {
         let id = ElicitationId::from("e");
-        let link = Link::new(&id, url);
+        let link = ElicitationLink::new(&id, url);
         assert_eq!(link.host().as_deref(), host, "{url}");
         assert_eq!(link.cautions(), cautions, "{url}");
     }
@@ -175,17 +175,21 @@ mod tests {
         check("HTTPS://127.0.0.1:1/", Some("127.0.0.1"), &[]);
         check("https://[::1]:1/", Some("[::1]"), &[]);
         check("https://[::1]", Some("[::1]"), &[]);
-        check("http://localhost/", Some("localhost"), &[Caution::NotHttps]);
+        check(
+            "http://localhost/",
+            Some("localhost"),
+            &[LinkWarning::NotHttps],
+        );
         check(
             "https://xn--exmple-cua.com",
             Some("xn--exmple-cua.com"),
-            &[Caution::Punycode],
+            &[LinkWarning::Punycode],
         );
     }
 
     #[test]
     fn what_programs_read_differently_tells_no_host() {
-        use Caution::{Credentials, NotWeb, Unclear};
+        use LinkWarning::{Credentials, NotWeb, Unclear};
         check("https://good.com@evil.com/", None, &[Credentials, Unclear]);
         check(
             "https://good.com:pass@evil.com/",
@@ -213,7 +217,10 @@ mod tests {
     #[test]
     fn the_address_does_not_show() {
         let id = ElicitationId::from("e");
-        let shown = format!("{:?}", Link::new(&id, "https://example.com/hunter2"));
+        let shown = format!(
+            "{:?}",
+            ElicitationLink::new(&id, "https://example.com/hunter2")
+        );
         assert!(
             shown.contains("example.com") && !shown.contains("hunter2"),
             "{shown}"

@@ -24,7 +24,7 @@ pub struct LinkStats {
 
 /// Tells whoever was asked about a link that it came to its end; false when nobody is there
 /// any more.
-pub(crate) type TellEnd = Arc<dyn Fn(&ElicitationId, ReceiveSeq) -> bool + Send + Sync>;
+pub(crate) type LinkListener = Arc<dyn Fn(&ElicitationId, ReceiveSeq) -> bool + Send + Sync>;
 
 /// The links of one connection.
 ///
@@ -43,7 +43,7 @@ struct Inner {
 
 struct OpenLink {
     id: ElicitationId,
-    tell: TellEnd,
+    tell: LinkListener,
     stage: LinkStage,
 }
 
@@ -66,7 +66,7 @@ impl Links {
     pub(crate) fn ask(
         self: &Arc<Self>,
         id: &ElicitationId,
-        tell: TellEnd,
+        tell: LinkListener,
     ) -> Result<AskedLink, Fault> {
         let mut inner = self.inner.lock();
         if inner.open.iter().any(|open| open.id == *id) {
@@ -96,7 +96,7 @@ impl Links {
         }
     }
 
-    fn end(&self, id: &ElicitationId) -> Option<TellEnd> {
+    fn end(&self, id: &ElicitationId) -> Option<LinkListener> {
         let open = &mut self.inner.lock().open;
         let at = open
             .iter()

@@ -18,7 +18,7 @@
 //!
 //! * a way of asking that is not offered, or that nobody knows, is refused with -32602
 //!   and shown to nobody (R209, R220);
-//! * an answer goes to the agent only if it fits the form: see [`Form::check`] (R194,
+//! * an answer goes to the agent only if it fits the form: see [`ElicitationForm::check`] (R194,
 //!   R201);
 //! * a question that is open when its turn is cancelled, its session is closed, or the
 //!   request it belongs to is answered, is answered `cancel` at once;
@@ -27,7 +27,7 @@
 //! * texts of questions and answers are in no log, and in no `Debug`.
 //!
 //! Addresses are never opened by this crate (R214). Before a user agrees to one, show
-//! them all of it (R215), and what [`Link::cautions`] says of it (R217).
+//! them all of it (R215), and what [`ElicitationLink::cautions`] says of it (R217).
 //!
 //! [`ClientOptions::with_elicitation`]: crate::ClientOptions::with_elicitation
 //! [`ClientOptions::with_elicitation_in_stream`]: crate::ClientOptions::with_elicitation_in_stream
@@ -45,16 +45,16 @@ mod modes;
 mod pending;
 mod question;
 
-pub use answer::Answer;
-pub use field::Misfit;
-pub use form::{Form, FormFault};
+pub use answer::ElicitationAnswer;
+pub use field::FieldError;
+pub use form::{ElicitationForm, FormError};
 pub use handler::AnswerQuestions;
 pub use headless::Headless;
-pub use link::{Caution, Link};
+pub use link::{ElicitationLink, LinkWarning};
 pub use links::LinkStats;
 pub use modes::ElicitationModes;
 pub use pending::{InvalidAnswer, PendingQuestion};
-pub use question::{Asking, Question};
+pub use question::{Question, QuestionKind};
 
 pub(crate) use links::{AskedLink, Links};
 pub(crate) use modes::ElicitationOptions;

@@ -1,7 +1,7 @@
 //! A question that waits for its one answer.
 
-use super::{Answer, FormFault, Question};
-use crate::pending::{AgentAsk, Pending};
+use super::{ElicitationAnswer, FormError, Question};
+use crate::pending::{AgentQuestion, Pending};
 
 /// A question that waits for its answer.
 ///
@@ -9,10 +9,10 @@ use crate::pending::{AgentAsk, Pending};
 /// cancelled.
 pub type PendingQuestion = Pending<Question>;
 
-impl AgentAsk for Question {
-    type Answer = Answer;
+impl AgentQuestion for Question {
+    type Answer = ElicitationAnswer;
 
-    fn refusal(&self) -> Answer {
+    fn refusal(&self) -> ElicitationAnswer {
         Self::refusal(self)
     }
 }
@@ -24,8 +24,8 @@ impl PendingQuestion {
     ///
     /// [`InvalidAnswer`] when the answer does not fit the form; nothing was sent then,
     /// and the question is in it to be answered again.
-    pub fn answer(self, answer: Answer) -> Result<(), InvalidAnswer> {
-        match self.ask().check(&answer) {
+    pub fn answer(self, answer: ElicitationAnswer) -> Result<(), InvalidAnswer> {
+        match self.request().check(&answer) {
             Ok(()) => {
                 self.send(answer);
                 Ok(())
@@ -39,12 +39,12 @@ impl PendingQuestion {
 
     /// Says no.
     pub fn decline(self) {
-        self.send(Answer::decline());
+        self.send(ElicitationAnswer::decline());
     }
 
     /// Says nothing.
     pub fn cancel(self) {
-        self.send(Answer::cancel());
+        self.send(ElicitationAnswer::cancel());
     }
 }
 
@@ -55,10 +55,10 @@ pub struct InvalidAnswer {
     /// The question, which is still open.
     pub question: PendingQuestion,
     /// What does not fit.
-    pub faults: Vec<FormFault>,
+    pub faults: Vec<FormError>,
 }
 
-fn listed(faults: &[FormFault]) -> String {
-    let faults: Vec<_> = faults.iter().map(FormFault::to_string).collect();
+fn listed(faults: &[FormError]) -> String {
+    let faults: Vec<_> = faults.iter().map(FormError::to_string).collect();
     faults.join(", ")
 }

@@ -10,7 +10,7 @@ use acp_protocol::v1::{
     SessionId, ToolCallId,
 };
 
-use super::{Answer, ElicitationModes, Form, FormFault, Link};
+use super::{ElicitationAnswer, ElicitationForm, ElicitationLink, ElicitationModes, FormError};
 
 /// A question of the agent.
 ///
@@ -34,11 +34,11 @@ enum How {
 
 /// How a question is asked.
 #[derive(Debug, Clone, Copy)]
-pub enum Asking<'a> {
+pub enum QuestionKind<'a> {
     /// With a form to fill in.
-    Form(Form<'a>),
+    Form(ElicitationForm<'a>),
     /// With an address to go to.
-    Link(Link<'a>),
+    Link(ElicitationLink<'a>),
 }
 
 impl Question {
@@ -82,28 +82,28 @@ impl Question {
 
     /// Returns how it is asked.
     #[must_use]
-    pub fn asking(&self) -> Asking<'_> {
+    pub fn kind(&self) -> QuestionKind<'_> {
         match &self.0.how {
-            How::Form(schema) => Asking::Form(Form::new(schema)),
-            How::Link { id, url } => Asking::Link(Link::new(id, url)),
+            How::Form(schema) => QuestionKind::Form(ElicitationForm::new(schema)),
+            How::Link { id, url } => QuestionKind::Link(ElicitationLink::new(id, url)),
         }
     }
 
     /// Returns the form, if there is one.
     #[must_use]
-    pub fn form(&self) -> Option<Form<'_>> {
-        match self.asking() {
-            Asking::Form(form) => Some(form),
-            Asking::Link(_) => None,
+    pub fn form(&self) -> Option<ElicitationForm<'_>> {
+        match self.kind() {
+            QuestionKind::Form(form) => Some(form),
+            QuestionKind::Link(_) => None,
         }
     }
 
     /// Returns the link, if there is one.
     #[must_use]
-    pub fn link(&self) -> Option<Link<'_>> {
-        match self.asking() {
-            Asking::Form(_) => None,
-            Asking::Link(link) => Some(link),
+    pub fn link(&self) -> Option<ElicitationLink<'_>> {
+        match self.kind() {
+            QuestionKind::Form(_) => None,
+            QuestionKind::Link(link) => Some(link),
         }
     }
 
@@ -151,19 +151,19 @@ impl Question {
     /// # Errors
     ///
     /// What does not fit, field by field.
-    pub fn check(&self, answer: &Answer) -> Result<(), Vec<FormFault>> {
-        match self.asking() {
-            Asking::Form(form) => form.check(answer),
-            Asking::Link(link) => link.check(answer),
+    pub fn check(&self, answer: &ElicitationAnswer) -> Result<(), Vec<FormError>> {
+        match self.kind() {
+            QuestionKind::Form(form) => form.check(answer),
+            QuestionKind::Link(link) => link.check(answer),
         }
     }
 
     /// Makes the answer of one who is not there: forms are declined, links cancelled.
     #[must_use]
-    pub fn refusal(&self) -> Answer {
-        match self.asking() {
-            Asking::Form(_) => Answer::decline(),
-            Asking::Link(_) => Answer::cancel(),
+    pub fn refusal(&self) -> ElicitationAnswer {
+        match self.kind() {
+            QuestionKind::Form(_) => ElicitationAnswer::decline(),
+            QuestionKind::Link(_) => ElicitationAnswer::cancel(),
         }
     }
 }

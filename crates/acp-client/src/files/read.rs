@@ -7,7 +7,7 @@ use cap_std::fs::{File, OpenOptions};
 
 use super::lines::{LineRange, ReadLimits};
 use crate::error::ServeError;
-use crate::folders::{Place, Roots, explain, leads_astray};
+use crate::folders::{FolderPath, Roots, explain, may_be_misspelled};
 
 /// How much is read at once.
 const PIECE: usize = 64 * 1024;
@@ -35,7 +35,7 @@ fn open(roots: &Roots, path: &Path) -> Result<File, ServeError> {
     let opened = match open_regular(&roots.place(path)?) {
         // Links may lead from root to root, which only a closer look tells; and it
         // tells a link to nowhere from nothing.
-        Err(error) if leads_astray(&error) => {
+        Err(error) if may_be_misspelled(&error) => {
             let resolved = roots.resolve(path)?;
             if !resolved.exists {
                 return Err(ServeError::NotFound {
@@ -59,7 +59,7 @@ fn open(roots: &Roots, path: &Path) -> Result<File, ServeError> {
 ///
 /// It looks before it opens, because opening a pipe or a device can do something;
 /// and afterwards, because that could have come in between.
-fn open_regular(place: &Place<'_>) -> io::Result<Option<File>> {
+fn open_regular(place: &FolderPath<'_>) -> io::Result<Option<File>> {
     if place.below.as_os_str().is_empty() || !place.dir.metadata(&place.below)?.is_file() {
         return Ok(None);
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
 use crate::error::ServeError;
-use crate::folders::{Place, Roots, explain, leads_astray};
+use crate::folders::{FolderPath, Roots, explain, may_be_misspelled};
 
 /// How often a path is followed anew when it changes while it is used.
 const ROUNDS: usize = 16;
@@ -30,14 +30,14 @@ pub(super) fn write(
         // All links are followed here, so none is expected below.
         let place = roots.resolve(path)?.place;
         match replace(&place, content, &stopped) {
-            Ok(Outcome::Written) => return Ok(()),
-            Ok(Outcome::NotAFile) => {
+            Ok(WriteOutcome::Written) => return Ok(()),
+            Ok(WriteOutcome::NotAFile) => {
                 return Err(ServeError::NotAFile {
                     path: path.to_path_buf(),
                 });
             }
-            Ok(Outcome::Moved) => {}
-            Err(error) if leads_astray(&error) => {}
+            Ok(WriteOutcome::Moved) => {}
+            Err(error) if may_be_misspelled(&error) => {}
             Err(error) => return Err(explain(path, error)),
         }
     }
@@ -46,7 +46,7 @@ pub(super) fn write(
     )))
 }
 
-enum Outcome {
+enum WriteOutcome {
     Written,
     /// Something else than a regular file is there.
     NotAFile,
@@ -54,15 +54,19 @@ enum Outcome {
     Moved,
 }
 
-fn replace(place: &Place<'_>, content: &[u8], stopped: &impl Fn() -> bool) -> io::Result<Outcome> {
+fn replace(
+    place: &FolderPath<'_>,
+    content: &[u8],
+    stopped: &impl Fn() -> bool,
+) -> io::Result<WriteOutcome> {
     let Some(name) = place.below.file_name().map(Path::new) else {
-        return Ok(Outcome::NotAFile);
+        return Ok(WriteOutcome::NotAFile);
     };
     let above = place.below.parent().unwrap_or(Path::new(""));
     let parent = open_parent(place.dir, above)?;
     let old = match parent.symlink_metadata(name) {
-        Ok(old) if old.is_symlink() => return Ok(Outcome::Moved),
-        Ok(old) if !old.is_file() => return Ok(Outcome::NotAFile),
+        Ok(old) if old.is_symlink() => return Ok(WriteOutcome::Moved),
+        Ok(old) if !old.is_file() => return Ok(WriteOutcome::NotAFile),
         Ok(old) => {
             // A file that may not be written is not replaced either.
             check_writable(&parent, name, &old)?;
@@ -80,7 +84,7 @@ fn replace(place: &Place<'_>, content: &[u8], stopped: &impl Fn() -> bool) -> io
         return Err(io::ErrorKind::Interrupted.into());
     }
     new.rename(name)?;
-    Ok(Outcome::Written)
+    Ok(WriteOutcome::Written)
 }
 
 /// Opens the folder of a file, and makes what is missing of it.

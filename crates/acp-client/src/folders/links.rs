@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::roots::{Place, Root, Roots, explain, outside};
+use super::roots::{FolderPath, Root, Roots, explain, outside};
 use crate::error::ServeError;
 
 /// Links followed for one path: as many as Linux follows.
@@ -15,7 +15,7 @@ const MAX_LINKS: usize = 40;
 #[derive(Debug)]
 pub(crate) struct Resolved<'a> {
     /// A place that had no link on the way to it, a moment ago.
-    pub(crate) place: Place<'a>,
+    pub(crate) place: FolderPath<'a>,
     /// Whether there was something.
     pub(crate) exists: bool,
 }
@@ -103,7 +103,7 @@ impl<'a> Walk<'a> {
     fn found(&self, below: PathBuf, exists: bool) -> Resolved<'a> {
         let dir = &self.root.dir;
         Resolved {
-            place: Place { dir, below },
+            place: FolderPath { dir, below },
             exists,
         }
     }

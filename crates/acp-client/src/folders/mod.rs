@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use acp_protocol::rpc::Fault;
 
-pub(crate) use roots::{Place, Roots, SharedRoots, explain, leads_astray};
+pub(crate) use roots::{FolderPath, Roots, SharedRoots, explain, may_be_misspelled};
 
 /// The folders a session works in: its working directory, and others if it was
 /// given any.

@@ -37,7 +37,7 @@ pub(super) struct Root {
 
 /// A place below a root, which need not exist.
 #[derive(Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct FolderPath<'a> {
     /// The root.
     pub(crate) dir: &'a Dir,
     /// The way from there, without `..`; empty for the root itself.
@@ -61,9 +61,9 @@ impl Roots {
 
     /// Finds the root below which a path is spelled, by its given or its real name,
     /// and of several the innermost. Looks at no file.
-    pub(crate) fn place(&self, path: &Path) -> Result<Place<'_>, ServeError> {
+    pub(crate) fn place(&self, path: &Path) -> Result<FolderPath<'_>, ServeError> {
         let (root, below) = self.spelled(path).ok_or_else(|| outside(path))?;
-        Ok(Place {
+        Ok(FolderPath {
             dir: &root.dir,
             below,
         })
@@ -71,13 +71,13 @@ impl Roots {
 
     /// Opens a directory below a root, for a command to start in.
     pub(crate) fn open_dir(&self, path: &Path) -> Result<Dir, ServeError> {
-        let open = |place: Place<'_>| match place.below.as_os_str().is_empty() {
+        let open = |place: FolderPath<'_>| match place.below.as_os_str().is_empty() {
             // To be searched, not only to be passed on.
             true => place.dir.open_dir("."),
             false => place.dir.open_dir(&place.below),
         };
         let opened = match open(self.place(path)?) {
-            Err(error) if leads_astray(&error) => open(self.resolve(path)?.place),
+            Err(error) if may_be_misspelled(&error) => open(self.resolve(path)?.place),
             opened => opened,
         };
         opened.map_err(|error| explain(path, error))
@@ -171,7 +171,7 @@ impl SharedRoots {
 
 /// Tells whether a path may only have been spelled in a way that a look at its links
 /// puts right.
-pub(crate) fn leads_astray(error: &io::Error) -> bool {
+pub(crate) fn may_be_misspelled(error: &io::Error) -> bool {
     is_escape(error) || error.kind() == io::ErrorKind::NotFound || is_loop(error)
 }
 

@@ -5,16 +5,16 @@ use std::pin::Pin;
 
 use acp_protocol::v1::RequestPermissionOutcome;
 
-use super::{Decision, PermissionAsk, Policy, Reason};
+use super::{Decision, PermissionRequest, Policy, Reason};
 
 /// Answers the permission requests of an agent.
 ///
 /// Closures of the same shape answer too:
 ///
 /// ```
-/// use acp_client::{ClientOptions, PermissionAsk};
+/// use acp_client::{ClientOptions, PermissionRequest};
 ///
-/// let options = ClientOptions::new().with_permissions(async |ask: PermissionAsk| {
+/// let options = ClientOptions::new().with_permissions(async |ask: PermissionRequest| {
 ///     println!("{:?} wants to run", ask.tool().title);
 ///     ask.reject()
 /// });
@@ -26,21 +26,27 @@ pub trait AnswerPermissions: Send + Sync + 'static {
     /// The answer must name an option that was offered; any other counts as
     /// `cancelled`. The future is dropped when the turn is cancelled or the agent
     /// takes its request back.
-    fn answer(&self, ask: PermissionAsk) -> impl Future<Output = RequestPermissionOutcome> + Send;
+    fn answer(
+        &self,
+        ask: PermissionRequest,
+    ) -> impl Future<Output = RequestPermissionOutcome> + Send;
 }
 
 impl<F, Fut> AnswerPermissions for F
 where
-    F: Fn(PermissionAsk) -> Fut + Send + Sync + 'static,
+    F: Fn(PermissionRequest) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = RequestPermissionOutcome> + Send,
 {
-    fn answer(&self, ask: PermissionAsk) -> impl Future<Output = RequestPermissionOutcome> + Send {
+    fn answer(
+        &self,
+        ask: PermissionRequest,
+    ) -> impl Future<Output = RequestPermissionOutcome> + Send {
         self(ask)
     }
 }
 
 impl AnswerPermissions for Policy {
-    async fn answer(&self, ask: PermissionAsk) -> RequestPermissionOutcome {
+    async fn answer(&self, ask: PermissionRequest) -> RequestPermissionOutcome {
         let decision = self.decide_about(&ask).await;
         ask.explain(decision.reason.clone());
         decision.outcome()
@@ -49,7 +55,7 @@ impl AnswerPermissions for Policy {
 
 impl Policy {
     /// Decides where messages are read, and therefore never blocks.
-    pub(super) async fn decide_about(&self, ask: &PermissionAsk) -> Decision {
+    pub(super) async fn decide_about(&self, ask: &PermissionRequest) -> Decision {
         if !self.may_block() {
             return self.decide(ask.tool(), ask.options());
         }
@@ -64,14 +70,14 @@ impl Policy {
 pub(crate) trait DynAnswerPermissions: Send + Sync + 'static {
     fn answer_boxed<'a>(
         &'a self,
-        ask: PermissionAsk,
+        ask: PermissionRequest,
     ) -> Pin<Box<dyn Future<Output = RequestPermissionOutcome> + Send + 'a>>;
 }
 
 impl<T: AnswerPermissions> DynAnswerPermissions for T {
     fn answer_boxed<'a>(
         &'a self,
-        ask: PermissionAsk,
+        ask: PermissionRequest,
     ) -> Pin<Box<dyn Future<Output = RequestPermissionOutcome> + Send + 'a>> {
         Box::pin(self.answer(ask))
     }

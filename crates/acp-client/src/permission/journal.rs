@@ -11,7 +11,7 @@ use acp_protocol::v1::{
 use acp_text::cut_bytes;
 use parking_lot::{Mutex, MutexGuard};
 
-use super::{PermissionAsk, Reason};
+use super::{PermissionRequest, Reason};
 use crate::limits::{MAX_DECISION_TITLE, MAX_DECISIONS};
 
 /// One permission request and its answer.
@@ -138,11 +138,11 @@ impl fmt::Debug for DecisionLog {
 /// A decision to be made. Dropped without one, it was not needed any more.
 pub(crate) struct Entry {
     log: DecisionLog,
-    ask: Option<PermissionAsk>,
+    ask: Option<PermissionRequest>,
 }
 
 impl Entry {
-    pub(crate) fn new(log: DecisionLog, ask: &PermissionAsk) -> Self {
+    pub(crate) fn new(log: DecisionLog, ask: &PermissionRequest) -> Self {
         Self {
             log,
             ask: Some(ask.clone()),
@@ -150,7 +150,7 @@ impl Entry {
     }
 
     /// Replaces what is known of the tool.
-    pub(crate) fn learn(&mut self, ask: &PermissionAsk) {
+    pub(crate) fn learn(&mut self, ask: &PermissionRequest) {
         self.ask = Some(ask.clone());
     }
 
@@ -197,10 +197,10 @@ mod tests {
     use super::*;
     use acp_protocol::v1::{RequestPermissionRequest, ToolCallUpdate};
 
-    fn ask(id: &str, title: &str) -> PermissionAsk {
+    fn ask(id: &str, title: &str) -> PermissionRequest {
         let call = ToolCallUpdate::new(id).with_title(title);
         let request = RequestPermissionRequest::new("s", call, Vec::new());
-        PermissionAsk::without_session(request, ReceiveSeq::default())
+        PermissionRequest::without_session(request, ReceiveSeq::default())
     }
 
     #[test]

@@ -8,7 +8,7 @@ use acp_protocol::v1::{CreateElicitationRequest, CreateElicitationResponse, Elic
 
 use super::{find, unless_cancelled};
 use crate::elicitation::{
-    Answer, AskedLink, DynAnswerQuestions, ElicitationOptions, PendingQuestion, Question,
+    AskedLink, DynAnswerQuestions, ElicitationAnswer, ElicitationOptions, PendingQuestion, Question,
 };
 use crate::gate::GateWatch;
 use crate::session::{SessionState, Sessions, Waiting};
@@ -88,7 +88,7 @@ impl AskedQuestion {
     async fn answer(mut self) -> CreateElicitationResponse {
         let answer = tokio::select! {
             biased;
-            () = self.owner.ended() => Answer::cancel(),
+            () = self.owner.ended() => ElicitationAnswer::cancel(),
             answer = self.answerer.answer(&self.question) => answer,
         };
         if answer.is_accepted()
@@ -109,7 +109,7 @@ enum Answerer {
 }
 
 impl Answerer {
-    async fn answer(&self, question: &Question) -> Answer {
+    async fn answer(&self, question: &Question) -> ElicitationAnswer {
         let session = match self {
             Self::Handler(handler) => return handler.answer_boxed(question.clone()).await,
             Self::Reader(session) => session.upgrade(),
@@ -117,7 +117,7 @@ impl Answerer {
         let (pending, answer) = PendingQuestion::new(question.clone());
         match session {
             Some(session) if session.waiting.push(Waiting::Question(pending)) => {}
-            _ => return Answer::cancel(),
+            _ => return ElicitationAnswer::cancel(),
         }
         answer.await.unwrap_or_else(|_| question.refusal())
     }

@@ -10,7 +10,7 @@ use acp_protocol::v1::{
 
 use super::{find, unless_cancelled};
 use crate::options::PermissionsBy;
-use crate::permission::{DecidedBy, Entry, PendingPermission, PermissionAsk};
+use crate::permission::{DecidedBy, Entry, PendingPermission, PermissionRequest};
 use crate::session::{SessionState, Sessions, Waiting};
 
 pub(super) fn serve(sessions: &Sessions, request: IncomingRequest) -> Option<BoxFuture> {
@@ -35,7 +35,7 @@ async fn answer(
     let options = Arc::clone(&session.sessions.options);
     let mut gate = session.gate.watch();
     let tool = session.complete_tool(&request.tool_call);
-    let ask = PermissionAsk::new(request, tool, after);
+    let ask = PermissionRequest::new(request, tool, after);
     let mut entry = Entry::new(options.decisions.clone(), &ask);
     if gate.is_cancelling() {
         return entry.close(RequestPermissionOutcome::Cancelled, DecidedBy::Cancel);
@@ -56,7 +56,7 @@ async fn answer(
 
 struct Asked {
     session: Weak<SessionState>,
-    ask: PermissionAsk,
+    ask: PermissionRequest,
 }
 
 impl Asked {
@@ -90,7 +90,7 @@ impl Asked {
                 }
                 let outcome = answer.await;
                 if let Some(session) = self.session.upgrade() {
-                    let tool = session.complete_tool(&self.ask.request().tool_call);
+                    let tool = session.complete_tool(&self.ask.raw().tool_call);
                     self.ask.set_tool(tool);
                     entry.learn(&self.ask);
                 }
@@ -102,11 +102,11 @@ impl Asked {
 
     /// Adds what the announcement of the tool says, if it is needed and not read
     /// yet; `None` when the session is gone.
-    async fn complete(mut self) -> Option<PermissionAsk> {
+    async fn complete(mut self) -> Option<PermissionRequest> {
         let session = self.session.upgrade()?;
         if self.wants_announcement() {
             session.wait_until_read(self.ask.after()).await;
-            let tool = session.complete_tool(&self.ask.request().tool_call);
+            let tool = session.complete_tool(&self.ask.raw().tool_call);
             self.ask.set_tool(tool);
         }
         Some(self.ask)
@@ -114,7 +114,7 @@ impl Asked {
 
     /// Tells whether the announcement of the tool may say what the request does not.
     fn wants_announcement(&self) -> bool {
-        let call = &self.ask.request().tool_call;
+        let call = &self.ask.raw().tool_call;
         match &call.kind {
             None => true,
             Some(ToolKind::Edit | ToolKind::Delete | ToolKind::Move) => {

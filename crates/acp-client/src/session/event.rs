@@ -37,7 +37,7 @@ pub enum TurnEvent {
     /// What the user agreed to do at an address is done, says the agent. Once for each
     /// link at most.
     LinkCompleted {
-        /// The agent's name for it; see [`Link::id`](crate::elicitation::Link::id).
+        /// The agent's name for it; see [`ElicitationLink::id`](crate::elicitation::ElicitationLink::id).
         link: ElicitationId,
     },
 }

@@ -64,7 +64,7 @@ enum LoadStage {
 /// A loaded session with its history; see [`Loading::collect`].
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Loaded {
+pub struct LoadedSession {
     /// The session.
     pub session: Session,
     /// What the agent replayed.
@@ -191,7 +191,7 @@ impl Loading {
     /// # Cancel safety
     ///
     /// As [`end`](Self::end).
-    pub async fn collect(mut self) -> Result<Loaded, ClientError> {
+    pub async fn collect(mut self) -> Result<LoadedSession, ClientError> {
         let (mut replay, mut missing, mut bytes) = (Vec::new(), 0, 0);
         while let Some(event) = self.next().await {
             match event {
@@ -208,7 +208,7 @@ impl Loading {
                 _ => {}
             }
         }
-        Ok(Loaded {
+        Ok(LoadedSession {
             session: self.take()?,
             replay,
             missing,

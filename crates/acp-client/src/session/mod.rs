@@ -26,7 +26,7 @@ mod waiting;
 pub use control::SessionControl;
 pub use counters::SessionCounters;
 pub use event::TurnEvent;
-pub use loading::{Loaded, Loading};
+pub use loading::{LoadedSession, Loading};
 pub use model::SetModelProof;
 pub use session::Session;
 pub use session_setup::SessionSetup;

@@ -35,8 +35,8 @@ impl Waiting {
     /// Returns after what it came.
     fn after(&self) -> ReceiveSeq {
         match self {
-            Self::Permission(pending) => pending.ask().after(),
-            Self::Question(pending) => pending.ask().after(),
+            Self::Permission(pending) => pending.request().after(),
+            Self::Question(pending) => pending.request().after(),
             Self::LinkCompleted { at, .. } => *at,
         }
     }
@@ -45,7 +45,7 @@ impl Waiting {
     fn into_event(self, session: &SessionState) -> TurnEvent {
         match self {
             Self::Permission(mut pending) => {
-                let tool = session.complete_tool(&pending.ask().request().tool_call);
+                let tool = session.complete_tool(&pending.request().raw().tool_call);
                 pending.set_tool(tool);
                 TurnEvent::Permission(pending)
             }

@@ -21,7 +21,7 @@ pub enum ShellLines {
 
 /// A program and what it is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Program {
+pub(super) struct CommandProgram {
     /// Absolute, and without `.` and `..`.
     pub(super) path: PathBuf,
     pub(super) args: Vec<String>,
@@ -31,7 +31,7 @@ const SHELL: &str = "/bin/sh";
 /// Where programs are when nobody says where.
 const DEFAULT_PATH: &str = "/usr/bin:/bin";
 
-impl Program {
+impl CommandProgram {
     /// Finds the program as a shell that works in `cwd` would, in `searched` when
     /// it is not named by a path; and if there is none, a shell for the line.
     pub(super) fn find(
@@ -147,7 +147,7 @@ mod tests {
                 std::env::join_paths([self.at("none"), self.at("bin"), self.at("other")]);
             let args = args.iter().map(ToString::to_string).collect();
             let cwd = self.at("work");
-            match Program::find(command, args, &cwd, searched.ok().as_deref(), lines) {
+            match CommandProgram::find(command, args, &cwd, searched.ok().as_deref(), lines) {
                 Ok(program) => {
                     let path = program
                         .path
@@ -225,7 +225,7 @@ mod tests {
         let find = |searched: Option<&str>, command: &str| {
             let searched = searched.map(OsStr::new);
             let cwd = tree.at("work");
-            Program::find(command, Vec::new(), &cwd, searched, ShellLines::Refuse)
+            CommandProgram::find(command, Vec::new(), &cwd, searched, ShellLines::Refuse)
                 .map(|program| program.path)
                 .ok()
         };

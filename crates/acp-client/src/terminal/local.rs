@@ -20,9 +20,9 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::command::{Program, ShellLines};
-use super::running::{Running, View};
-use super::{CommandAsk, OpenTerminals, ServeTerminals};
+use super::command::{CommandProgram, ShellLines};
+use super::running::{CommandHandle, RunningCommand};
+use super::{CommandRequest, OpenTerminals, ServeTerminals};
 use crate::error::ServeError;
 use crate::folders::SessionFolders;
 use crate::folders::{Roots, SharedRoots};
@@ -75,7 +75,8 @@ pub struct LocalTerminals {
     roots: Arc<SharedRoots>,
 }
 
-type Consent = Arc<dyn Fn(CommandAsk) -> Pin<Box<dyn Future<Output = bool> + Send>> + Send + Sync>;
+type Consent =
+    Arc<dyn Fn(CommandRequest) -> Pin<Box<dyn Future<Output = bool> + Send>> + Send + Sync>;
 
 impl LocalTerminals {
     /// Makes terminals, up to 16 in a session and each with the last MiB of its
@@ -128,9 +129,9 @@ impl LocalTerminals {
     /// before. The future is dropped when the answer is not wanted any more.
     ///
     /// ```
-    /// use acp_client::{CommandAsk, LocalTerminals};
+    /// use acp_client::{CommandRequest, LocalTerminals};
     ///
-    /// let terminals = LocalTerminals::new().with_consent(async |ask: CommandAsk| {
+    /// let terminals = LocalTerminals::new().with_consent(async |ask: CommandRequest| {
     ///     ask.program.ends_with("cargo")
     /// });
     /// # drop(terminals);
@@ -138,7 +139,7 @@ impl LocalTerminals {
     #[must_use]
     pub fn with_consent<F, Fut>(mut self, consent: F) -> Self
     where
-        F: Fn(CommandAsk) -> Fut + Send + Sync + 'static,
+        F: Fn(CommandRequest) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = bool> + Send + 'static,
     {
         self.consent = Some(Arc::new(move |ask| Box::pin(consent(ask))));
@@ -185,7 +186,7 @@ pub struct SessionTerminals {
     roots: Arc<Roots>,
     cwd: PathBuf,
     places: Arc<Semaphore>,
-    running: Mutex<HashMap<TerminalId, Running>>,
+    running: Mutex<HashMap<TerminalId, RunningCommand>>,
 }
 
 impl SessionTerminals {
@@ -193,7 +194,7 @@ impl SessionTerminals {
     async fn prepare(
         &self,
         request: CreateTerminalRequest,
-    ) -> Result<(Launch, CommandAsk), ServeError> {
+    ) -> Result<(Launch, CommandRequest), ServeError> {
         let environment = extended(&self.options.environment, request.env)?;
         let cwd = request.cwd.map_or_else(|| self.cwd.clone(), PathBuf::from);
         let (roots, lines) = (Arc::clone(&self.roots), self.options.lines);
@@ -201,7 +202,8 @@ impl SessionTerminals {
             // The folder first: what lies outside is not searched.
             let folder = roots.open_dir(&cwd)?;
             let searched = environment.get("PATH");
-            let program = Program::find(&request.command, request.args, &cwd, searched, lines)?;
+            let program =
+                CommandProgram::find(&request.command, request.args, &cwd, searched, lines)?;
             let launch = Launch::new(&program.path)
                 .with_args(&program.args)
                 .with_environment(environment.clone())
@@ -209,7 +211,7 @@ impl SessionTerminals {
                 .with_merged_output()
                 .with_kept_group()
                 .with_kill_ladder(ladder());
-            let ask = CommandAsk {
+            let ask = CommandRequest {
                 session_id: request.session_id,
                 program: program.path,
                 args: program.args,
@@ -221,15 +223,15 @@ impl SessionTerminals {
         in_time(found).await?.map_err(io::Error::other)?
     }
 
-    fn view(&self, id: &TerminalId) -> Result<View, ServeError> {
+    fn view(&self, id: &TerminalId) -> Result<CommandHandle, ServeError> {
         let running = self.running();
         running
             .get(id)
-            .map(Running::view)
+            .map(RunningCommand::view)
             .ok_or(ServeError::NoSuchTerminal)
     }
 
-    fn running(&self) -> MutexGuard<'_, HashMap<TerminalId, Running>> {
+    fn running(&self) -> MutexGuard<'_, HashMap<TerminalId, RunningCommand>> {
         self.running.lock()
     }
 }
@@ -255,7 +257,7 @@ impl ServeTerminals for SessionTerminals {
             return Err(ServeError::Denied);
         }
         let id = TerminalId::from(random_id()?);
-        let running = in_time(Running::start(launch, limit, place)).await??;
+        let running = in_time(RunningCommand::start(launch, limit, place)).await??;
         self.running().insert(id.clone(), running);
         Ok(CreateTerminalResponse::new(id))
     }

@@ -1,7 +1,7 @@
 //! Commands an agent runs through its client.
 
-mod ask;
 mod command;
+mod command_request;
 mod local;
 mod ring;
 mod running;
@@ -17,8 +17,8 @@ use acp_protocol::v1::{
     WaitForTerminalExitRequest, WaitForTerminalExitResponse,
 };
 
-pub use ask::CommandAsk;
 pub use command::ShellLines;
+pub use command_request::CommandRequest;
 pub use local::{LocalTerminals, SessionTerminals};
 pub(crate) use table::TerminalRequests;
 

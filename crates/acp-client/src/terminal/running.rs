@@ -20,20 +20,20 @@ const MAX_LAST_READ: usize = 1024 * 1024;
 
 /// A command that was started; dropping it ends the command in the background.
 #[derive(Debug)]
-pub(super) struct Running {
-    view: View,
+pub(super) struct RunningCommand {
+    view: CommandHandle,
     _place: OwnedSemaphorePermit,
 }
 
 /// What can be asked of a command. It does not keep it running.
 #[derive(Debug, Clone)]
-pub(super) struct View {
+pub(super) struct CommandHandle {
     child: ChildHandle,
     output: Arc<Mutex<OutputRing>>,
     exited: watch::Receiver<Option<ExitStatus>>,
 }
 
-impl Running {
+impl RunningCommand {
     /// Starts a command, of whose output at most `limit` bytes are kept.
     ///
     /// Dropped while it waits, what was started is ended.
@@ -46,7 +46,7 @@ impl Running {
         let mut child = spawned.map_err(io::Error::other)??;
         let output = Arc::new(Mutex::new(OutputRing::new(limit)));
         let (exit, exited) = watch::channel(None);
-        let view = View {
+        let view = CommandHandle {
             child: child.handle(),
             output: Arc::clone(&output),
             exited,
@@ -60,18 +60,18 @@ impl Running {
         })
     }
 
-    pub(super) fn view(&self) -> View {
+    pub(super) fn view(&self) -> CommandHandle {
         self.view.clone()
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningCommand {
     fn drop(&mut self) {
         self.view.child.end(Ending::Abort);
     }
 }
 
-impl View {
+impl CommandHandle {
     /// Returns the output so far, and whether something of it was dropped.
     pub(super) fn output(&self) -> (String, bool) {
         let output = self.output.lock();

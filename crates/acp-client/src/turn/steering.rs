@@ -151,7 +151,7 @@ impl SteeringError {
     fn new(failure: SteeringFailure, code: ErrorCode, message: &str, facts: CallFacts) -> Self {
         Self {
             code,
-            message: clean(&message),
+            message: clean(message),
             write_admitted: facts.write_admitted,
             response_seq: facts.response_seq,
             failure,
@@ -184,8 +184,10 @@ impl SteeringError {
 
     fn timed_out(after: Duration) -> Self {
         let message = format!("the agent did not answer within {} s", after.as_secs());
-        let mut facts = CallFacts::default();
-        facts.write_admitted = true;
+        let facts = CallFacts {
+            write_admitted: true,
+            ..CallFacts::default()
+        };
         Self::new(
             SteeringFailure::TimedOut,
             ErrorCode::INTERNAL,

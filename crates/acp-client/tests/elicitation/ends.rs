@@ -48,7 +48,7 @@ async fn an_answer_after_the_cancel_goes_nowhere() {
     pending.closed().await;
     assert!(!pending.is_open());
     pending
-        .answer(Answer::accept().with("name", "late"))
+        .answer(ElicitationAnswer::accept().with("name", "late"))
         .unwrap();
     agent.hears_nothing_for(SECOND / 2).await;
     agent.answer(&prompt, end_turn()).await;
@@ -142,7 +142,7 @@ async fn questions_of_a_request_end_with_it() {
     let prompt = agent.request("session/prompt").await;
     agent.question(4, bound_to(form(), &prompt)).await;
     let pending = next_question(&mut turn).await;
-    assert!(pending.ask().request_id().is_some());
+    assert!(pending.request().request_id().is_some());
     pending.decline();
     assert_eq!(agent.result(4).await, decline());
 }

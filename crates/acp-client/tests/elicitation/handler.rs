@@ -77,7 +77,7 @@ async fn a_handler_answers_and_is_told_after_what_it_was_asked() {
             assert_eq!(question.request_id(), None);
             // initialize, session/new, and one update.
             assert_eq!(question.after().get(), 3);
-            Answer::accept()
+            ElicitationAnswer::accept()
                 .with("name", "sqlite")
                 .with("replicas", 3)
                 .with_choices("regions", ["us"])
@@ -96,13 +96,15 @@ async fn a_handler_answers_and_is_told_after_what_it_was_asked() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_does_not_fit_is_not_sent() {
     let answers = [
-        Answer::accept(),
-        Answer::accept().with("name", "x"),
-        Answer::accept().with("name", 7),
-        Answer::accept()
+        ElicitationAnswer::accept(),
+        ElicitationAnswer::accept().with("name", "x"),
+        ElicitationAnswer::accept().with("name", 7),
+        ElicitationAnswer::accept()
             .with("name", "sqlite")
             .with("surplus", true),
-        Answer::accept().with("name", "sqlite").with("replicas", 6),
+        ElicitationAnswer::accept()
+            .with("name", "sqlite")
+            .with("replicas", 6),
     ];
     for answer in answers {
         let options = ClientOptions::new()
@@ -149,7 +151,7 @@ async fn a_handler_that_panics_fails_its_question_alone() {
         ElicitationModes::BOTH,
         async |question: Question| match question.link() {
             Some(_) => panic!("as the test wants"),
-            None => Answer::decline(),
+            None => ElicitationAnswer::decline(),
         },
     );
     let (_client, _session, mut agent) = opened(options).await;

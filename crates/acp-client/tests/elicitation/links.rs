@@ -34,7 +34,7 @@ async fn a_link_may_end_while_the_user_is_asked() {
     agent.complete("a").await;
     let pending = next_question(&mut turn).await;
     assert!(matches!(turn.next().await, Some(TurnEvent::LinkCompleted { link }) if link == *"a"));
-    pending.answer(Answer::accept()).unwrap();
+    pending.answer(ElicitationAnswer::accept()).unwrap();
     assert_eq!(agent.result(1).await, json!({"action": "accept"}));
     // It is over: nothing is waited for any more.
     agent.complete("a").await;
@@ -54,7 +54,7 @@ async fn the_end_of_a_link_is_told_between_turns_too() {
         agent.question(id, link(name)).await;
         next_question(&mut turn)
             .await
-            .answer(Answer::accept())
+            .answer(ElicitationAnswer::accept())
             .unwrap();
         assert_eq!(agent.result(id).await, json!({"action": "accept"}));
     }

@@ -12,10 +12,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use acp_client::elicitation::Misfit;
+use acp_client::elicitation::FieldError;
 use acp_client::{
-    Answer, AnswerQuestions, ClientOptions, ElicitationModes, Headless, PendingQuestion, Question,
-    TurnEvent,
+    AnswerQuestions, ClientOptions, ElicitationAnswer, ElicitationModes, Headless, PendingQuestion,
+    Question, TurnEvent,
 };
 use acp_protocol::v1::{ElicitationId, PermissionOptionId};
 use parking_lot::Mutex;
@@ -89,7 +89,7 @@ struct Silent {
 }
 
 impl AnswerQuestions for Silent {
-    async fn answer(&self, _: Question) -> Answer {
+    async fn answer(&self, _: Question) -> ElicitationAnswer {
         struct Count(Arc<AtomicUsize>);
         impl Drop for Count {
             fn drop(&mut self) {
@@ -107,8 +107,8 @@ impl AnswerQuestions for Silent {
 struct Agreeing(Arc<Mutex<Vec<String>>>);
 
 impl AnswerQuestions for Agreeing {
-    async fn answer(&self, _: Question) -> Answer {
-        Answer::accept()
+    async fn answer(&self, _: Question) -> ElicitationAnswer {
+        ElicitationAnswer::accept()
     }
 
     fn completed(&self, link: &ElicitationId) {

@@ -20,10 +20,10 @@ async fn in_the_stream_questions_stand_in_their_place() {
     for _ in 0..5 {
         match turn.next().await.unwrap() {
             TurnEvent::Question(pending) => {
-                seen.push(format!("asks {}", pending.ask().message()));
-                let answer = match pending.ask().form() {
+                seen.push(format!("asks {}", pending.request().message()));
+                let answer = match pending.request().form() {
                     Some(form) => form.defaults(),
-                    None => Answer::accept(),
+                    None => ElicitationAnswer::accept(),
                 };
                 pending.answer(answer).unwrap();
             }
@@ -77,7 +77,7 @@ async fn in_the_stream_an_unfit_answer_can_be_given_again() {
     agent.request("session/prompt").await;
     agent.question(1, form()).await;
     let pending = next_question(&mut turn).await;
-    let answer = Answer::accept()
+    let answer = ElicitationAnswer::accept()
         .with("name", "hunter2")
         .with("secret", "hunter3");
     let invalid = pending.answer(answer).unwrap_err();
@@ -86,11 +86,11 @@ async fn in_the_stream_an_unfit_answer_can_be_given_again() {
         r#"answer the question: "secret" is no field of the form"#
     );
     assert!(!format!("{invalid:?}").contains("hunter"));
-    assert_eq!(invalid.faults[0].misfit, Misfit::NoSuchField);
+    assert_eq!(invalid.faults[0].misfit, FieldError::NoSuchField);
     agent.hears_nothing_for(SECOND).await;
     invalid
         .question
-        .answer(Answer::accept().with("name", "sqlite"))
+        .answer(ElicitationAnswer::accept().with("name", "sqlite"))
         .unwrap();
     let accepted = json!({"action": "accept", "content": {"name": "sqlite"}});
     assert_eq!(agent.result(1).await, accepted);

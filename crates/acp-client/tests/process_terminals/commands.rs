@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
 
-use acp_client::{CommandAsk, Environment, LocalTerminals, ServeError, ShellLines};
+use acp_client::{CommandRequest, Environment, LocalTerminals, ServeError, ShellLines};
 use acp_protocol::v1::EnvVariable;
 use parking_lot::Mutex;
 
@@ -300,7 +300,7 @@ async fn consent_is_asked_about_what_runs() {
     let place = Place::new();
     let asked = Arc::new(Mutex::new(Vec::new()));
     let notes = Arc::clone(&asked);
-    let options = place.options().with_consent(move |ask: CommandAsk| {
+    let options = place.options().with_consent(move |ask: CommandRequest| {
         let allowed = ask.args.iter().all(|arg| arg != "rm");
         notes.lock().push(ask);
         async move { allowed }

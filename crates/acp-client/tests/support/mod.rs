@@ -219,7 +219,7 @@ pub(crate) fn brief(event: &TurnEvent) -> String {
         TurnEvent::Earlier(update) => format!("earlier {}", text(&update.update)),
         TurnEvent::Unreadable { .. } => "unreadable".to_owned(),
         TurnEvent::Gap { dropped } => format!("gap {dropped}"),
-        TurnEvent::Permission(pending) => format!("asks {}", pending.ask().tool().id.as_str()),
+        TurnEvent::Permission(pending) => format!("asks {}", pending.request().tool().id.as_str()),
         other => format!("{other:?}"),
     }
 }

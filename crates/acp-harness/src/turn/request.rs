@@ -206,7 +206,7 @@ impl TurnRequest {
     }
 
     /// Says who answers when the agent asks for permission: a
-    /// [`Policy`](acp_client::Policy), an [`Ask`](acp_client::Ask), a closure.
+    /// [`Policy`](acp_client::Policy), an [`AskUser`](acp_client::AskUser), a closure.
     pub fn with_permissions(self, handler: impl AnswerPermissions) -> Self {
         self.with_client_options(|options| options.with_permissions(handler))
     }

@@ -1,7 +1,7 @@
 //! One turn, and what was seen of it.
 
 use acp_client::{
-    Answer, PendingPermission, PendingQuestion, PromptResult, Session, Turn, TurnEvent,
+    ElicitationAnswer, PendingPermission, PendingQuestion, PromptResult, Session, Turn, TurnEvent,
 };
 use acp_protocol::v1::{
     ContentBlock, ElicitationPropertySchema, PermissionOptionKind, SessionUpdate, StopReason,
@@ -91,7 +91,7 @@ pub(crate) async fn see(
 fn answer(turn: &Turn, pending: PendingPermission, consent: Consent) -> Result<(), Trouble> {
     match consent {
         Consent::Allow => {
-            let options = pending.ask().options().iter();
+            let options = pending.request().options().iter();
             let mut allowing =
                 options.filter(|option| option.kind == PermissionOptionKind::AllowOnce);
             let option = allowing.next().map(|option| option.option_id.clone());
@@ -115,14 +115,14 @@ fn answer(turn: &Turn, pending: PendingPermission, consent: Consent) -> Result<(
 
 /// Answers a question with the first choice of each field that has any, or declines it.
 fn reply(pending: PendingQuestion, consent: Consent) -> Result<(), Trouble> {
-    let Some(form) = pending.ask().form() else {
+    let Some(form) = pending.request().form() else {
         return Err(failed("the question is no form"));
     };
     if consent != Consent::Allow {
         pending.decline();
         return Ok(());
     }
-    let mut answer = Answer::accept();
+    let mut answer = ElicitationAnswer::accept();
     for (name, field) in form.fields() {
         if let ElicitationPropertySchema::String(field) = field
             && let Some(choice) = field.one_of.iter().flatten().next()

@@ -150,7 +150,7 @@ async fn authenticate(inquiry: &Inquiry, method: &AuthMethodAgent) -> Result<(),
         one_line(&method.name)
     ));
     let done = inquiry.client().authenticate(method.id.clone()).await;
-    done.map_err(|error| Outcome::from(error))
+    done.map_err(Outcome::from)
 }
 
 /// Looks whether a session opens now, with the agent started anew: some read what a login

@@ -1,6 +1,6 @@
 //! The life of a session beyond its turns.
 
-use acp_client::{ClientError, Loaded};
+use acp_client::{ClientError, LoadedSession};
 use acp_protocol::v1::{ContentBlock, SessionId, SessionUpdate};
 
 use super::prompts::hello;
@@ -59,7 +59,7 @@ async fn replay(peer: &Peer, id: &SessionId) -> Outcome {
         .client
         .load_session(id.clone(), &peer.plan.folder)
         .await?;
-    let Loaded {
+    let LoadedSession {
         mut session,
         replay,
         missing,

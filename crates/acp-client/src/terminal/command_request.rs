@@ -11,7 +11,7 @@ use acp_protocol::v1::SessionId;
 /// Prints without arguments and values of variables: both carry secrets.
 #[derive(Clone)]
 #[non_exhaustive]
-pub struct CommandAsk {
+pub struct CommandRequest {
     /// The session that wants it.
     pub session_id: SessionId,
     /// The program, an absolute path; `/bin/sh` for a line that is allowed to be one.
@@ -24,9 +24,9 @@ pub struct CommandAsk {
     pub environment: Environment,
 }
 
-impl fmt::Debug for CommandAsk {
+impl fmt::Debug for CommandRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CommandAsk")
+        f.debug_struct("CommandRequest")
             .field("session", &self.session_id)
             .field("program", &self.program)
             .field("args", &format_args!("({})", self.args.len()))

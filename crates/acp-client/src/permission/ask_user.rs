@@ -5,34 +5,34 @@ use std::time::Duration;
 use acp_protocol::v1::RequestPermissionOutcome;
 use tokio::time::timeout;
 
-use super::{AnswerPermissions, PermissionAsk, Policy, Reason};
+use super::{AnswerPermissions, PermissionRequest, Policy, Reason};
 
 /// Lets a handler answer, usually by asking a person, and refuses when no answer comes
 /// in time.
 ///
 /// ```
 /// use std::time::Duration;
-/// use acp_client::{Ask, ClientOptions, PermissionAsk, Policy};
+/// use acp_client::{AskUser, ClientOptions, PermissionRequest, Policy};
 /// use acp_protocol::v1::ToolKind;
 ///
-/// let person = async |ask: PermissionAsk| {
+/// let person = async |ask: PermissionRequest| {
 ///     // Show `ask.tool()` and `ask.options()`, and wait for a choice.
 ///     ask.reject()
 /// };
-/// let ask = Ask::new(person, Duration::from_secs(300))
+/// let ask = AskUser::new(person, Duration::from_secs(300))
 ///     // What needs no asking.
 ///     .unless(Policy::allow_kinds([ToolKind::Read, ToolKind::Search]));
 /// let options = ClientOptions::new().with_permissions(ask);
 /// # drop(options);
 /// ```
 #[derive(Debug, Clone)]
-pub struct Ask<H> {
+pub struct AskUser<H> {
     handler: H,
     timeout: Duration,
     policy: Option<Policy>,
 }
 
-impl<H: AnswerPermissions> Ask<H> {
+impl<H: AnswerPermissions> AskUser<H> {
     /// Creates one that waits for at most `timeout`.
     #[must_use]
     pub fn new(handler: H, timeout: Duration) -> Self {
@@ -51,8 +51,8 @@ impl<H: AnswerPermissions> Ask<H> {
     }
 }
 
-impl<H: AnswerPermissions> AnswerPermissions for Ask<H> {
-    async fn answer(&self, ask: PermissionAsk) -> RequestPermissionOutcome {
+impl<H: AnswerPermissions> AnswerPermissions for AskUser<H> {
+    async fn answer(&self, ask: PermissionRequest) -> RequestPermissionOutcome {
         if let Some(policy) = &self.policy {
             let decision = policy.decide_about(&ask).await;
             if decision.allowed {

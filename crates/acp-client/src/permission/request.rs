@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::decision::{rejection, selecting};
 use super::{DecidedBy, Decision, Reason, ToolCallState};
-use crate::pending::{AgentAsk, Pending};
+use crate::pending::{AgentQuestion, Pending};
 use acp_protocol::rpc::ReceiveSeq;
 use acp_protocol::v1::{
     PermissionOption, PermissionOptionId, RequestPermissionOutcome, RequestPermissionRequest,
@@ -13,7 +13,7 @@ use acp_protocol::v1::{
 
 /// What an agent asks.
 #[derive(Debug, Clone)]
-pub struct PermissionAsk {
+pub struct PermissionRequest {
     request: RequestPermissionRequest,
     tool: ToolCallState,
     after: ReceiveSeq,
@@ -21,7 +21,7 @@ pub struct PermissionAsk {
     reason: Arc<OnceLock<Reason>>,
 }
 
-impl PermissionAsk {
+impl PermissionRequest {
     pub(crate) fn new(
         request: RequestPermissionRequest,
         tool: ToolCallState,
@@ -63,7 +63,7 @@ impl PermissionAsk {
 
     /// Returns the request as it came.
     #[must_use]
-    pub fn request(&self) -> &RequestPermissionRequest {
+    pub fn raw(&self) -> &RequestPermissionRequest {
         &self.request
     }
 
@@ -143,10 +143,10 @@ pub struct NotOffered {
 
 /// A permission request that waits for its answer.
 ///
-/// Dropped without one, it is refused as [`PermissionAsk::reject`] does.
-pub type PendingPermission = Pending<PermissionAsk>;
+/// Dropped without one, it is refused as [`PermissionRequest::reject`] does.
+pub type PendingPermission = Pending<PermissionRequest>;
 
-impl AgentAsk for PermissionAsk {
+impl AgentQuestion for PermissionRequest {
     type Answer = RequestPermissionOutcome;
 
     fn refusal(&self) -> RequestPermissionOutcome {
@@ -162,7 +162,7 @@ impl PendingPermission {
     /// [`NotOffered`] when the agent offers no option of this id; the request is
     /// then refused.
     pub fn select(self, option: &PermissionOptionId) -> Result<(), NotOffered> {
-        let outcome = self.ask().select(option)?;
+        let outcome = self.request().select(option)?;
         self.send(outcome);
         Ok(())
     }
@@ -170,8 +170,8 @@ impl PendingPermission {
     /// Answers as a policy decided.
     pub fn decide(self, decision: &Decision) {
         let outcome = decision.outcome();
-        if self.ask().offers(&outcome) {
-            self.ask().explain(decision.reason.clone());
+        if self.request().offers(&outcome) {
+            self.request().explain(decision.reason.clone());
             self.send(outcome);
         }
     }
@@ -182,6 +182,6 @@ impl PendingPermission {
     }
 
     pub(crate) fn set_tool(&mut self, tool: ToolCallState) {
-        self.ask_mut().set_tool(tool);
+        self.request_mut().set_tool(tool);
     }
 }
