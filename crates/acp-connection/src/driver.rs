@@ -10,7 +10,7 @@ use std::{
     time::Instant,
 };
 
-use acp_protocol::rpc::{CloseCause, Event, Inbound, Intake, Limits, Look, Role};
+use acp_protocol::rpc::{CloseCause, ConnectionEvent, DriverTask, Inbound, Intake, Limits, Role};
 use tokio::time::Sleep;
 
 use crate::{
@@ -66,10 +66,6 @@ impl<L: Link> Driver<L> {
         &self.peer
     }
 
-    fn shared(&self) -> &Shared {
-        self.peer.shared()
-    }
-
     fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<CloseCause> {
         let now = now();
         let mut chunks = 0;
@@ -112,7 +108,7 @@ impl<L: Link> Driver<L> {
             }
             let waker = cx.waker();
             if self
-                .shared()
+                .peer
                 .with(|connection| connection.park(waker, blocked, look.may_read, now))
             {
                 return Poll::Pending;
@@ -121,15 +117,14 @@ impl<L: Link> Driver<L> {
     }
 
     /// Asks the connection what to do, and takes output if there is room for it.
-    fn look(&mut self, now: Instant) -> Look {
+    fn look(&mut self, now: Instant) -> DriverTask {
         let buffer = self.empty_buffer();
         let Self {
             peer,
             buffer: output,
             ..
         } = self;
-        peer.shared()
-            .with(|connection| connection.look(buffer.then_some(output), now))
+        peer.with(|connection| connection.look(buffer.then_some(output), now))
     }
 
     /// Keeps the timer of a pause; ready when it ran out.
@@ -142,7 +137,7 @@ impl<L: Link> Driver<L> {
             return Poll::Pending;
         }
         self.timer = None;
-        self.shared()
+        self.peer
             .with(|connection| connection.handle_timeout(until));
         Poll::Ready(())
     }
@@ -163,7 +158,7 @@ impl<L: Link> Driver<L> {
             if let Inbound::Refused(refused) = &inbound {
                 tracing::debug!(issues = %refused.issues, "the peer sent a line that is no message");
             }
-            let event = self.shared().with(|connection| {
+            let event = self.peer.with(|connection| {
                 connection.accept(inbound, now);
                 connection.poll_event()
             });
@@ -173,9 +168,9 @@ impl<L: Link> Driver<L> {
         }
     }
 
-    fn act(&self, event: Event) {
+    fn act(&self, event: ConnectionEvent) {
         let acted = match event {
-            Event::Request(message, seq) => {
+            ConnectionEvent::Request(message, seq) => {
                 let request = IncomingRequest::new(self.peer.clone(), message, seq);
                 match catch_unwind(AssertUnwindSafe(|| self.handler.request(request))) {
                     Ok(Some(work)) => {
@@ -188,12 +183,12 @@ impl<L: Link> Driver<L> {
                     Err(_) => Err(()),
                 }
             }
-            Event::Notification(message, seq) => {
+            ConnectionEvent::Notification(message, seq) => {
                 let notification = IncomingNotification::new(&self.peer, &message, seq);
                 catch_unwind(AssertUnwindSafe(|| self.handler.notification(notification)))
                     .map_err(drop)
             }
-            Event::LateAnswer(call, answer) => catch_unwind(AssertUnwindSafe(|| {
+            ConnectionEvent::LateAnswer(call, answer) => catch_unwind(AssertUnwindSafe(|| {
                 self.handler.late_answer(&self.peer, call, &answer)
             }))
             .map_err(drop),
@@ -225,7 +220,7 @@ impl<L: Link> Driver<L> {
         let left = self.buffer.len() - self.written;
         let more = self.empty_buffer();
         let Self { peer, buffer, .. } = self;
-        peer.shared().with(|connection| {
+        peer.with(|connection| {
             connection.wrote(left);
             if more {
                 connection.take_due(buffer, now);
@@ -270,8 +265,7 @@ impl<L: Link> Driver<L> {
         };
         if self.empty_buffer() {
             let Self { peer, buffer, .. } = self;
-            peer.shared()
-                .with(|connection| connection.take_output(buffer));
+            peer.with(|connection| connection.take_output(buffer));
         }
         let done = match self.poll_write_all(now, cx) {
             Writing::Done => self.link.poll_close(cx).is_ready(),
@@ -298,14 +292,10 @@ impl<L: Link + Unpin> Future for Driver<L> {
             this.drains = true;
             this.timer = None;
             if matches!(cause, CloseCause::Io(_)) {
-                this.peer
-                    .shared()
-                    .with(|connection| connection.close(cause));
+                this.peer.with(|connection| connection.close(cause));
                 return Poll::Ready(());
             }
-            this.peer
-                .shared()
-                .with(|connection| connection.close(cause));
+            this.peer.with(|connection| connection.close(cause));
         }
         this.poll_drain(cx)
     }
@@ -381,7 +371,6 @@ impl Drop for CatchPanic {
 }
 
 fn count_panic(peer: &Peer) {
-    peer.shared()
-        .with(acp_protocol::rpc::Connection::count_panic);
+    peer.with(acp_protocol::rpc::Connection::count_panic);
     tracing::error!("a handler panicked");
 }

@@ -5,7 +5,7 @@ use std::{
     hash::{BuildHasher as _, Hasher as _, RandomState},
     pin::Pin,
     sync::{
-        Arc, LazyLock,
+        LazyLock,
         atomic::{AtomicU64, Ordering},
     },
     task::{self, Poll},
@@ -13,17 +13,16 @@ use std::{
 
 use acp_protocol::{
     Request,
-    rpc::{Answer, CallId, ErrorCode, Fault, Incoming, ReceiveSeq, RequestId, WireError, frame},
+    rpc::{
+        CallId, ErrorCode, Fault, Incoming, RawResponse, ReceiveSeq, RequestId, WireError, frame,
+    },
 };
 use pin_project_lite::pin_project;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 use tracing::Instrument as _;
 
-use crate::{
-    peer::Peer,
-    shared::{Scratch, Shared},
-};
+use crate::{peer::Peer, shared::Scratch};
 
 /// The work of a request.
 pub type BoxFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -49,7 +48,7 @@ pub trait Handler: Send + Sync + 'static {
 
     /// Takes the answer to a call that was given up before it came, where
     /// something has to be undone.
-    fn late_answer(&self, peer: &Peer, call: CallId, answer: &Answer) {
+    fn late_answer(&self, peer: &Peer, call: CallId, answer: &RawResponse) {
         let _ = (peer, call, answer);
     }
 }
@@ -232,7 +231,6 @@ impl Responder {
             frame::error(&mut line, &self.id, &to_wire(fault));
         }
         self.peer
-            .shared()
             .with(|connection| connection.respond(&self.id, &mut line));
     }
 }
@@ -242,7 +240,6 @@ impl Drop for Responder {
         if !self.answered {
             let error = WireError::new(ErrorCode::INTERNAL, "internal error");
             self.peer
-                .shared()
                 .with(|connection| connection.respond_error(&self.id, &error));
         }
     }
@@ -311,7 +308,7 @@ impl Context {
     /// ended, or the request was answered.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.shared()
+        self.peer
             .with(|connection| connection.is_cancelled(&self.id))
     }
 
@@ -335,12 +332,8 @@ impl Context {
     }
 
     fn poll_cancelled(&self, cx: &task::Context<'_>) -> Poll<()> {
-        self.shared()
+        self.peer
             .with(|connection| connection.poll_cancelled(&self.id, cx.waker()))
-    }
-
-    fn shared(&self) -> &Arc<Shared> {
-        self.peer.shared()
     }
 }
 

@@ -81,7 +81,7 @@ impl Unsent {
 
 impl SendLane {
     pub(crate) fn open(peer: Peer) -> Self {
-        let lane = peer.shared().with(Connection::open_lane);
+        let lane = peer.with(Connection::open_lane);
         Self { peer, lane }
     }
 
@@ -103,7 +103,6 @@ impl SendLane {
     /// its turn, for which there is [`send`](Self::send).
     pub fn try_send(&self, unsent: &mut Unsent) -> Option<Result<(), SendError>> {
         self.peer
-            .shared()
             .with(|connection| connection.try_notify(&mut unsent.0))
     }
 
@@ -130,7 +129,7 @@ impl SendLane {
     /// as long as there is no room, it is in memory once.
     #[must_use]
     pub fn has_room(&self) -> bool {
-        self.peer.shared().with(Connection::has_room)
+        self.peer.with(Connection::has_room)
     }
 
     /// Begins to wait for room.
@@ -171,7 +170,6 @@ impl SendLane {
     /// [`SendError::Cancelled`]. What finds room is still sent (R119).
     pub fn cancel(&self) {
         self.peer
-            .shared()
             .with(|connection| connection.cancel_lane(self.lane));
     }
 
@@ -185,7 +183,6 @@ impl SendLane {
 impl Drop for SendLane {
     fn drop(&mut self) {
         self.peer
-            .shared()
             .with(|connection| connection.close_lane(self.lane));
     }
 }

@@ -44,6 +44,10 @@
 //! # }
 //! ```
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 mod driver;
 mod handler;
 mod lane;

@@ -5,8 +5,8 @@ use std::{collections::VecDeque, future::poll_fn};
 use acp_protocol::{
     Request,
     rpc::{
-        Answer, CallError, CallFacts, CallId, Entry, Flow, MailboxCounts, MailboxId, OnDrop,
-        Progress, Reading, ReceiveSeq, UpdateDecoder,
+        CallError, CallFacts, CallId, Connection, Flow, MailboxCounts, MailboxEntry, MailboxId,
+        OnDrop, Progress, RawResponse, Reading, ReceiveSeq, UpdateDecoder,
     },
     v1::{Meta, SessionId, SessionUpdate},
 };
@@ -72,7 +72,7 @@ pub struct StreamEnd {
     pub call: CallId,
     /// What is known of it.
     pub facts: CallFacts,
-    result: Result<Answer, CallError>,
+    result: Result<RawResponse, CallError>,
 }
 
 impl StreamEnd {
@@ -103,7 +103,7 @@ pub struct DuplicateSession;
 pub struct Mailbox {
     control: MailboxControl,
     progress: Progress,
-    batch: VecDeque<Entry>,
+    batch: VecDeque<MailboxEntry>,
     /// What is left of the run being read, and of how many updates.
     rest: Bytes,
     lines: u32,
@@ -124,9 +124,7 @@ impl Mailbox {
         session: &SessionId,
         since: ReceiveSeq,
     ) -> Result<Self, DuplicateSession> {
-        let opened = peer
-            .shared()
-            .with(|connection| connection.open_mailbox_since(session.as_ref(), since));
+        let opened = peer.with(|connection| connection.open_mailbox_since(session.as_ref(), since));
         let (id, progress) = opened.ok_or(DuplicateSession)?;
         Ok(Self {
             control: MailboxControl { peer, id },
@@ -152,10 +150,7 @@ impl Mailbox {
             }
             let Self { control, batch, .. } = &mut *self;
             poll_fn(|cx| {
-                control
-                    .peer
-                    .shared()
-                    .with(|connection| connection.poll_take(control.id, batch, cx.waker()))
+                control.with(|connection, id| connection.poll_take(id, batch, cx.waker()))
             })
             .await;
         }
@@ -167,10 +162,7 @@ impl Mailbox {
             return found;
         }
         let Self { control, batch, .. } = &mut *self;
-        control
-            .peer
-            .shared()
-            .with(|connection| connection.take_now(control.id, batch));
+        control.with(|connection, id| connection.take_now(id, batch));
         self.next_taken().flatten()
     }
 
@@ -189,7 +181,6 @@ impl Mailbox {
     pub fn abandon(&mut self, call: CallId, on_drop: OnDrop) {
         self.control
             .peer
-            .shared()
             .with(|connection| connection.abandon(call, on_drop, now()));
     }
 
@@ -212,16 +203,15 @@ impl Mailbox {
         let mut left = u64::try_from(lines_of(&self.rest)).unwrap_or_default();
         self.rest = Bytes::new();
         self.batch.retain(|entry| match entry {
-            Entry::Run { run, .. } => {
+            MailboxEntry::Run { run, .. } => {
                 left += u64::from(run.lines);
                 false
             }
             _ => true,
         });
         if left > 0 {
-            let MailboxControl { peer, id } = &self.control;
-            peer.shared()
-                .with(|connection| connection.leave_updates(*id, left));
+            self.control
+                .with(|connection, id| connection.leave_updates(id, left));
         }
     }
 
@@ -237,16 +227,16 @@ impl Mailbox {
             }
             let item = match self.batch.front()? {
                 // Stays: the end is the end for every later caller.
-                Entry::Closed => return Some(None),
+                MailboxEntry::Closed => return Some(None),
                 _ => match self.batch.pop_front()? {
-                    Entry::Run { run, first } => {
+                    MailboxEntry::Run { run, first } => {
                         self.rest = run.bytes;
                         self.lines = run.lines;
                         self.next_seq = first;
                         continue;
                     }
-                    Entry::Gap { dropped } => Item::Gap { dropped },
-                    Entry::End {
+                    MailboxEntry::Gap { dropped } => Item::Gap { dropped },
+                    MailboxEntry::End {
                         call,
                         facts,
                         result,
@@ -255,7 +245,7 @@ impl Mailbox {
                         facts,
                         result,
                     }),
-                    Entry::Closed => return Some(None),
+                    MailboxEntry::Closed => return Some(None),
                 },
             };
             self.progress.advance();
@@ -308,13 +298,17 @@ impl Mailbox {
 impl Drop for Mailbox {
     fn drop(&mut self) {
         self.leave();
-        let MailboxControl { peer, id } = &self.control;
-        peer.shared()
-            .with(|connection| connection.close_mailbox(*id));
+        self.control
+            .with(|connection, id| connection.close_mailbox(id));
     }
 }
 
 impl MailboxControl {
+    /// Acts on the mailbox, behind the lock of its connection.
+    fn with<T>(&self, act: impl FnOnce(&mut Connection, MailboxId) -> T) -> T {
+        self.peer.with(|connection| act(connection, self.id))
+    }
+
     /// Returns the name of the mailbox on its connection.
     #[must_use]
     pub fn id(&self) -> MailboxId {
@@ -324,41 +318,31 @@ impl MailboxControl {
     /// Tells that the turn was cancelled: until its end, its updates never
     /// pause reading.
     pub fn set_cancelled(&self) {
-        self.peer
-            .shared()
-            .with(|connection| connection.set_cancelled(self.id));
+        self.with(|connection, id| connection.set_cancelled(id));
     }
 
     /// Whether a streamed call is open: the peer has not answered it, read or unread.
     #[must_use]
     pub fn is_streaming(&self) -> bool {
-        self.peer
-            .shared()
-            .with(|connection| connection.is_streaming(self.id))
+        self.with(|connection, id| connection.is_streaming(id))
     }
 
     /// Whether the turn was cancelled and the agent has not answered it yet,
     /// read or unread.
     #[must_use]
     pub fn is_cancelling(&self) -> bool {
-        self.peer
-            .shared()
-            .with(|connection| connection.is_cancelling(self.id))
+        self.with(|connection, id| connection.is_cancelling(id))
     }
 
     /// Ends the mailbox: the session may get another one, and the consumer of this
     /// one comes to its end behind what has arrived.
     pub fn retire(&self) {
-        self.peer
-            .shared()
-            .with(|connection| connection.retire_mailbox(self.id));
+        self.with(|connection, id| connection.retire_mailbox(id));
     }
 
     /// Tells how the mailbox is read from now on.
     pub fn set_reading(&self, reading: Reading) {
-        self.peer
-            .shared()
-            .with(|connection| connection.set_reading(self.id, reading));
+        self.with(|connection, id| connection.set_reading(id, reading));
     }
 
     /// Waits until everything that arrived for the session up to `seq` was
@@ -369,27 +353,18 @@ impl MailboxControl {
     ///
     /// Cancel-safe.
     pub async fn consumed_through(&self, seq: ReceiveSeq) -> bool {
-        poll_fn(|cx| {
-            self.peer
-                .shared()
-                .with(|connection| connection.poll_handed(self.id, seq, cx.waker()))
-        })
-        .await
+        poll_fn(|cx| self.with(|connection, id| connection.poll_handed(id, seq, cx.waker()))).await
     }
 
     /// Tells what happens to updates that come faster than they are read.
     pub fn set_flow(&self, flow: Flow) {
-        self.peer
-            .shared()
-            .with(|connection| connection.set_flow(self.id, flow));
+        self.with(|connection, id| connection.set_flow(id, flow));
     }
 
     /// What became of the updates of the mailbox; nothing once it is closed.
     #[must_use]
     pub fn counts(&self) -> MailboxCounts {
-        self.peer
-            .shared()
-            .with(|connection| connection.mailbox_counts(self.id))
+        self.with(|connection, id| connection.mailbox_counts(id))
     }
 }
 
@@ -441,7 +416,7 @@ pub struct UpdateHold {
 
 impl UpdateHold {
     pub(crate) fn new(peer: Peer) -> Self {
-        let since = peer.shared().with(|connection| {
+        let since = peer.with(|connection| {
             connection.hold();
             connection.received()
         });
@@ -461,8 +436,6 @@ impl UpdateHold {
 
 impl Drop for UpdateHold {
     fn drop(&mut self) {
-        self.peer
-            .shared()
-            .with(acp_protocol::rpc::Connection::release);
+        self.peer.with(Connection::release);
     }
 }

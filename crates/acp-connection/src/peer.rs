@@ -5,8 +5,9 @@ use std::{borrow::Cow, future::poll_fn, marker::PhantomData, sync::Arc};
 use acp_protocol::{
     Notification, Request,
     rpc::{
-        Answer, AnswerError, AnswerTo, CallError, CallFacts, CallId, CallWatch, CloseCause,
-        IdSpace, Lane, Limits, MailboxId, OnDrop, ReceiveSeq, RequestId, SendError, Stats, frame,
+        AnswerTo, CallError, CallFacts, CallId, CallWatch, CloseCause, Connection, IdSpace, Lane,
+        Limits, MailboxId, OnDrop, RawResponse, ReceiveSeq, RequestId, ResponseError, SendError,
+        Stats, frame,
     },
     v1::SessionId,
 };
@@ -31,8 +32,14 @@ impl Peer {
         Self(shared)
     }
 
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
+    pub(crate) fn shared(&self) -> &Shared {
         &self.0
+    }
+
+    /// Acts on the connection, as [`Shared::with`].
+    #[inline]
+    pub(crate) fn with<T>(&self, act: impl FnOnce(&mut Connection) -> T) -> T {
+        self.0.with(act)
     }
 
     /// Calls a method and waits for its result.
@@ -154,8 +161,7 @@ impl Peer {
     /// Closes the connection. What is queued is still written, for at most
     /// [`Limits::close_grace`].
     pub fn close(&self) {
-        self.0
-            .with(|connection| connection.close(CloseCause::Local));
+        self.with(|connection| connection.close(CloseCause::Local));
     }
 
     /// Waits for the end of the connection.
@@ -164,51 +170,51 @@ impl Peer {
     ///
     /// Cancel-safe.
     pub async fn closed(&self) -> CloseCause {
-        poll_fn(|cx| self.0.with(|connection| connection.poll_closed(cx.waker()))).await
+        poll_fn(|cx| self.with(|connection| connection.poll_closed(cx.waker()))).await
     }
 
     /// Why the connection ended, if it has.
     #[must_use]
     pub fn close_cause(&self) -> Option<CloseCause> {
-        self.0.with(|connection| connection.closed().cloned())
+        self.with(|connection| connection.closed().cloned())
     }
 
     /// A snapshot of the counters.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        self.0.with(|connection| connection.stats())
+        self.with(|connection| connection.stats())
     }
 
     /// How the newest line of the peer began that was no message at all; it may
     /// hold what was meant for nobody.
     #[must_use]
     pub fn noise(&self) -> Option<Arc<str>> {
-        self.0.with(|connection| connection.noise())
+        self.with(|connection| connection.noise())
     }
 
     /// The bounds of the connection.
     #[must_use]
     pub fn limits(&self) -> Limits {
-        self.0.with(|connection| connection.limits().clone())
+        self.with(|connection| connection.limits().clone())
     }
 
     /// Newest place of the receive clock.
     #[must_use]
     pub fn received(&self) -> ReceiveSeq {
-        self.0.with(|connection| connection.received())
+        self.with(|connection| connection.received())
     }
 
     /// Requests of the peer that were not answered yet.
     #[must_use]
     pub fn open_requests(&self) -> usize {
-        self.0.with(|connection| connection.open_requests())
+        self.with(|connection| connection.open_requests())
     }
 
     /// Tells where the answer of one of our calls goes, as long as the call is open;
     /// for what the peer says to belong to it.
     #[must_use]
     pub fn open_call(&self, id: &RequestId) -> Option<AnswerTo> {
-        self.0.with(|connection| connection.open_call(id))
+        self.with(|connection| connection.open_call(id))
     }
 
     /// Waits until one of our calls is not open any more: it was answered, given up,
@@ -224,8 +230,7 @@ impl Peer {
         };
         poll_fn(|cx| {
             let watch = &mut watched.watch;
-            self.0
-                .with(|connection| connection.poll_call_ended(id, watch, cx.waker()))
+            self.with(|connection| connection.poll_call_ended(id, watch, cx.waker()))
         })
         .await;
     }
@@ -263,7 +268,7 @@ impl Peer {
         } else {
             IdSpace::Protocol
         };
-        self.0.with(|connection| connection.call(space, to, &tail))
+        self.with(|connection| connection.call(space, to, &tail))
     }
 
     /// Queues a call whose answer goes into a mailbox.
@@ -285,9 +290,7 @@ struct Watched<'a> {
 impl Drop for Watched<'_> {
     fn drop(&mut self) {
         let watch = self.watch.take();
-        self.peer
-            .0
-            .with(|connection| connection.stop_watching(watch));
+        self.peer.with(|connection| connection.stop_watching(watch));
     }
 }
 
@@ -323,7 +326,6 @@ impl<T: DeserializeOwned> CallHandle<T> {
         };
         let outcome = poll_fn(|cx| {
             self.peer
-                .0
                 .with(|connection| connection.poll_outcome(id, cx.waker()))
         })
         .await;
@@ -358,17 +360,19 @@ impl<T> Drop for CallHandle<T> {
     fn drop(&mut self) {
         if let Some(id) = self.id.take() {
             self.peer
-                .0
                 .with(|connection| connection.abandon(id, self.on_drop, now()));
         }
     }
 }
 
 /// Decodes the answer of a call.
-pub(crate) fn decode<T: DeserializeOwned>(answer: &Answer, method: &str) -> Result<T, CallError> {
+pub(crate) fn decode<T: DeserializeOwned>(
+    answer: &RawResponse,
+    method: &str,
+) -> Result<T, CallError> {
     answer.decode().map_err(|error| match error {
-        AnswerError::Malformed(issues) => CallError::MalformedAnswer(issues),
-        AnswerError::Decode(source) => CallError::Decode {
+        ResponseError::Malformed(issues) => CallError::MalformedAnswer(issues),
+        ResponseError::Decode(source) => CallError::Decode {
             method: Cow::Owned(method.to_owned()),
             source: Arc::new(source),
         },

@@ -11,8 +11,8 @@ use std::{
 };
 
 use acp_protocol::rpc::{
-    AnswerTo, Connection, Entry, Event, Flow, IdSpace, Intake, Limits, MailboxId, OnDrop, Progress,
-    Reading, ReceiveSeq, Role, frame,
+    AnswerTo, Connection, ConnectionEvent, Flow, IdSpace, Intake, Limits, MailboxEntry, MailboxId,
+    OnDrop, Progress, Reading, ReceiveSeq, Role, frame,
 };
 
 /// Remembers whether it was woken.
@@ -136,7 +136,11 @@ fn between_turns_exactly_the_newest_are_kept() {
     client.receive_updates("mine", 9);
     let mut batch = VecDeque::new();
     client.connection.take_now(mailbox, &mut batch);
-    let [Entry::Gap { dropped: 7 }, Entry::Run { run, first }] = batch.make_contiguous() else {
+    let [
+        MailboxEntry::Gap { dropped: 7 },
+        MailboxEntry::Run { run, first },
+    ] = batch.make_contiguous()
+    else {
         panic!("{batch:?}")
     };
     assert_eq!((run.lines, first.get()), (5, 8));
@@ -202,10 +206,10 @@ impl Client {
         let (mut updates, mut dropped, mut closed) = (0, 0, false);
         for entry in batch {
             match entry {
-                Entry::Run { run, .. } => updates += u64::from(run.lines),
-                Entry::Gap { dropped: gap } => dropped += gap,
-                Entry::Closed => closed = true,
-                Entry::End { .. } => {}
+                MailboxEntry::Run { run, .. } => updates += u64::from(run.lines),
+                MailboxEntry::Gap { dropped: gap } => dropped += gap,
+                MailboxEntry::Closed => closed = true,
+                MailboxEntry::End { .. } => {}
             }
         }
         (updates, dropped, closed)
@@ -303,7 +307,7 @@ fn a_call_that_opens_something_is_reported_when_nobody_waits_for_it() {
         }
         let event = client.connection.poll_event();
         assert!(
-            matches!(event, Some(Event::LateAnswer(late, _)) if late == call),
+            matches!(event, Some(ConnectionEvent::LateAnswer(late, _)) if late == call),
             "{event:?}"
         );
     }
@@ -337,7 +341,7 @@ fn a_mailbox_that_drops_the_oldest_keeps_exactly_the_newest_and_never_pauses() {
     let mut batch = VecDeque::new();
     loop {
         client.connection.take_now(mailbox, &mut batch);
-        let Some(Entry::Run { run, first }) = batch.pop_front() else {
+        let Some(MailboxEntry::Run { run, first }) = batch.pop_front() else {
             break;
         };
         assert_eq!((first.get(), run.lines), (next, 1));

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use acp_protocol::rpc::{Connection, Event, Intake, Limits, RequestId, Role, frame};
+use acp_protocol::rpc::{Connection, ConnectionEvent, Intake, Limits, RequestId, Role, frame};
 
 /// A connection that is fed with lines, and what it did.
 struct Fed {
@@ -41,10 +41,10 @@ impl Fed {
         let mut started = Vec::new();
         while let Some(event) = self.connection.poll_event() {
             match event {
-                Event::Request(request, _) => {
+                ConnectionEvent::Request(request, _) => {
                     started.push(format!("{} {}", request.method(), request.id().unwrap()))
                 }
-                Event::Notification(notification, seq) => {
+                ConnectionEvent::Notification(notification, seq) => {
                     started.push(format!("{} @{seq}", notification.method()))
                 }
                 _ => started.push("?".into()),

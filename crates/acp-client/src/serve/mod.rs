@@ -9,7 +9,7 @@ use std::future::Future;
 use std::sync::{Arc, Weak};
 
 use acp_connection::{BoxFuture, Context, Handler, IncomingNotification, IncomingRequest, Peer};
-use acp_protocol::rpc::{Answer, CallId, Fault};
+use acp_protocol::rpc::{CallId, Fault, RawResponse};
 use acp_protocol::v1::{CompleteElicitationNotification, NewSessionResponse, SessionId, methods};
 use serde::Deserialize;
 
@@ -71,7 +71,7 @@ impl Handler for AgentRequests {
     }
 
     /// Closes a session that was opened when nobody waited for it any more.
-    fn late_answer(&self, _: &Peer, call: CallId, answer: &Answer) {
+    fn late_answer(&self, _: &Peer, call: CallId, answer: &RawResponse) {
         let Some(sessions) = self.sessions.upgrade() else {
             return;
         };

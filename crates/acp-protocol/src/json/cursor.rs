@@ -26,8 +26,13 @@ impl<'a> Cursor<'a> {
     /// Moves over blanks, and returns the byte behind them.
     #[inline]
     pub(crate) fn peek(&mut self) -> Option<u8> {
-        self.at = walk::blank(self.text, self.at);
-        self.text.get(self.at).copied()
+        loop {
+            let byte = *self.text.get(self.at)?;
+            if !matches!(byte, b' ' | b'\n' | b'\t' | b'\r') {
+                return Some(byte);
+            }
+            self.at += 1;
+        }
     }
 
     /// Moves over blanks and this byte, if it is the next.
@@ -71,25 +76,21 @@ impl<'a> Cursor<'a> {
     /// Moves over blanks and a string without escapes, and returns the place of its text.
     #[inline]
     pub(crate) fn plain_string(&mut self) -> Option<Range<usize>> {
-        self.expect(b'"')?;
-        let text = self.plain();
-        self.expect_here(b'"')?;
-        Some(text)
+        (self.peek() == Some(b'"')).then_some(())?;
+        self.plain_string_here().ok()
     }
 
-    /// Moves over the bytes that stand for themselves.
+    /// Moves over a string without escapes, which begins here. Of another one it returns
+    /// the plain beginning, and stays where it is.
     #[inline]
-    pub(super) fn plain(&mut self) -> Range<usize> {
-        let start = self.at;
-        self.at += plain(&self.text[start..]);
-        start..self.at
-    }
-
-    /// Moves over this byte; `None` where it is not the next.
-    #[inline]
-    pub(super) fn expect_here(&mut self, byte: u8) -> Option<()> {
-        let is_next = self.text.get(self.at) == Some(&byte);
-        self.at += usize::from(is_next);
-        is_next.then_some(())
+    pub(super) fn plain_string_here(&mut self) -> Result<Range<usize>, Range<usize>> {
+        let start = self.at + 1;
+        let end = start + plain(&self.text[start..]);
+        if self.text.get(end) == Some(&b'"') {
+            self.at = end + 1;
+            Ok(start..end)
+        } else {
+            Err(start..end)
+        }
     }
 }

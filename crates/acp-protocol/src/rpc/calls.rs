@@ -9,8 +9,8 @@ use std::{
 use foldhash::HashMap;
 
 use super::{
-    CallError, CallFacts, CloseCause, Limits, ReceiveSeq,
-    inbound::Answer,
+    CallError, CallFacts, Limits, ReceiveSeq,
+    inbound::RawResponse,
     mailbox::MailboxId,
     wake::{Wakes, register},
     watches::{CallWatch, Watches},
@@ -58,11 +58,11 @@ pub enum OnDrop {
 }
 
 /// The answer to a call, not decoded yet.
-pub type Answered = Result<Answer, CallError>;
+pub type Answered = Result<RawResponse, CallError>;
 
 /// A finished call.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct CallOutcome {
     /// What is known of the call.
     pub facts: CallFacts,
     /// Its answer.
@@ -70,10 +70,10 @@ pub struct Outcome {
 }
 
 #[derive(Debug)]
-enum State {
+enum CallState {
     Waiting(Option<Waker>),
     Streamed(MailboxId),
-    Done(Box<Outcome>),
+    Done(Box<CallOutcome>),
     Abandoned { report: bool },
 }
 
@@ -82,7 +82,7 @@ enum State {
 pub(super) struct Calls {
     next: i64,
     next_extension: i64,
-    table: HashMap<i64, State>,
+    table: HashMap<i64, CallState>,
     /// Calls that wait for an answer and are not streamed.
     open_plain: usize,
     open: usize,
@@ -108,7 +108,7 @@ pub(super) enum Resolved {
     /// The answer of a call somebody waits for.
     Caller,
     /// The end of a stream.
-    Streamed(MailboxId, CallId, CallFacts, Answered),
+    Streamed(MailboxId, CallId, Answered),
     /// The late answer of a call that was given up; to be reported or not.
     Late(Option<(CallId, Answered)>),
     /// No such call.
@@ -151,9 +151,9 @@ impl Calls {
         let state = match to {
             AnswerTo::Caller => {
                 self.open_plain += 1;
-                State::Waiting(None)
+                CallState::Waiting(None)
             }
-            AnswerTo::Mailbox(mailbox) => State::Streamed(mailbox),
+            AnswerTo::Mailbox(mailbox) => CallState::Streamed(mailbox),
         };
         self.open += 1;
         self.table.insert(id, state);
@@ -169,16 +169,16 @@ impl Calls {
     pub(super) fn is_open(&self, id: i64) -> bool {
         matches!(
             self.table.get(&id),
-            Some(State::Waiting(_) | State::Streamed(_))
+            Some(CallState::Waiting(_) | CallState::Streamed(_))
         )
     }
 
     /// Tells where the answer of an open call goes.
     pub(super) fn destination(&self, id: i64) -> Option<AnswerTo> {
         match self.table.get(&id)? {
-            State::Waiting(_) => Some(AnswerTo::Caller),
-            State::Streamed(mailbox) => Some(AnswerTo::Mailbox(*mailbox)),
-            State::Done(_) | State::Abandoned { .. } => None,
+            CallState::Waiting(_) => Some(AnswerTo::Caller),
+            CallState::Streamed(mailbox) => Some(AnswerTo::Mailbox(*mailbox)),
+            CallState::Done(_) | CallState::Abandoned { .. } => None,
         }
     }
 
@@ -207,7 +207,7 @@ impl Calls {
     pub(super) fn any_streamed(&self, mailbox: MailboxId) -> bool {
         self.table
             .values()
-            .any(|state| matches!(state, State::Streamed(of) if *of == mailbox))
+            .any(|state| matches!(state, CallState::Streamed(of) if *of == mailbox))
     }
 
     /// Ends a call with its answer.
@@ -223,44 +223,44 @@ impl Calls {
             response_seq: seq,
         };
         match self.table.get_mut(&id) {
-            Some(state @ State::Waiting(_)) => {
-                if let State::Waiting(waker) = state {
+            Some(state @ CallState::Waiting(_)) => {
+                if let CallState::Waiting(waker) = state {
                     wakes.take_from(waker);
                 }
-                *state = State::Done(Box::new(Outcome { facts, result }));
+                *state = CallState::Done(Box::new(CallOutcome { facts, result }));
                 self.open_plain -= 1;
                 self.open -= 1;
                 self.watches.end(id, wakes);
                 Resolved::Caller
             }
-            Some(State::Streamed(mailbox)) => {
+            Some(CallState::Streamed(mailbox)) => {
                 let mailbox = *mailbox;
                 self.table.remove(&id);
                 self.open -= 1;
                 self.watches.end(id, wakes);
-                Resolved::Streamed(mailbox, CallId(id), facts, result)
+                Resolved::Streamed(mailbox, CallId(id), result)
             }
-            Some(State::Abandoned { report }) => {
+            Some(CallState::Abandoned { report }) => {
                 let report = *report;
                 self.table.remove(&id);
                 Resolved::Late(report.then_some((CallId(id), result)))
             }
-            Some(State::Done(_)) | None => Resolved::Unmatched,
+            Some(CallState::Done(_)) | None => Resolved::Unmatched,
         }
     }
 
     /// Takes the outcome of a call, once.
-    pub(super) fn poll(&mut self, id: CallId, waker: &Waker) -> Poll<Outcome> {
+    pub(super) fn poll(&mut self, id: CallId, waker: &Waker) -> Poll<CallOutcome> {
         match self.table.get_mut(&id.0) {
-            Some(State::Waiting(known)) => {
+            Some(CallState::Waiting(known)) => {
                 register(known, waker);
                 Poll::Pending
             }
-            Some(State::Done(_)) => match self.table.remove(&id.0) {
-                Some(State::Done(outcome)) => Poll::Ready(*outcome),
+            Some(CallState::Done(_)) => match self.table.remove(&id.0) {
+                Some(CallState::Done(outcome)) => Poll::Ready(*outcome),
                 _ => Poll::Pending,
             },
-            _ => Poll::Ready(Outcome {
+            _ => Poll::Ready(CallOutcome {
                 facts: CallFacts::default(),
                 result: Err(CallError::Cancelled),
             }),
@@ -278,14 +278,14 @@ impl Calls {
     ) -> Abandoned {
         self.forget_expired(now);
         match self.table.get_mut(&id.0) {
-            Some(State::Done(_)) => match self.table.remove(&id.0) {
-                Some(State::Done(outcome)) if report => Abandoned::Answered(outcome.result),
+            Some(CallState::Done(_)) => match self.table.remove(&id.0) {
+                Some(CallState::Done(outcome)) if report => Abandoned::Answered(outcome.result),
                 _ => Abandoned::Nothing,
             },
-            Some(state @ (State::Waiting(_) | State::Streamed(_))) => {
-                self.open_plain -= usize::from(matches!(state, State::Waiting(_)));
+            Some(state @ (CallState::Waiting(_) | CallState::Streamed(_))) => {
+                self.open_plain -= usize::from(matches!(state, CallState::Waiting(_)));
                 self.open -= 1;
-                *state = State::Abandoned { report };
+                *state = CallState::Abandoned { report };
                 self.watches.end(id.0, wakes);
                 self.zombies.push_back((now + limits.zombie_life, id.0));
                 if self.zombies.len() > limits.zombie_calls {
@@ -293,24 +293,14 @@ impl Calls {
                 }
                 Abandoned::Unanswered
             }
-            Some(State::Abandoned { .. }) | None => Abandoned::Nothing,
+            Some(CallState::Abandoned { .. }) | None => Abandoned::Nothing,
         }
     }
 
-    /// Fails every open call, and gives the streamed ones.
-    pub(super) fn fail_all(
-        &mut self,
-        cause: &CloseCause,
-        wakes: &mut Wakes,
-    ) -> Vec<(MailboxId, CallId)> {
-        self.fail(|_| CallError::Closed(cause.clone()), wakes)
-    }
-
-    /// Fails every open call because an answer was lost, and gives the streamed
-    /// ones with the error.
+    /// Fails every open call, and returns the streamed ones.
     pub(super) fn fail(
         &mut self,
-        error: impl Fn(i64) -> CallError,
+        error: &CallError,
         wakes: &mut Wakes,
     ) -> Vec<(MailboxId, CallId)> {
         let facts = CallFacts {
@@ -320,15 +310,15 @@ impl Calls {
         let mut streamed = Vec::new();
         for (id, state) in &mut self.table {
             match state {
-                State::Waiting(waker) => {
+                CallState::Waiting(waker) => {
                     wakes.take_from(waker);
-                    *state = State::Done(Box::new(Outcome {
+                    *state = CallState::Done(Box::new(CallOutcome {
                         facts,
-                        result: Err(error(*id)),
+                        result: Err(error.clone()),
                     }));
                 }
-                State::Streamed(mailbox) => streamed.push((*mailbox, CallId(*id))),
-                State::Done(_) | State::Abandoned { .. } => {}
+                CallState::Streamed(mailbox) => streamed.push((*mailbox, CallId(*id))),
+                CallState::Done(_) | CallState::Abandoned { .. } => {}
             }
         }
         for (_, call) in &streamed {
@@ -348,7 +338,7 @@ impl Calls {
 
     fn forget_oldest(&mut self) {
         if let Some((_, id)) = self.zombies.pop_front()
-            && matches!(self.table.get(&id), Some(State::Abandoned { .. }))
+            && matches!(self.table.get(&id), Some(CallState::Abandoned { .. }))
         {
             self.table.remove(&id);
         }

@@ -18,8 +18,8 @@ use super::{
     Fault, Issue, Limits, RequestId, Role,
     decoder::decode_member,
     head::{self, Body, Head, Method, Refused, Shape},
-    lines::{Block, Found, Line, LineDecoder, LineFault},
-    mailbox::Entry,
+    lines::{FoundLines, Line, LineBlock, LineDecoder, LineFault},
+    mailbox::MailboxEntry,
 };
 
 /// Method of the notifications that go to mailboxes.
@@ -27,7 +27,7 @@ const SESSION_UPDATE: &str = "session/update";
 
 /// Bytes a queued run costs besides its own: its place in the queue, which grows
 /// by doubling.
-const RUN_OVERHEAD: usize = 2 * size_of::<Entry>();
+const RUN_OVERHEAD: usize = 2 * size_of::<MailboxEntry>();
 
 /// What arrived.
 #[derive(Debug)]
@@ -100,7 +100,7 @@ pub struct Intake {
     limits: Limits,
     /// Whether updates go to mailboxes: only a client has any.
     routes_updates: bool,
-    block: Option<Block>,
+    block: Option<LineBlock>,
     /// The run being gathered.
     run: Option<Gathering>,
     /// What came right behind the run.
@@ -171,8 +171,8 @@ impl Intake {
         loop {
             if self.block.is_none() {
                 match self.decoder.next_block() {
-                    Some(Found::Block(block)) => self.block = Some(block),
-                    Some(Found::Fault(fault)) => return Some(Inbound::Lost(fault)),
+                    Some(FoundLines::Block(block)) => self.block = Some(block),
+                    Some(FoundLines::Fault(fault)) => return Some(Inbound::Lost(fault)),
                     None if self.ended => return self.last(),
                     None => return None,
                 }
@@ -259,7 +259,7 @@ impl Intake {
     }
 
     /// Gives the run before `found` first, if there is one.
-    fn interrupt(&mut self, block: Block, found: Inbound) -> Inbound {
+    fn interrupt(&mut self, block: LineBlock, found: Inbound) -> Inbound {
         let run = self
             .run
             .take()
@@ -361,14 +361,14 @@ impl Incoming {
 
     /// The result or error of a response, to be kept: small ones are copied, so
     /// that they do not keep a whole chunk alive.
-    pub(super) fn into_answer(self) -> Answer {
+    pub(super) fn into_answer(self) -> RawResponse {
         let Self { line, head } = self;
         let line = if line.len() < 16 << 10 {
             Bytes::copy_from_slice(&line)
         } else {
             line
         };
-        Answer {
+        RawResponse {
             line,
             body: head.body,
             is_error: head.shape == Shape::Error,
@@ -385,22 +385,22 @@ impl Incoming {
 
 /// A response, not decoded yet.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct RawResponse {
     line: Bytes,
     body: Body,
     is_error: bool,
 }
 
-/// Why an [`Answer`] could not be decoded.
+/// Why a [`RawResponse`] could not be decoded.
 #[derive(Debug)]
-pub enum AnswerError {
+pub enum ResponseError {
     /// It is no response.
     Malformed(super::Issues),
     /// It is one, of another type.
     Decode(serde_json::Error),
 }
 
-impl Answer {
+impl RawResponse {
     /// Tells whether the peer answered with an error.
     #[must_use]
     pub fn is_error(&self) -> bool {
@@ -414,20 +414,20 @@ impl Answer {
     ///
     /// # Errors
     ///
-    /// [`AnswerError::Malformed`] when the line turns out to be no response,
-    /// [`AnswerError::Decode`] when the result is of another type.
-    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, AnswerError> {
+    /// [`ResponseError::Malformed`] when the line turns out to be no response,
+    /// [`ResponseError::Decode`] when the result is of another type.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, ResponseError> {
         if let Body::From(start) = self.body
             && let Some(value) = decode_member(&self.line, start)
         {
             return Ok(value);
         }
         let body = exact(&self.line, &self.body)
-            .map_err(|refused| AnswerError::Malformed(refused.issues))?;
+            .map_err(|refused| ResponseError::Malformed(refused.issues))?;
         let decoded = lenient::decode(body);
         match decoded {
-            Err(_) if body == b"null" => serde_json::from_str("{}").map_err(AnswerError::Decode),
-            decoded => decoded.map_err(AnswerError::Decode),
+            Err(_) if body == b"null" => serde_json::from_str("{}").map_err(ResponseError::Decode),
+            decoded => decoded.map_err(ResponseError::Decode),
         }
     }
 }
@@ -485,7 +485,7 @@ fn session_of<'a>(line: &'a [u8], body: &Body) -> Option<(Cow<'a, str>, Option<u
 
 /// Cuts a run out of its block: a large one shares the block's memory, a small
 /// one is copied, so that a queued update never keeps a whole chunk alive.
-fn seal(block: &Block, run: &Gathering, session: &Arc<str>) -> Run {
+fn seal(block: &LineBlock, run: &Gathering, session: &Arc<str>) -> Run {
     let length = run.end - run.start;
     let shares = length >= block.allocation / 4;
     let bytes = if shares {

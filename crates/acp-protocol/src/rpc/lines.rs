@@ -40,7 +40,7 @@ pub struct LineDecoder {
 
 /// Whole lines that arrived together.
 #[derive(Clone, Debug)]
-pub struct Block {
+pub struct LineBlock {
     bytes: Bytes,
     next: usize,
     /// Size of the allocation the block lives in.
@@ -48,7 +48,7 @@ pub struct Block {
     max_message: usize,
 }
 
-/// One line of a [`Block`].
+/// One line of a [`LineBlock`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Where the line starts in its block.
@@ -77,9 +77,9 @@ pub enum LineFault {
 
 /// What [`LineDecoder::next_block`] found.
 #[derive(Clone, Debug)]
-pub enum Found {
+pub enum FoundLines {
     /// Whole lines.
-    Block(Block),
+    Block(LineBlock),
     /// A line that is lost.
     Fault(LineFault),
 }
@@ -135,7 +135,7 @@ impl LineDecoder {
     }
 
     /// Takes the whole lines that are there.
-    pub fn next_block(&mut self) -> Option<Found> {
+    pub fn next_block(&mut self) -> Option<FoundLines> {
         if self.skipping && !self.skip() {
             return None;
         }
@@ -150,7 +150,7 @@ impl LineDecoder {
         }
         self.scanned = self.buffer.len() - end;
         let bytes = self.buffer.split_to(end).freeze();
-        Some(Found::Block(Block {
+        Some(FoundLines::Block(LineBlock {
             bytes,
             next: 0,
             allocation: self.allocation,
@@ -159,14 +159,14 @@ impl LineDecoder {
     }
 
     /// Ends the stream: what is left is a line without its terminator.
-    pub fn finish(&mut self) -> Option<Block> {
+    pub fn finish(&mut self) -> Option<LineBlock> {
         self.drop_bom();
         let bytes = std::mem::take(&mut self.buffer).freeze();
         self.scanned = 0;
         if self.skipping {
             return None;
         }
-        Some(Block {
+        Some(LineBlock {
             bytes,
             next: 0,
             allocation: self.allocation,
@@ -240,7 +240,7 @@ impl LineDecoder {
         }
     }
 
-    fn give_up_on_long_line(&mut self) -> Option<Found> {
+    fn give_up_on_long_line(&mut self) -> Option<FoundLines> {
         // The carriage return that may end the line does not count.
         if self.buffer.len() <= self.max_message + 1 {
             return None;
@@ -249,11 +249,11 @@ impl LineDecoder {
         self.buffer = BytesMut::new();
         self.scanned = 0;
         self.skipping = true;
-        Some(Found::Fault(LineFault::TooLarge { head }))
+        Some(FoundLines::Fault(LineFault::TooLarge { head }))
     }
 }
 
-impl Block {
+impl LineBlock {
     /// A block of one line of this one.
     pub(super) fn single(&self, line: Line) -> Self {
         Self {
@@ -313,7 +313,7 @@ mod tests {
     fn decode(chunks: &[&[u8]], max: usize) -> Vec<String> {
         let mut decoder = LineDecoder::new(&Limits::default().with_max_message(max));
         let mut seen = Vec::new();
-        let mut drain = |block: &mut Block| {
+        let mut drain = |block: &mut LineBlock| {
             while let Some(line) = block.next_line() {
                 seen.push(match line {
                     Ok(line) => {
@@ -328,8 +328,8 @@ mod tests {
             decoder.push(chunk);
             while let Some(found) = decoder.next_block() {
                 match found {
-                    Found::Block(mut block) => drain(&mut block),
-                    Found::Fault(fault) => faults.push(describe(&fault)),
+                    FoundLines::Block(mut block) => drain(&mut block),
+                    FoundLines::Fault(fault) => faults.push(describe(&fault)),
                 }
             }
         }
@@ -381,7 +381,7 @@ mod tests {
             for piece in line.chunks(1000) {
                 decoder.push(piece);
             }
-            assert!(matches!(decoder.next_block(), Some(Found::Block(_))));
+            assert!(matches!(decoder.next_block(), Some(FoundLines::Block(_))));
             decoder.allocation
         };
         let large = read(5 << 20);
@@ -399,7 +399,7 @@ mod tests {
         let mut decoder = LineDecoder::new(&Limits::default().with_max_message(8));
         let mut read = |message: &str| {
             decoder.push_message(message.as_bytes());
-            let Some(Found::Block(mut block)) = decoder.next_block() else {
+            let Some(FoundLines::Block(mut block)) = decoder.next_block() else {
                 panic!("{message:?} is a line");
             };
             let line = block.next_line()?;

@@ -2,7 +2,7 @@
 //!
 //! Bytes and instants go in, events and bytes come out. Nothing here waits,
 //! spawns or knows a clock, so a test holds both ends of a conversation in one
-//! hand. A driver (`acp-transport-stdio`) does the reading and writing.
+//! hand. A driver (`acp-connection`) does the reading and writing.
 //!
 //! What it promises:
 //!
@@ -14,7 +14,7 @@
 //!
 //! ```
 //! use std::{task::Waker, time::Instant};
-//! use acp_protocol::rpc::{AnswerTo, Connection, Event, IdSpace, Intake, Limits, Role, frame};
+//! use acp_protocol::rpc::{AnswerTo, Connection, ConnectionEvent, IdSpace, Intake, Limits, Role, frame};
 //!
 //! let (mut client, mut agent) = (
 //!     Connection::new(Role::Client, Limits::default()),
@@ -31,7 +31,7 @@
 //! while let Some(inbound) = intake.next() {
 //!     agent.accept(inbound, Instant::now());
 //! }
-//! assert!(matches!(agent.poll_event(), Some(Event::Request(request, _)) if request.method() == "session/new"));
+//! assert!(matches!(agent.poll_event(), Some(ConnectionEvent::Request(request, _)) if request.method() == "session/new"));
 //! ```
 
 mod calls;
@@ -56,20 +56,20 @@ mod wake;
 mod watches;
 mod wire_error;
 
-pub use calls::{AnswerTo, Answered, CallId, IdSpace, OnDrop, Outcome};
+pub use calls::{AnswerTo, Answered, CallId, CallOutcome, IdSpace, OnDrop};
 pub use clock::{CallFacts, ReceiveSeq};
-pub use connection::{Connection, Event, Look, Role};
+pub use connection::{Connection, ConnectionEvent, DriverTask, Role};
 pub use credit::{Lane, Ticket};
 pub use decoder::UpdateDecoder;
 pub use error::{CallError, CloseCause, Fault, SendError};
 pub use error_code::ErrorCode;
 pub use head::{Attempt, Refused, Shape};
 pub use id::RequestId;
-pub use inbound::{Answer, AnswerError, Inbound, Incoming, Intake, Run};
+pub use inbound::{Inbound, Incoming, Intake, RawResponse, ResponseError, Run};
 pub use issue::{Issue, Issues};
 pub use limits::Limits;
-pub use lines::{Block, Found, Line, LineDecoder, LineFault};
-pub use mailbox::{Entry, Flow, MailboxCounts, MailboxId, Progress, Reading};
+pub use lines::{FoundLines, Line, LineBlock, LineDecoder, LineFault};
+pub use mailbox::{Flow, MailboxCounts, MailboxEntry, MailboxId, Progress, Reading};
 pub use stats::Stats;
 pub use wake::Wakes;
 pub use watches::CallWatch;

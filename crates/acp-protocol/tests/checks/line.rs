@@ -1,13 +1,13 @@
 //! Splitting a stream into lines: the same whatever the chunks, and as a
 //! splitter says that has the whole stream at once.
 
-use acp_protocol::rpc::{Block, Found, Limits, LineDecoder, LineFault};
+use acp_protocol::rpc::{FoundLines, Limits, LineBlock, LineDecoder, LineFault};
 
 use super::chunks::{self, Chunking};
 
 /// One outcome of reading a line.
 #[derive(Debug, PartialEq)]
-enum Outcome {
+enum CallOutcome {
     Line(Vec<u8>),
     /// Too long; the line that was lost.
     TooLarge(Vec<u8>),
@@ -35,7 +35,7 @@ pub(crate) fn check(stream: &[u8]) {
 }
 
 /// The rules, for a stream that is there as a whole.
-fn split(stream: &[u8], max_message: usize) -> Vec<Outcome> {
+fn split(stream: &[u8], max_message: usize) -> Vec<CallOutcome> {
     let stream = stream.strip_prefix(b"\xef\xbb\xbf").unwrap_or(stream);
     stream
         .split(|byte| *byte == b'\n')
@@ -43,23 +43,23 @@ fn split(stream: &[u8], max_message: usize) -> Vec<Outcome> {
         .filter(|line| line.len() > max_message || !line.trim_ascii().is_empty())
         .map(|line| {
             if line.len() > max_message {
-                Outcome::TooLarge(line.to_vec())
+                CallOutcome::TooLarge(line.to_vec())
             } else {
-                Outcome::Line(line.to_vec())
+                CallOutcome::Line(line.to_vec())
             }
         })
         .collect()
 }
 
-fn decode(stream: &[u8], chunking: Chunking, limits: &Limits) -> Vec<Outcome> {
+fn decode(stream: &[u8], chunking: Chunking, limits: &Limits) -> Vec<CallOutcome> {
     let mut decoder = LineDecoder::new(limits);
     let mut outcomes = Vec::new();
     for chunk in chunks::of(stream, chunking) {
         decoder.push(chunk);
         while let Some(found) = decoder.next_block() {
             match found {
-                Found::Block(block) => drain(block, &mut outcomes),
-                Found::Fault(fault) => outcomes.push(lost(fault)),
+                FoundLines::Block(block) => drain(block, &mut outcomes),
+                FoundLines::Fault(fault) => outcomes.push(lost(fault)),
             }
         }
     }
@@ -69,31 +69,31 @@ fn decode(stream: &[u8], chunking: Chunking, limits: &Limits) -> Vec<Outcome> {
     outcomes
 }
 
-fn drain(mut block: Block, outcomes: &mut Vec<Outcome>) {
+fn drain(mut block: LineBlock, outcomes: &mut Vec<CallOutcome>) {
     while let Some(line) = block.next_line() {
         outcomes.push(match line {
             Ok(line) => {
                 let bytes = block.bytes(line.start, line.end);
                 assert_eq!(bytes, &*block.share(line.start, line.end));
-                Outcome::Line(bytes.to_vec())
+                CallOutcome::Line(bytes.to_vec())
             }
             Err(fault) => lost(fault),
         });
     }
 }
 
-fn lost(fault: LineFault) -> Outcome {
+fn lost(fault: LineFault) -> CallOutcome {
     match fault {
-        LineFault::TooLarge { head } => Outcome::TooLarge(head.to_vec()),
+        LineFault::TooLarge { head } => CallOutcome::TooLarge(head.to_vec()),
         other => panic!("the decoder does not tell {other:?}"),
     }
 }
 
 /// Of a line that is too long, its first KiB is known; or less, where less was
 /// there when it became too long.
-fn assert_same(found: &Outcome, expected: &Outcome, max_message: usize) {
+fn assert_same(found: &CallOutcome, expected: &CallOutcome, max_message: usize) {
     match (found, expected) {
-        (Outcome::TooLarge(head), Outcome::TooLarge(line)) => {
+        (CallOutcome::TooLarge(head), CallOutcome::TooLarge(line)) => {
             let head = head.strip_suffix(b"\r").unwrap_or(head);
             assert!(line.starts_with(head), "no head of its line");
             assert!(head.len() >= line.len().min(max_message).min(1023));

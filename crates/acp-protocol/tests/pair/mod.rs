@@ -7,9 +7,9 @@ use std::{
 };
 
 use acp_protocol::rpc::{
-    AnswerTo, CallError, CallId, CloseCause, Connection, Entry, Event, IdSpace, Inbound, Intake,
-    Lane, Limits, MailboxId, OnDrop, Reading, RequestId, Role, SendError, Ticket, UpdateDecoder,
-    frame,
+    AnswerTo, CallError, CallId, CloseCause, Connection, ConnectionEvent, IdSpace, Inbound, Intake,
+    Lane, Limits, MailboxEntry, MailboxId, OnDrop, Reading, RequestId, Role, SendError, Ticket,
+    UpdateDecoder, frame,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -138,7 +138,7 @@ impl End {
 
     fn take_events(&mut self) {
         while let Some(event) = self.connection.poll_event() {
-            if let Event::Request(request, _) = event {
+            if let ConnectionEvent::Request(request, _) = event {
                 let id = request.id().unwrap().clone();
                 assert!(
                     !self.serving.contains(&id),
@@ -262,7 +262,7 @@ impl Pair {
         self.client.connection.take_now(self.mailbox, &mut batch);
         for entry in batch {
             match entry {
-                Entry::Run { run, .. } => {
+                MailboxEntry::Run { run, .. } => {
                     for line in run
                         .bytes
                         .split(|byte| *byte == b'\n')
@@ -279,8 +279,8 @@ impl Pair {
                         self.reader.next += 1;
                     }
                 }
-                Entry::Gap { dropped } => self.reader.next += dropped,
-                Entry::End { call, .. } => {
+                MailboxEntry::Gap { dropped } => self.reader.next += dropped,
+                MailboxEntry::End { call, .. } => {
                     assert_eq!(
                         self.reader.prompt.take(),
                         Some(call),
@@ -292,7 +292,7 @@ impl Pair {
                         .or_default()
                         .push("ended".into());
                 }
-                Entry::Closed => self.reader.closed = true,
+                MailboxEntry::Closed => self.reader.closed = true,
             }
         }
     }

@@ -12,6 +12,7 @@ mod access;
 mod tests;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, Visitor};
@@ -76,11 +77,6 @@ impl<'de> Reader<'de> {
         self.cursor.expect(byte).map_or_else(refuse, Ok)
     }
 
-    #[inline]
-    fn expect_here(&mut self, byte: u8) -> Result {
-        self.cursor.expect_here(byte).map_or_else(refuse, Ok)
-    }
-
     fn word(&mut self, word: &str) -> Result {
         self.over(|text, at| walk::literal(text, at, word.as_bytes()))?;
         Ok(())
@@ -112,27 +108,30 @@ impl<'de> Reader<'de> {
 
     /// Moves over blanks and the name of a member, and returns it.
     pub(super) fn name(&mut self) -> Result<Cow<'de, str>> {
-        self.cursor.peek();
-        self.string()
+        match self.cursor.peek() {
+            Some(b'"') => self.string(),
+            _ => refuse(),
+        }
     }
 
     /// Reads a string, which begins here. It is borrowed where it has no escapes.
     #[inline]
     fn string(&mut self) -> Result<Cow<'de, str>> {
-        self.expect_here(b'"')?;
-        let plain = self.cursor.plain();
-        if self.cursor.expect_here(b'"').is_some() {
-            return Ok(Cow::Borrowed(&self.text[plain]));
+        match self.cursor.plain_string_here() {
+            Ok(text) => Ok(Cow::Borrowed(&self.text[text])),
+            Err(plain) => self.unescape(plain).map(Cow::Owned),
         }
-        self.unescape(plain.start, plain.len()).map(Cow::Owned)
     }
 
-    /// Reads a string from `start` on, of which only the beginning is plain.
-    fn unescape(&mut self, start: usize, plain: usize) -> Result<String> {
-        let rest = self.over(|text, at| Some(at + unescape::end(&text[at..])?))?;
-        self.expect_here(b'"')?;
-        let text = &self.text[start..start + plain + rest.len()];
-        unescape::unescape(text, plain).map_or_else(refuse, Ok)
+    /// Reads a string of which only the beginning is plain.
+    fn unescape(&mut self, plain: Range<usize>) -> Result<String> {
+        let string = self.over(|text, _| {
+            let length = unescape::end(&text[plain.end..])?;
+            Some(plain.end + length + 1)
+        })?;
+        // Without its quotes.
+        let text = &string[1..string.len() - 1];
+        unescape::unescape(text, plain.len()).map_or_else(refuse, Ok)
     }
 
     /// Reads what is between two brackets.

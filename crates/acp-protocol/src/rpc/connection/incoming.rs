@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use serde::Deserialize;
 
-use super::{Connection, Event, Role};
+use super::{Connection, ConnectionEvent, Role};
 use crate::rpc::{
     CallError, CloseCause, ErrorCode, Issue, RequestId,
     calls::{Answered, Resolved},
@@ -29,8 +29,7 @@ impl Connection {
                 let Some(first) = self.seq.advance(u64::from(run.lines)) else {
                     return self.close(CloseCause::SeqOverflow);
                 };
-                self.mailboxes
-                    .deliver(run, first, &self.limits, &mut self.stats, &mut self.wakes);
+                self.with_mailboxes(|mailboxes, cx| mailboxes.deliver(run, first, cx));
             }
             Inbound::Message(message) => match message.shape() {
                 Shape::Request => self.accept_request(message),
@@ -51,7 +50,9 @@ impl Connection {
         };
         self.stats.requests_received += 1;
         match self.serving.admit(request, &self.limits) {
-            Admitted::Start(request) => self.events.push_back(Event::Request(request, self.seq)),
+            Admitted::Start(request) => self
+                .events
+                .push_back(ConnectionEvent::Request(request, self.seq)),
             Admitted::Parked => {}
             Admitted::Duplicate => {
                 self.answer_error(
@@ -79,7 +80,7 @@ impl Connection {
             self.cancel_request(&notification);
         } else {
             self.events
-                .push_back(Event::Notification(notification, seq));
+                .push_back(ConnectionEvent::Notification(notification, seq));
         }
     }
 
@@ -107,9 +108,9 @@ impl Connection {
     }
 
     fn accept_answer(&mut self, response: Incoming) {
-        let Some(seq) = self.seq.advance(1) else {
+        if self.seq.advance(1).is_none() {
             return self.close(CloseCause::SeqOverflow);
-        };
+        }
         let Some(id) = response.id().cloned() else {
             return;
         };
@@ -124,33 +125,25 @@ impl Connection {
                 } else {
                     Ok(answer)
                 };
-                self.resolve(id, seq, result);
+                self.resolve(id, result);
             }
             RequestId::Text(text) => match text.parse() {
-                Ok(id) if self.calls.is_open(id) => {
-                    self.resolve(id, seq, Err(CallError::IdTypeChanged))
-                }
+                Ok(id) if self.calls.is_open(id) => self.resolve(id, Err(CallError::IdTypeChanged)),
                 _ => self.stats.responses_unmatched += 1,
             },
             RequestId::Null => self.stats.responses_unmatched += 1,
         }
     }
 
-    fn resolve(&mut self, id: i64, seq: crate::rpc::ReceiveSeq, result: Answered) {
-        match self.calls.resolve(id, seq, result, &mut self.wakes) {
+    fn resolve(&mut self, id: i64, result: Answered) {
+        match self.calls.resolve(id, self.seq, result, &mut self.wakes) {
             Resolved::Caller => {}
-            Resolved::Streamed(mailbox, call, facts, result) => {
-                if self
-                    .mailboxes
-                    .end(mailbox, call, facts, result, &self.limits, &mut self.wakes)
-                {
-                    self.kick_paused();
-                }
-            }
+            Resolved::Streamed(mailbox, call, result) => self.end_stream(mailbox, call, result),
             Resolved::Late(report) => {
                 self.stats.responses_late += 1;
                 if let Some((call, Ok(answer))) = report {
-                    self.events.push_back(Event::LateAnswer(call, answer));
+                    self.events
+                        .push_back(ConnectionEvent::LateAnswer(call, answer));
                 }
             }
             Resolved::Unmatched => self.stats.responses_unmatched += 1,
@@ -166,8 +159,7 @@ impl Connection {
             (Some(RequestId::Number(id)), Attempt::Answer | Attempt::Unknown)
                 if self.calls.is_open(*id) =>
             {
-                let seq = self.seq;
-                self.resolve(*id, seq, Err(CallError::MalformedAnswer(refused.issues)));
+                self.resolve(*id, Err(CallError::MalformedAnswer(refused.issues)));
             }
             (Some(id), Attempt::Call) => {
                 self.answer_error(
@@ -206,17 +198,11 @@ impl Connection {
             }
             Some((Attempt::Call, None)) => {}
             Some((Attempt::Answer, Some(RequestId::Number(id)))) => {
-                let seq = self.seq;
-                self.resolve(id, seq, Err(CallError::AnswerTooLarge { limit }));
+                self.resolve(id, Err(CallError::AnswerTooLarge { limit }));
             }
             _ => {
                 // It cannot be told whose answer is lost: none may wait for ever.
-                for (mailbox, call) in self
-                    .calls
-                    .fail(|_| CallError::AnswerTooLarge { limit }, &mut self.wakes)
-                {
-                    self.end_stream(mailbox, call, Err(CallError::AnswerTooLarge { limit }));
-                }
+                self.fail_calls(&CallError::AnswerTooLarge { limit });
             }
         }
     }

@@ -18,8 +18,10 @@ use super::{
     CloseCause, Limits, ReceiveSeq, Stats,
     calls::{CallId, Calls},
     credit::Credit,
-    inbound::{Answer, Incoming},
-    mailbox::{Entry, Flow, MailboxCounts, MailboxId, Mailboxes, Progress, Reading},
+    inbound::{Incoming, RawResponse},
+    mailbox::{
+        Flow, MailboxContext, MailboxCounts, MailboxEntry, MailboxId, Mailboxes, Progress, Reading,
+    },
     pace::Pace,
     serving::Serving,
     wake::{Wakes, register},
@@ -36,22 +38,22 @@ pub enum Role {
 
 /// What the owner of the connection has to act on, in wire order.
 #[derive(Debug)]
-pub enum Event {
+pub enum ConnectionEvent {
     /// A request starts; answer it once with [`Connection::respond`].
     Request(Incoming, ReceiveSeq),
     /// A notification arrived.
     Notification(Incoming, ReceiveSeq),
     /// A call that was given up with [`OnDrop::Report`](super::OnDrop::Report)
     /// was answered after all.
-    LateAnswer(CallId, Answer),
+    LateAnswer(CallId, RawResponse),
 }
 
 /// What the driver has to do.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Look {
+pub struct DriverTask {
     /// Act on this first.
-    pub event: Option<Event>,
+    pub event: Option<ConnectionEvent>,
     /// The connection is closed: write what is left, and end.
     pub closed: Option<CloseCause>,
     /// Reading is allowed.
@@ -75,7 +77,7 @@ pub struct Connection {
     serving: Serving,
     mailboxes: Mailboxes,
     seq: ReceiveSeq,
-    events: VecDeque<Event>,
+    events: VecDeque<ConnectionEvent>,
     stats: Stats,
     closed: Option<CloseCause>,
     close_waiters: Vec<Waker>,
@@ -211,10 +213,8 @@ impl Connection {
         if self.closed.is_some() {
             return;
         }
-        for (mailbox, call) in self.calls.fail_all(&cause, &mut self.wakes) {
-            self.end_stream(mailbox, call, Err(super::CallError::Closed(cause.clone())));
-        }
-        self.mailboxes.close_all(&mut self.wakes);
+        self.fail_calls(&super::CallError::Closed(cause.clone()));
+        self.with_mailboxes(Mailboxes::close_all);
         self.serving.cancel_all(&mut self.wakes);
         self.credit.wake_all(&mut self.wakes);
         for waker in self.close_waiters.drain(..) {
@@ -223,10 +223,7 @@ impl Connection {
         self.closed = Some(cause);
         self.pause = None;
         self.driver.paused = false;
-        self.driver.asleep = false;
-        if let Some(waker) = &self.driver.waker {
-            self.wakes.push(waker.clone());
-        }
+        self.kick_for_event();
     }
 }
 
@@ -234,7 +231,7 @@ impl Connection {
 impl Connection {
     /// Tells that the driver is awake, and what it has to do. Output is taken
     /// into `buffer`, which has to be empty, where one is given.
-    pub fn look(&mut self, buffer: Option<&mut Vec<u8>>, now: Instant) -> Look {
+    pub fn look(&mut self, buffer: Option<&mut Vec<u8>>, now: Instant) -> DriverTask {
         self.driver.asleep = false;
         self.driver.paused = false;
         if let Some(buffer) = buffer {
@@ -242,7 +239,7 @@ impl Connection {
         }
         self.pace.pass(now);
         self.pace.tell(&self.limits);
-        Look {
+        DriverTask {
             event: self.events.pop_front(),
             closed: self.closed.clone(),
             may_read: self.may_read(now),
@@ -274,7 +271,7 @@ impl Connection {
     /// Tells whether the driver may read. It stops while a consumer is full,
     /// unless this side waits for something that only reading can bring.
     pub fn may_read(&mut self, now: Instant) -> bool {
-        let paused = self.mailboxes.any_over()
+        let paused = self.mailboxes.over() > 0
             && self.closed.is_none()
             && !self.calls.any_plain()
             && !self.credit.anyone_waits();
@@ -305,8 +302,8 @@ impl Connection {
             return;
         };
         if until <= now {
-            self.stats.exemptions += self.mailboxes.exempt_idle(&self.limits);
             self.pause = Some(Some(now + patience));
+            self.with_mailboxes(Mailboxes::exempt_idle);
         }
     }
 
@@ -361,7 +358,7 @@ impl Connection {
     }
 
     /// The next thing to act on.
-    pub fn poll_event(&mut self) -> Option<Event> {
+    pub fn poll_event(&mut self) -> Option<ConnectionEvent> {
         self.events.pop_front()
     }
 
@@ -380,10 +377,8 @@ impl Connection {
 
     /// Wakes the driver if it sleeps.
     fn kick(&mut self) {
-        if std::mem::take(&mut self.driver.asleep)
-            && let Some(waker) = &self.driver.waker
-        {
-            self.wakes.push(waker.clone());
+        if self.driver.asleep {
+            self.kick_for_event();
         }
     }
 
@@ -399,10 +394,7 @@ impl Connection {
     /// Wakes the driver if it does not read: a pause may have ended.
     fn kick_paused(&mut self) {
         if std::mem::take(&mut self.driver.paused) {
-            self.driver.asleep = false;
-            if let Some(waker) = &self.driver.waker {
-                self.wakes.push(waker.clone());
-            }
+            self.kick_for_event();
         }
     }
 }
@@ -423,27 +415,18 @@ impl Connection {
         session: &str,
         since: ReceiveSeq,
     ) -> Option<(MailboxId, Progress)> {
-        let opened = self
-            .mailboxes
-            .open(session, since, &self.limits, &mut self.stats);
-        // Where all mailboxes together were too full, another one was relieved.
-        self.kick_paused();
-        opened
+        self.with_mailboxes(|mailboxes, cx| mailboxes.open(session, since, cx))
     }
 
     /// Closes a mailbox; what is queued is dropped.
     pub fn close_mailbox(&mut self, mailbox: MailboxId) {
-        self.mailboxes
-            .close(mailbox, &mut self.stats, &mut self.wakes);
-        self.kick_paused();
+        self.with_mailboxes(|mailboxes, cx| mailboxes.close(mailbox, cx));
     }
 
     /// Ends a mailbox: its session may get another one, and its consumer comes to
     /// the end behind what is queued. It has to be closed all the same.
     pub fn retire_mailbox(&mut self, mailbox: MailboxId) {
-        self.mailboxes
-            .retire(mailbox, &self.limits, &mut self.wakes);
-        self.kick_paused();
+        self.with_mailboxes(|mailboxes, cx| mailboxes.retire(mailbox, cx));
     }
 
     /// Starts to keep updates of sessions that are not known yet. Each call
@@ -454,42 +437,22 @@ impl Connection {
 
     /// Ends a [`hold`](Self::hold).
     pub fn release(&mut self) {
-        self.mailboxes.release(&mut self.stats);
+        self.with_mailboxes(Mailboxes::release);
     }
 
     /// Takes a batch from a mailbox. What was taken before counts as consumed.
     pub fn poll_take(
         &mut self,
         mailbox: MailboxId,
-        batch: &mut VecDeque<Entry>,
+        batch: &mut VecDeque<MailboxEntry>,
         waker: &Waker,
     ) -> Poll<()> {
-        self.take_batch(mailbox, batch, Some(waker))
+        self.with_mailboxes(|mailboxes, cx| mailboxes.poll_take(mailbox, batch, Some(waker), cx))
     }
 
     /// Takes what is there, and does not wait.
-    pub fn take_now(&mut self, mailbox: MailboxId, batch: &mut VecDeque<Entry>) {
-        let _ = self.take_batch(mailbox, batch, None);
-    }
-
-    fn take_batch(
-        &mut self,
-        mailbox: MailboxId,
-        batch: &mut VecDeque<Entry>,
-        waker: Option<&Waker>,
-    ) -> Poll<()> {
-        let (taken, freed) = self.mailboxes.poll_take(
-            mailbox,
-            batch,
-            &self.limits,
-            &mut self.stats,
-            waker,
-            &mut self.wakes,
-        );
-        if freed {
-            self.kick_paused();
-        }
-        taken
+    pub fn take_now(&mut self, mailbox: MailboxId, batch: &mut VecDeque<MailboxEntry>) {
+        let _ = self.with_mailboxes(|mailboxes, cx| mailboxes.poll_take(mailbox, batch, None, cx));
     }
 
     /// Waits until everything that arrived for a mailbox up to `seq` was
@@ -505,12 +468,7 @@ impl Connection {
 
     /// Tells what happens to updates that come faster than they are read.
     pub fn set_flow(&mut self, mailbox: MailboxId, flow: Flow) {
-        if self
-            .mailboxes
-            .set_flow(mailbox, flow, &self.limits, &mut self.stats)
-        {
-            self.kick_paused();
-        }
+        self.with_mailboxes(|mailboxes, cx| mailboxes.set_flow(mailbox, flow, cx));
     }
 
     /// What became of the updates of a mailbox; nothing once it is closed.
@@ -522,20 +480,12 @@ impl Connection {
     /// Tells that a consumer left updates unread that it had taken: they count as
     /// dropped.
     pub fn leave_updates(&mut self, mailbox: MailboxId, updates: u64) {
-        self.mailboxes.leave(mailbox, updates, &mut self.stats);
+        self.with_mailboxes(|mailboxes, cx| mailboxes.leave(mailbox, updates, cx));
     }
 
     /// Tells how a mailbox is read from now on.
     pub fn set_reading(&mut self, mailbox: MailboxId, reading: Reading) {
-        if self.mailboxes.set_reading(
-            mailbox,
-            reading,
-            &self.limits,
-            &mut self.stats,
-            &mut self.wakes,
-        ) {
-            self.kick_paused();
-        }
+        self.with_mailboxes(|mailboxes, cx| mailboxes.set_reading(mailbox, reading, cx));
     }
 
     /// Whether the turn of a mailbox was cancelled and is not answered yet.
@@ -553,8 +503,24 @@ impl Connection {
     /// Tells that the turn of a mailbox was cancelled: until its end it never
     /// pauses reading.
     pub fn set_cancelled(&mut self, mailbox: MailboxId) {
-        if self.mailboxes.set_cancelled(mailbox, &self.limits) {
+        self.with_mailboxes(|mailboxes, cx| mailboxes.set_cancelled(mailbox, cx));
+    }
+
+    /// Acts on the mailboxes, and wakes the driver where that may end a pause.
+    fn with_mailboxes<T>(
+        &mut self,
+        act: impl FnOnce(&mut Mailboxes, &mut MailboxContext<'_>) -> T,
+    ) -> T {
+        let before = self.mailboxes.over();
+        let mut cx = MailboxContext {
+            limits: &self.limits,
+            stats: &mut self.stats,
+            wakes: &mut self.wakes,
+        };
+        let value = act(&mut self.mailboxes, &mut cx);
+        if self.mailboxes.over() < before {
             self.kick_paused();
         }
+        value
     }
 }

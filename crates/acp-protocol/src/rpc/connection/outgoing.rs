@@ -8,7 +8,7 @@ use std::{
 use super::Connection;
 use crate::rpc::{
     CallError, CloseCause, ErrorCode, RequestId, SendError, WireError,
-    calls::{Abandoned, AnswerTo, Answered, CallId, IdSpace, OnDrop, Outcome},
+    calls::{Abandoned, AnswerTo, Answered, CallId, CallOutcome, IdSpace, OnDrop},
     credit::{Lane, Ticket},
     frame,
     mailbox::{MailboxId, Reading},
@@ -222,7 +222,7 @@ impl Connection {
     }
 
     /// Waits for the outcome of a call and takes it.
-    pub fn poll_outcome(&mut self, call: CallId, waker: &Waker) -> Poll<Outcome> {
+    pub fn poll_outcome(&mut self, call: CallId, waker: &Waker) -> Poll<CallOutcome> {
         self.calls.poll(call, waker)
     }
 
@@ -239,7 +239,7 @@ impl Connection {
         match abandoned {
             Abandoned::Answered(Ok(answer)) => {
                 self.events
-                    .push_back(super::Event::LateAnswer(call, answer));
+                    .push_back(super::ConnectionEvent::LateAnswer(call, answer));
                 self.kick_for_event();
             }
             Abandoned::Unanswered if on_drop != OnDrop::Forget => {
@@ -306,7 +306,8 @@ impl Connection {
             self.check_flood();
         }
         if let Some(next) = self.serving.finish(open, &self.limits) {
-            self.events.push_back(super::Event::Request(next, self.seq));
+            self.events
+                .push_back(super::ConnectionEvent::Request(next, self.seq));
             self.kick_for_event();
         }
     }
@@ -329,17 +330,19 @@ impl Connection {
         self.serving.is_cancelled(id)
     }
 
+    /// Fails every open call.
+    pub(super) fn fail_calls(&mut self, error: &CallError) {
+        for (mailbox, call) in self.calls.fail(error, &mut self.wakes) {
+            self.end_stream(mailbox, call, Err(error.clone()));
+        }
+    }
+
     pub(super) fn end_stream(&mut self, mailbox: MailboxId, call: CallId, result: Answered) {
         let facts = crate::rpc::CallFacts {
             write_admitted: true,
             response_seq: self.seq,
         };
-        if self
-            .mailboxes
-            .end(mailbox, call, facts, result, &self.limits, &mut self.wakes)
-        {
-            self.kick_paused();
-        }
+        self.with_mailboxes(|boxes, cx| boxes.end(mailbox, call, facts, result, cx));
     }
 
     /// Queues an error answer outside the table of open requests.

@@ -33,7 +33,7 @@ pub struct MailboxId(u64);
 
 /// What a consumer takes from its mailbox, in wire order.
 #[derive(Debug)]
-pub enum Entry {
+pub enum MailboxEntry {
     /// Adjacent updates.
     Run {
         /// The updates.
@@ -93,6 +93,13 @@ impl Progress {
     }
 }
 
+/// What mailboxes need of their connection.
+pub(super) struct MailboxContext<'a> {
+    pub(super) limits: &'a Limits,
+    pub(super) stats: &'a mut Stats,
+    pub(super) wakes: &'a mut Wakes,
+}
+
 /// All mailboxes of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Mailboxes {
@@ -113,9 +120,9 @@ pub(super) struct Mailboxes {
 }
 
 impl Mailboxes {
-    /// Tells whether some mailbox asks for a pause.
-    pub(super) fn any_over(&self) -> bool {
-        self.over > 0
+    /// How many mailboxes ask for a pause.
+    pub(super) fn over(&self) -> usize {
+        self.over
     }
 
     /// Opens a mailbox, with what was held for its session and came after
@@ -124,8 +131,7 @@ impl Mailboxes {
         &mut self,
         session: &str,
         since: ReceiveSeq,
-        limits: &Limits,
-        stats: &mut Stats,
+        cx: &mut MailboxContext<'_>,
     ) -> Option<(MailboxId, Progress)> {
         if self.by_session.contains_key(session) {
             return None;
@@ -163,27 +169,27 @@ impl Mailboxes {
             self.held_bytes -= run.charge;
             if first <= since {
                 // Said to an earlier session of the same name.
-                stats.updates_unknown_session += u64::from(run.lines);
+                cx.stats.updates_unknown_session += u64::from(run.lines);
                 continue;
             }
-            self.push(id, run, first, limits, stats, &mut Wakes::default());
+            self.push(id, run, first, cx);
         }
         if let Some(mailbox) = self.boxes.get_mut(&id).filter(|_| self.closed) {
-            mailbox.queue.push_back(Entry::Closed);
+            mailbox.queue.push_back(MailboxEntry::Closed);
         }
         Some((MailboxId(id), progress))
     }
 
     /// Closes a mailbox. What is queued counts as dropped, and nobody waits for
     /// it any more.
-    pub(super) fn close(&mut self, id: MailboxId, stats: &mut Stats, wakes: &mut Wakes) {
+    pub(super) fn close(&mut self, id: MailboxId, cx: &mut MailboxContext<'_>) {
         let Some(mailbox) = self.boxes.remove(&id.0) else {
             return;
         };
         for (_, waker) in mailbox.barriers {
-            wakes.push(waker);
+            cx.wakes.push(waker);
         }
-        stats.updates_dropped += mailbox.updates;
+        cx.stats.updates_dropped += mailbox.updates;
         self.total -= mailbox.queued;
         self.over -= usize::from(mailbox.over);
         self.unlink(&mailbox.session, id);
@@ -191,19 +197,19 @@ impl Mailboxes {
 
     /// Ends a mailbox: its session may get another one, and its consumer comes to
     /// the end behind what is queued.
-    pub(super) fn retire(&mut self, id: MailboxId, limits: &Limits, wakes: &mut Wakes) {
+    pub(super) fn retire(&mut self, id: MailboxId, cx: &mut MailboxContext<'_>) {
         let Some(mailbox) = self.boxes.get_mut(&id.0) else {
             return;
         };
         if std::mem::replace(&mut mailbox.retired, true) {
             return;
         }
-        mailbox.queue.push_back(Entry::Closed);
-        wakes.take_from(&mut mailbox.waker);
+        mailbox.queue.push_back(MailboxEntry::Closed);
+        cx.wakes.take_from(&mut mailbox.waker);
         for (_, waker) in mailbox.barriers.drain(..) {
-            wakes.push(waker);
+            cx.wakes.push(waker);
         }
-        mailbox.judge(&mut self.over, limits);
+        mailbox.judge(&mut self.over, cx.limits);
         let session = Arc::clone(&mailbox.session);
         self.unlink(&session, id);
     }
@@ -222,45 +228,39 @@ impl Mailboxes {
     }
 
     /// Ends one hold; with the last one, what nobody asked for is dropped.
-    pub(super) fn release(&mut self, stats: &mut Stats) {
+    pub(super) fn release(&mut self, cx: &mut MailboxContext<'_>) {
         self.holds -= 1;
         if self.holds == 0 {
             self.held_bytes = 0;
             for run in self.held.drain().flat_map(|(_, runs)| runs) {
-                stats.updates_unknown_session += u64::from(run.0.lines);
+                cx.stats.updates_unknown_session += u64::from(run.0.lines);
             }
         }
     }
 
     /// Delivers a run to the mailbox of its session.
-    pub(super) fn deliver(
-        &mut self,
-        run: Run,
-        first: ReceiveSeq,
-        limits: &Limits,
-        stats: &mut Stats,
-        wakes: &mut Wakes,
-    ) {
-        stats.updates_received += u64::from(run.lines);
+    pub(super) fn deliver(&mut self, run: Run, first: ReceiveSeq, cx: &mut MailboxContext<'_>) {
+        cx.stats.updates_received += u64::from(run.lines);
         let known = match &self.last {
             Some((session, id)) if **session == *run.session => Some(*id),
             _ => self.by_session.get(&run.session).copied(),
         };
         let Some(id) = known else {
-            self.keep(run, first, limits, stats);
+            self.keep(run, first, cx);
             return;
         };
         if !matches!(&self.last, Some((_, last)) if *last == id) {
             self.last = Some((Arc::clone(&run.session), id));
         }
-        self.push(id, run, first, limits, stats, wakes);
+        self.push(id, run, first, cx);
     }
 
     /// Keeps a run for a session that may become known.
-    fn keep(&mut self, run: Run, first: ReceiveSeq, limits: &Limits, stats: &mut Stats) {
-        let room = self.held.contains_key(&run.session) || self.held.len() < limits.held_sessions;
-        if self.holds == 0 || !room || self.held_bytes + run.charge > limits.held_bytes {
-            stats.updates_unknown_session += u64::from(run.lines);
+    fn keep(&mut self, run: Run, first: ReceiveSeq, cx: &mut MailboxContext<'_>) {
+        let room =
+            self.held.contains_key(&run.session) || self.held.len() < cx.limits.held_sessions;
+        if self.holds == 0 || !room || self.held_bytes + run.charge > cx.limits.held_bytes {
+            cx.stats.updates_unknown_session += u64::from(run.lines);
             return;
         }
         self.held_bytes += run.charge;
@@ -270,54 +270,46 @@ impl Mailboxes {
             .push((run, first));
     }
 
-    fn push(
-        &mut self,
-        id: u64,
-        run: Run,
-        first: ReceiveSeq,
-        limits: &Limits,
-        stats: &mut Stats,
-        wakes: &mut Wakes,
-    ) {
+    fn push(&mut self, id: u64, run: Run, first: ReceiveSeq, cx: &mut MailboxContext<'_>) {
         let Some(mailbox) = self.boxes.get_mut(&id) else {
             return;
         };
         mailbox.newest = first.plus(u64::from(run.lines) - 1);
         mailbox.counts.received += u64::from(run.lines);
         if mailbox.reading == Reading::Discard {
-            stats.updates_dropped += u64::from(run.lines);
+            cx.stats.updates_dropped += u64::from(run.lines);
             mailbox.counts.dropped += u64::from(run.lines);
-            mailbox.hand_out(mailbox.newest, wakes);
+            mailbox.hand_out(mailbox.newest, cx.wakes);
             return;
         }
         mailbox.queued += run.charge;
         self.total += run.charge;
         mailbox.updates += u64::from(run.lines);
-        mailbox.queue.push_back(Entry::Run { run, first });
-        self.total -= mailbox.keep_newest(mailbox.flow.depth(), stats);
+        mailbox.queue.push_back(MailboxEntry::Run { run, first });
+        self.total -= mailbox.keep_newest(mailbox.flow.depth(), cx.stats);
         self.total -= match mailbox.reading {
-            Reading::New => mailbox.keep_bytes(limits.held_bytes, stats),
-            Reading::Idle => mailbox.keep_newest(limits.idle_updates, stats),
+            Reading::New => mailbox.keep_bytes(cx.limits.held_bytes, cx.stats),
+            Reading::Idle => mailbox.keep_newest(cx.limits.idle_updates, cx.stats),
             Reading::Live | Reading::Discard => 0,
         };
-        self.total -= mailbox.keep_bytes(limits.mailbox_hard, stats);
+        self.total -= mailbox.keep_bytes(cx.limits.mailbox_hard, cx.stats);
         // Who takes items of what it has in hand stands still no longer.
         mailbox.exempt &= mailbox.progress.read() == mailbox.seen;
-        mailbox.judge(&mut self.over, limits);
-        wakes.take_from(&mut mailbox.waker);
-        if self.total > limits.mailbox_total {
-            self.relieve_fullest(limits, stats);
+        mailbox.judge(&mut self.over, cx.limits);
+        cx.wakes.take_from(&mut mailbox.waker);
+        if self.total > cx.limits.mailbox_total {
+            self.relieve_fullest(cx);
         }
     }
 
     /// Halves the fullest mailbox.
-    fn relieve_fullest(&mut self, limits: &Limits, stats: &mut Stats) {
+    fn relieve_fullest(&mut self, cx: &mut MailboxContext<'_>) {
         let Some(mailbox) = self.boxes.values_mut().max_by_key(|mailbox| mailbox.queued) else {
             return;
         };
         let keep = mailbox.queued / 2;
-        self.total -= mailbox.keep_bytes(keep, stats);
-        mailbox.judge(&mut self.over, limits);
+        self.total -= mailbox.keep_bytes(keep, cx.stats);
+        mailbox.judge(&mut self.over, cx.limits);
     }
 
     /// Puts the end of a streamed call behind its updates.
@@ -327,54 +319,51 @@ impl Mailboxes {
         call: CallId,
         facts: CallFacts,
         result: Answered,
-        limits: &Limits,
-        wakes: &mut Wakes,
-    ) -> bool {
+        cx: &mut MailboxContext<'_>,
+    ) {
         let Some(mailbox) = self.boxes.get_mut(&id.0) else {
-            return false;
+            return;
         };
         if mailbox.retired {
             // Its consumer came to the end before.
-            return false;
+            return;
         }
         mailbox.newest = mailbox.newest.max(facts.response_seq);
-        mailbox.queue.push_back(Entry::End {
+        mailbox.queue.push_back(MailboxEntry::End {
             call,
             facts,
             result,
         });
         mailbox.cancelled = false;
-        wakes.take_from(&mut mailbox.waker);
-        mailbox.judge(&mut self.over, limits)
+        cx.wakes.take_from(&mut mailbox.waker);
+        mailbox.judge(&mut self.over, cx.limits);
     }
 
     /// Takes a batch. Everything taken before counts as consumed.
     pub(super) fn poll_take(
         &mut self,
         id: MailboxId,
-        batch: &mut VecDeque<Entry>,
-        limits: &Limits,
-        stats: &mut Stats,
+        batch: &mut VecDeque<MailboxEntry>,
         waker: Option<&Waker>,
-        wakes: &mut Wakes,
-    ) -> (Poll<()>, bool) {
+        cx: &mut MailboxContext<'_>,
+    ) -> Poll<()> {
         let Some(mailbox) = self.boxes.get_mut(&id.0) else {
-            batch.push_back(Entry::Closed);
-            return (Poll::Ready(()), false);
+            batch.push_back(MailboxEntry::Closed);
+            return Poll::Ready(());
         };
         mailbox.in_hand = 0;
         mailbox.exempt = false;
         let mut last = mailbox.newest;
-        while mailbox.in_hand < limits.mailbox_batch {
+        while mailbox.in_hand < cx.limits.mailbox_batch {
             let Some(entry) = mailbox.take_front() else {
                 break;
             };
-            if let Entry::Run { run, .. } = &entry {
+            if let MailboxEntry::Run { run, .. } = &entry {
                 mailbox.queued -= run.charge;
                 self.total -= run.charge;
                 mailbox.in_hand += run.charge;
                 mailbox.updates -= u64::from(run.lines);
-                stats.updates_delivered += u64::from(run.lines);
+                cx.stats.updates_delivered += u64::from(run.lines);
             }
             batch.push_back(entry);
             if mailbox.flow != Flow::Lossless {
@@ -382,19 +371,23 @@ impl Mailboxes {
                 break;
             }
         }
-        if let Some(first) = batch.iter().chain(&mailbox.queue).find_map(Entry::first) {
+        if let Some(first) = batch
+            .iter()
+            .chain(&mailbox.queue)
+            .find_map(MailboxEntry::first)
+        {
             last = first.minus_one();
         }
-        mailbox.hand_out(last, wakes);
+        mailbox.hand_out(last, cx.wakes);
         mailbox.give_back();
-        let freed = mailbox.judge(&mut self.over, limits);
+        mailbox.judge(&mut self.over, cx.limits);
         if !batch.is_empty() {
-            return (Poll::Ready(()), freed);
+            return Poll::Ready(());
         }
         if let Some(waker) = waker {
             register(&mut mailbox.waker, waker);
         }
-        (Poll::Pending, freed)
+        Poll::Pending
     }
 
     /// Waits until everything up to `seq` was consumed; false when it will not be.
@@ -420,21 +413,14 @@ impl Mailboxes {
         }
     }
 
-    /// Changes what happens to updates that come too fast; true when that may end a
-    /// pause.
-    pub(super) fn set_flow(
-        &mut self,
-        id: MailboxId,
-        flow: Flow,
-        limits: &Limits,
-        stats: &mut Stats,
-    ) -> bool {
+    /// Changes what happens to updates that come too fast.
+    pub(super) fn set_flow(&mut self, id: MailboxId, flow: Flow, cx: &mut MailboxContext<'_>) {
         let Some(mailbox) = self.boxes.get_mut(&id.0) else {
-            return false;
+            return;
         };
         mailbox.flow = flow;
-        self.total -= mailbox.keep_newest(flow.depth(), stats);
-        mailbox.judge(&mut self.over, limits)
+        self.total -= mailbox.keep_newest(flow.depth(), cx.stats);
+        mailbox.judge(&mut self.over, cx.limits);
     }
 
     /// What became of the updates of a mailbox.
@@ -445,50 +431,47 @@ impl Mailboxes {
     }
 
     /// Notes that a consumer left updates unread that it had taken.
-    pub(super) fn leave(&mut self, id: MailboxId, updates: u64, stats: &mut Stats) {
-        stats.updates_delivered -= updates;
-        stats.updates_dropped += updates;
+    pub(super) fn leave(&mut self, id: MailboxId, updates: u64, cx: &mut MailboxContext<'_>) {
+        cx.stats.updates_delivered -= updates;
+        cx.stats.updates_dropped += updates;
         if let Some(mailbox) = self.boxes.get_mut(&id.0) {
             mailbox.counts.dropped += updates;
         }
     }
 
-    /// Changes how a mailbox is read; true when that may end a pause.
+    /// Changes how a mailbox is read.
     pub(super) fn set_reading(
         &mut self,
         id: MailboxId,
         reading: Reading,
-        limits: &Limits,
-        stats: &mut Stats,
-        wakes: &mut Wakes,
-    ) -> bool {
+        cx: &mut MailboxContext<'_>,
+    ) {
         let Some(mailbox) = self.boxes.get_mut(&id.0) else {
-            return false;
+            return;
         };
         mailbox.reading = reading;
         match reading {
             Reading::New | Reading::Live => {}
             Reading::Idle => {
                 mailbox.in_hand = 0;
-                self.total -= mailbox.keep_newest(limits.idle_updates, stats);
+                self.total -= mailbox.keep_newest(cx.limits.idle_updates, cx.stats);
             }
             Reading::Discard => {
                 mailbox.in_hand = 0;
-                self.total -= mailbox.keep_newest(0, stats);
-                mailbox.hand_out(mailbox.newest, wakes);
+                self.total -= mailbox.keep_newest(0, cx.stats);
+                mailbox.hand_out(mailbox.newest, cx.wakes);
             }
         }
-        mailbox.judge(&mut self.over, limits)
+        mailbox.judge(&mut self.over, cx.limits);
     }
 
-    /// Marks the turn as cancelled until its end came; true when that may end a
-    /// pause.
-    pub(super) fn set_cancelled(&mut self, id: MailboxId, limits: &Limits) -> bool {
+    /// Marks the turn as cancelled until its end came.
+    pub(super) fn set_cancelled(&mut self, id: MailboxId, cx: &mut MailboxContext<'_>) {
         let Some(mailbox) = self.boxes.get_mut(&id.0) else {
-            return false;
+            return;
         };
         mailbox.cancelled = true;
-        mailbox.judge(&mut self.over, limits)
+        mailbox.judge(&mut self.over, cx.limits);
     }
 
     /// Whether a cancelled turn has not been answered yet.
@@ -505,30 +488,27 @@ impl Mailboxes {
         }
     }
 
-    /// Exempts every consumer that has taken nothing since it was marked; gives
-    /// how many.
-    pub(super) fn exempt_idle(&mut self, limits: &Limits) -> u64 {
-        let mut exempted = 0;
+    /// Exempts every consumer that has taken nothing since it was marked.
+    pub(super) fn exempt_idle(&mut self, cx: &mut MailboxContext<'_>) {
         for mailbox in self.boxes.values_mut().filter(|mailbox| mailbox.over) {
             let progress = mailbox.progress.read();
             if progress == mailbox.seen {
                 mailbox.exempt = true;
-                exempted += 1;
-                mailbox.judge(&mut self.over, limits);
+                cx.stats.exemptions += 1;
+                mailbox.judge(&mut self.over, cx.limits);
             }
             mailbox.seen = progress;
         }
-        exempted
     }
 
     /// Tells every consumer that the connection ended.
-    pub(super) fn close_all(&mut self, wakes: &mut Wakes) {
+    pub(super) fn close_all(&mut self, cx: &mut MailboxContext<'_>) {
         self.closed = true;
         for mailbox in self.boxes.values_mut().filter(|mailbox| !mailbox.retired) {
-            mailbox.queue.push_back(Entry::Closed);
-            wakes.take_from(&mut mailbox.waker);
+            mailbox.queue.push_back(MailboxEntry::Closed);
+            cx.wakes.take_from(&mut mailbox.waker);
             for (_, waker) in mailbox.barriers.drain(..) {
-                wakes.push(waker);
+                cx.wakes.push(waker);
             }
         }
     }
@@ -549,7 +529,7 @@ impl Mailboxes {
     }
 }
 
-impl Entry {
+impl MailboxEntry {
     /// Place of its first message on the receive clock.
     fn first(&self) -> Option<ReceiveSeq> {
         match self {

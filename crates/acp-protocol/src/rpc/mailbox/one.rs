@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, sync::Arc, task::Waker};
 
-use super::{Entry, Flow, MailboxCounts, Progress, Reading};
+use super::{Flow, MailboxCounts, MailboxEntry, Progress, Reading};
 use crate::rpc::{Limits, ReceiveSeq, Stats, wake::Wakes};
 
 /// Places of a queue that are kept while they are empty.
@@ -11,7 +11,7 @@ const QUEUE_KEPT: usize = 64;
 #[derive(Debug)]
 pub(super) struct Mailbox {
     pub(super) session: Arc<str>,
-    pub(super) queue: VecDeque<Entry>,
+    pub(super) queue: VecDeque<MailboxEntry>,
     /// Bytes charged for what is queued.
     pub(super) queued: usize,
     /// Bytes charged for what the consumer took last.
@@ -39,8 +39,8 @@ pub(super) struct Mailbox {
 }
 
 impl Mailbox {
-    /// Decides whether the mailbox pauses reading; true when it stopped to.
-    pub(super) fn judge(&mut self, over_count: &mut usize, limits: &Limits) -> bool {
+    /// Decides whether the mailbox pauses reading.
+    pub(super) fn judge(&mut self, over_count: &mut usize, limits: &Limits) {
         let mark = if self.over {
             limits.mailbox_soft / 2
         } else {
@@ -50,14 +50,12 @@ impl Mailbox {
             && self.flow == Flow::Lossless
             && !(self.cancelled || self.exempt || self.retired);
         let over = live && self.queued + self.in_hand > mark;
-        let freed = self.over && !over;
         match (self.over, over) {
             (false, true) => *over_count += 1,
             (true, false) => *over_count -= 1,
             _ => {}
         }
         self.over = over;
-        freed
     }
 
     /// Drops all but the newest updates, as [`drop_while`](Self::drop_while).
@@ -90,26 +88,26 @@ impl Mailbox {
                 break;
             }
             match self.queue.pop_front() {
-                Some(Entry::Run { mut run, first }) if excess < u64::from(run.lines) => {
+                Some(MailboxEntry::Run { mut run, first }) if excess < u64::from(run.lines) => {
                     run.drop_first(excess);
                     self.updates -= excess;
                     self.counts.dropped += excess;
                     stats.updates_dropped += excess;
                     gap += excess;
                     let first = first.plus(excess);
-                    self.queue.push_front(Entry::Run { run, first });
+                    self.queue.push_front(MailboxEntry::Run { run, first });
                 }
-                Some(Entry::Run { run, .. }) => {
+                Some(MailboxEntry::Run { run, .. }) => {
                     self.queued -= run.charge;
                     self.updates -= u64::from(run.lines);
                     self.counts.dropped += u64::from(run.lines);
                     stats.updates_dropped += u64::from(run.lines);
                     gap += u64::from(run.lines);
                 }
-                Some(Entry::Gap { dropped }) => gap += dropped,
+                Some(MailboxEntry::Gap { dropped }) => gap += dropped,
                 Some(other) => {
                     if gap > 0 {
-                        kept.push(Entry::Gap {
+                        kept.push(MailboxEntry::Gap {
                             dropped: std::mem::take(&mut gap),
                         });
                     }
@@ -118,11 +116,11 @@ impl Mailbox {
                 None => break,
             }
         }
-        if let Some(Entry::Gap { dropped }) = self.queue.front_mut() {
+        if let Some(MailboxEntry::Gap { dropped }) = self.queue.front_mut() {
             *dropped += std::mem::take(&mut gap);
         }
         if gap > 0 {
-            kept.push(Entry::Gap { dropped: gap });
+            kept.push(MailboxEntry::Gap { dropped: gap });
         }
         for entry in kept.into_iter().rev() {
             self.queue.push_front(entry);
@@ -132,12 +130,12 @@ impl Mailbox {
 
     /// Takes the oldest entry; of a run, where only the newest are to be left, its
     /// first update alone.
-    pub(super) fn take_front(&mut self) -> Option<Entry> {
+    pub(super) fn take_front(&mut self) -> Option<MailboxEntry> {
         if self.flow != Flow::Lossless
-            && let Some(Entry::Run { run, first }) = self.queue.front_mut()
+            && let Some(MailboxEntry::Run { run, first }) = self.queue.front_mut()
             && run.lines > 1
         {
-            let taken = Entry::Run {
+            let taken = MailboxEntry::Run {
                 run: run.take_first(),
                 first: *first,
             };

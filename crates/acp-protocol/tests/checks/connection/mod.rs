@@ -15,8 +15,8 @@ use std::{
 };
 
 use acp_protocol::rpc::{
-    AnswerTo, CallId, CloseCause, Connection, Entry, Event, Flow, IdSpace, Intake, Lane, Limits,
-    MailboxId, OnDrop, Reading, ReceiveSeq, RequestId, Role, Ticket, frame,
+    AnswerTo, CallId, CloseCause, Connection, ConnectionEvent, Flow, IdSpace, Intake, Lane, Limits,
+    MailboxEntry, MailboxId, OnDrop, Reading, ReceiveSeq, RequestId, Role, Ticket, frame,
 };
 use bell::Waiter;
 use ledger::Ledger;
@@ -145,7 +145,7 @@ impl Play {
 
     fn take_events(&mut self) {
         while let Some(event) = self.connection.poll_event() {
-            if let Event::Request(request, _) = event {
+            if let ConnectionEvent::Request(request, _) = event {
                 let id = request.id().expect("a request has an id").clone();
                 let known = self.requests.iter().any(|(open, _)| *open == id);
                 assert!(!known, "{id} is served twice at once");
@@ -317,16 +317,16 @@ impl Play {
         for entry in batch {
             assert!(!consumer.closed, "something behind the end");
             match entry {
-                Entry::Run { run, .. } => assert!(run.lines > 0),
-                Entry::Gap { dropped } => assert!(dropped > 0),
-                Entry::End { call, .. } => {
+                MailboxEntry::Run { run, .. } => assert!(run.lines > 0),
+                MailboxEntry::Gap { dropped } => assert!(dropped > 0),
+                MailboxEntry::End { call, .. } => {
                     // One that was given up may have ended just before.
                     if !self.given_up.remove(&call) {
                         let (of, _) = self.calls.remove(&call).expect("a call ends once");
                         assert_eq!(of, Some(mailbox), "it ends elsewhere");
                     }
                 }
-                Entry::Closed => consumer.closed = true,
+                MailboxEntry::Closed => consumer.closed = true,
             }
         }
     }
