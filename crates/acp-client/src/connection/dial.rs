@@ -4,6 +4,7 @@ use std::pin::Pin;
 
 use acp_process::{ChildHandle, Launch};
 use acp_protocol::v1::{InitializeRequest, methods};
+use acp_transport_stdio::{DialError, start};
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -33,23 +34,20 @@ impl Origin {
             Self::Streams(pipes) => return pipes.lock().take().ok_or(ClientError::Closed),
             Self::Launch(launch) => launch.clone(),
         };
-        // Starting a process takes milliseconds, as a rule. One that comes up when
-        // nobody waits any more is dropped, which ends it.
-        let spawning = tokio::task::spawn_blocking(move || launch.spawn());
-        let spawned = timeout(timeouts.spawn, spawning).await;
-        let spawned = spawned.map_err(|_| ClientError::StartTimeout {
+        let started = timeout(timeouts.spawn, start(*launch)).await;
+        let started = started.map_err(|_| ClientError::StartTimeout {
             stage: StartStage::Spawn,
             after: timeouts.spawn,
             stderr_tail: String::new(),
         })?;
-        let mut child = spawned.map_err(|_| ClientError::Closed)??;
-        let (Some(stdin), Some(stdout)) = (child.take_stdin(), child.take_stdout()) else {
-            return Err(ClientError::Closed);
-        };
+        let pipes = started.map_err(|error| match error {
+            DialError::Spawn(error) => ClientError::from(error),
+            _ => ClientError::Closed,
+        })?;
         Ok(Pipes {
-            reader: Box::pin(stdout),
-            writer: Box::pin(stdin),
-            child: Some(child.handle()),
+            reader: Box::pin(pipes.stdout),
+            writer: Box::pin(pipes.stdin),
+            child: Some(pipes.child),
         })
     }
 }
