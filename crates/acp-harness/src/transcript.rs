@@ -23,6 +23,7 @@
 use std::collections::VecDeque;
 
 use crate::limits::{TRANSCRIPT_BYTES, TRANSCRIPT_MESSAGE_BYTES, TRANSCRIPT_MESSAGES};
+use derive_setters::Setters;
 
 /// Who said something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,14 +44,18 @@ impl Speaker {
 }
 
 /// How much of a conversation is handed on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Setters, Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[setters(generate = false, prefix = "with_")]
 pub struct TranscriptBounds {
     /// Bytes of all of it, as it is written in a prompt.
+    #[setters(generate)]
     pub bytes: usize,
     /// Messages, the newest ones.
+    #[setters(generate)]
     pub messages: usize,
     /// Bytes of one message.
+    #[setters(generate)]
     pub message_bytes: usize,
 }
 
@@ -61,29 +66,6 @@ impl Default for TranscriptBounds {
             messages: TRANSCRIPT_MESSAGES,
             message_bytes: TRANSCRIPT_MESSAGE_BYTES,
         }
-    }
-}
-
-impl TranscriptBounds {
-    /// Sets the bytes of all of it.
-    #[must_use]
-    pub fn with_bytes(mut self, bytes: usize) -> Self {
-        self.bytes = bytes;
-        self
-    }
-
-    /// Sets the number of messages.
-    #[must_use]
-    pub fn with_messages(mut self, messages: usize) -> Self {
-        self.messages = messages;
-        self
-    }
-
-    /// Sets the bytes of one message.
-    #[must_use]
-    pub fn with_message_bytes(mut self, bytes: usize) -> Self {
-        self.message_bytes = bytes;
-        self
     }
 }
 

@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use acp_process::KillLadder;
 use acp_protocol::v1::{AuthMethod, AuthMethodAgent, AuthMethodId};
+use derive_setters::Setters;
 
 pub use challenge::{Challenge, ChallengeScanner};
 pub use device::{DeviceCommand, DeviceLogin, Logins};
@@ -32,11 +33,21 @@ use crate::limits::LOGIN_GRACE;
 use crate::registry::Login;
 
 /// What may be tried to log in.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Setters, Clone, Debug, Default, PartialEq, Eq)]
+#[setters(generate = false, prefix = "with_")]
 pub struct AuthPolicy {
+    /// Tries this method first, whatever it does.
+    #[setters(generate, strip_option, into)]
     method: Option<String>,
+    /// Knows that the agent was given a key: methods that use one come early.
+    #[setters(generate, bool, rename = "having_key")]
     has_key: bool,
+    /// Lets browsers be opened: somebody sits in front of this machine.
+    #[setters(generate, bool, rename = "allowing_browser")]
     allows_browser: bool,
+    /// Tries nothing but the method that is configured, if one is. For agents of whose
+    /// methods nothing is known: any of them may open a browser.
+    #[setters(generate, bool, rename = "trying_only_configured")]
     only_configured: bool,
 }
 
@@ -45,35 +56,6 @@ impl AuthPolicy {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Tries this method first, whatever it does.
-    #[must_use]
-    pub fn with_method(mut self, method: impl Into<String>) -> Self {
-        self.method = Some(method.into());
-        self
-    }
-
-    /// Tries nothing but the method that is configured, if one is. For agents of whose
-    /// methods nothing is known: any of them may open a browser.
-    #[must_use]
-    pub fn trying_only_configured(mut self) -> Self {
-        self.only_configured = true;
-        self
-    }
-
-    /// Knows that the agent was given a key: methods that use one come early.
-    #[must_use]
-    pub fn having_key(mut self) -> Self {
-        self.has_key = true;
-        self
-    }
-
-    /// Lets browsers be opened: somebody sits in front of this machine.
-    #[must_use]
-    pub fn allowing_browser(mut self) -> Self {
-        self.allows_browser = true;
-        self
     }
 
     /// Tells whether browsers may be opened.

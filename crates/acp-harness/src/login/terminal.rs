@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use acp_process::{Child, ExitStatus, Launch, TerminalSize};
 use acp_protocol::v1::AuthMethodTerminal;
+use derive_setters::Setters;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, copy};
 use tokio::time::timeout;
 
@@ -17,12 +18,19 @@ use crate::limits::TERMINAL_LOGIN_TIMEOUT;
 /// It is no matter of a connection: what the person types and sees goes through as it is.
 /// Agents tell of such methods only to clients that take them (`with_terminal_logins` of
 /// the client's options).
-#[derive(Clone, Debug)]
+#[derive(Setters, Clone, Debug)]
+#[setters(generate = false, prefix = "with_")]
 pub struct TerminalLogin {
     launch: Launch,
     method: String,
+    /// Says how large the person's terminal is. Default 80 by 24.
+    #[setters(generate)]
     size: TerminalSize,
+    /// Sets how long it may take. Default 10 minutes.
+    #[setters(generate, rename = "with_timeout")]
     bound: Duration,
+    /// Writes a marker into this home when it worked.
+    #[setters(generate, strip_option, rename = "remembered_in")]
     home: Option<AgentHome>,
 }
 
@@ -46,27 +54,6 @@ impl TerminalLogin {
             bound: TERMINAL_LOGIN_TIMEOUT,
             home: None,
         }
-    }
-
-    /// Says how large the person's terminal is. Default 80 by 24.
-    #[must_use]
-    pub fn with_size(mut self, size: TerminalSize) -> Self {
-        self.size = size;
-        self
-    }
-
-    /// Sets how long it may take. Default 10 minutes.
-    #[must_use]
-    pub fn with_timeout(mut self, bound: Duration) -> Self {
-        self.bound = bound;
-        self
-    }
-
-    /// Writes a marker into this home when it worked.
-    #[must_use]
-    pub fn remembered_in(mut self, home: AgentHome) -> Self {
-        self.home = Some(home);
-        self
     }
 
     /// Runs it: what comes from `input` is typed, what is shown goes to `output`. The end

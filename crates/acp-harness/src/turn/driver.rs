@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use acp_client::{Client, ClientError, PromptResult, Turn, TurnEvent};
 use acp_protocol::v1::InitializeResponse;
+use derive_setters::Setters;
 use tokio::time::{Instant, sleep_until};
 
 use super::idle::IdleWatch;
@@ -18,11 +19,16 @@ use crate::registry::AgentEntry;
 ///
 /// Clones bound the same turn: the total time counts from
 /// [`with_total`](Self::with_total) on.
-#[derive(Clone, Debug)]
+#[derive(Setters, Clone, Debug)]
+#[setters(generate = false, prefix = "with_")]
 pub struct TurnBounds {
     stop: StopHandle,
     total: Option<(Instant, Duration)>,
+    /// Bounds how long the agent may be silent while nothing is owed to it.
+    #[setters(generate)]
     idle: Option<Duration>,
+    /// Bounds how long the agent may take to end a cancelled turn.
+    #[setters(generate)]
     grace: Duration,
 }
 
@@ -57,20 +63,6 @@ impl TurnBounds {
     #[must_use]
     pub fn with_total(mut self, bound: Option<Duration>) -> Self {
         self.total = bound.and_then(|bound| Some((Instant::now().checked_add(bound)?, bound)));
-        self
-    }
-
-    /// Bounds how long the agent may be silent while nothing is owed to it.
-    #[must_use]
-    pub fn with_idle(mut self, bound: Option<Duration>) -> Self {
-        self.idle = bound;
-        self
-    }
-
-    /// Bounds how long the agent may take to end a cancelled turn.
-    #[must_use]
-    pub fn with_grace(mut self, grace: Duration) -> Self {
-        self.grace = grace;
         self
     }
 
@@ -150,6 +142,8 @@ pub enum DriverEvent {
 /// }
 /// # }
 /// ```
+#[derive(Setters)]
+#[setters(generate = false, prefix = "with_")]
 pub struct TurnDriver {
     turn: Turn,
     exceeded: Pin<Box<dyn Future<Output = StopCause> + Send>>,
@@ -158,6 +152,8 @@ pub struct TurnDriver {
     steerer: Steerer,
     /// An update that was read, and that answers to steering prompts come before.
     held: Option<TurnEvent>,
+    /// Joins pieces of text that wait together, where nothing may belong between them.
+    #[setters(generate, bool, rename = "merging")]
     merges: bool,
     stopping: Option<Stopping>,
     /// A cancel that is still to be reported.
@@ -215,13 +211,6 @@ impl TurnDriver {
             announced: None,
             state: ReadState::Running,
         }
-    }
-
-    /// Joins pieces of text that wait together, where nothing may belong between them.
-    #[must_use]
-    pub fn merging(mut self) -> Self {
-        self.merges = true;
-        self
     }
 
     /// Steers the turn, if this agent can be steered.

@@ -9,6 +9,7 @@ use acp_client::{
 use acp_conversation::TurnMessage;
 use acp_conversation::limits::MAX_MESSAGE;
 use acp_protocol::v1::{Implementation, ToolKind};
+use derive_setters::Setters;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::ending::{end_of, stopped_before};
@@ -28,10 +29,16 @@ use crate::version::{Probe, ProbeCommand};
 /// Runs turns on the agents of a registry.
 ///
 /// Cheap to clone; turns run side by side.
-#[derive(Clone, Debug)]
+#[derive(Setters, Clone, Debug)]
+#[setters(generate = false, prefix = "with_")]
 pub struct Harness {
     registry: Arc<Registry>,
+    /// Takes this for the environment that agents get theirs out of, the search path
+    /// included.
+    #[setters(generate)]
     ambient: Environment,
+    /// Says who is asking, instead of the name of this crate.
+    #[setters(generate)]
     info: Implementation,
 }
 
@@ -59,21 +66,6 @@ impl Harness {
             ambient: Environment::inherited_all(),
             info: Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
         }
-    }
-
-    /// Takes this for the environment that agents get theirs out of, the search path
-    /// included.
-    #[must_use]
-    pub fn with_ambient(mut self, ambient: Environment) -> Self {
-        self.ambient = ambient;
-        self
-    }
-
-    /// Says who is asking, instead of the name of this crate.
-    #[must_use]
-    pub fn with_info(mut self, info: Implementation) -> Self {
-        self.info = info;
-        self
     }
 
     /// Returns the agents it knows.

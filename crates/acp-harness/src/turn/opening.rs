@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use acp_client::{Client, ClientError, Session, SessionControl, SessionSetup};
 use acp_protocol::v1::{McpServer, SessionId};
+use derive_setters::Setters;
 
 use super::ladder::{Ladder, NoSession};
 use super::sign_in::SignIn;
@@ -38,15 +39,31 @@ use crate::version::{ChildRunner, Probe, ProbeCommand, Version};
 /// # Ok(())
 /// # }
 /// ```
+#[derive(Setters)]
+#[setters(generate = false, prefix = "with_")]
 pub struct Opening<'a> {
     sign_in: SignIn<'a>,
     cwd: PathBuf,
     setup: SessionSetup,
+    /// Goes on in the session of a conversation, and records there which one it is.
+    #[setters(generate, strip_option, rename = "of_conversation")]
     claim: Option<Arc<Claim>>,
+    /// Goes on in this session of the agent, if it does; nothing is recorded. For whoever
+    /// keeps records themselves.
+    #[setters(generate, strip_option, into, rename = "going_on_in")]
     known: Option<SessionId>,
+    /// Fails where the agent does not go on in the session, instead of opening a new one.
+    #[setters(generate, bool, rename = "or_failing")]
     no_other: bool,
+    /// Chooses model, effort, mode and options.
+    #[setters(generate)]
     settings: SessionSettings,
+    /// Leaves the agent in the mode in which it starts, also where it does not ask in it.
+    #[setters(generate, bool, rename = "keeping_mode")]
     keeps_mode: bool,
+    /// Asks the program for its version before it is started; see
+    /// [`preflight`](crate::launch::preflight).
+    #[setters(generate)]
     preflight: Option<(Probe, ProbeCommand)>,
 }
 
@@ -101,42 +118,6 @@ impl<'a> Opening<'a> {
         self
     }
 
-    /// Goes on in the session of a conversation, and records there which one it is.
-    #[must_use]
-    pub fn of_conversation(mut self, claim: Arc<Claim>) -> Self {
-        self.claim = Some(claim);
-        self
-    }
-
-    /// Goes on in this session of the agent, if it does; nothing is recorded. For whoever
-    /// keeps records themselves.
-    #[must_use]
-    pub fn going_on_in(mut self, session: impl Into<SessionId>) -> Self {
-        self.known = Some(session.into());
-        self
-    }
-
-    /// Fails where the agent does not go on in the session, instead of opening a new one.
-    #[must_use]
-    pub fn or_failing(mut self) -> Self {
-        self.no_other = true;
-        self
-    }
-
-    /// Chooses model, effort, mode and options.
-    #[must_use]
-    pub fn with_settings(mut self, settings: SessionSettings) -> Self {
-        self.settings = settings;
-        self
-    }
-
-    /// Leaves the agent in the mode in which it starts, also where it does not ask in it.
-    #[must_use]
-    pub fn keeping_mode(mut self) -> Self {
-        self.keeps_mode = true;
-        self
-    }
-
     /// Says what may be tried to log in.
     #[must_use]
     pub fn with_auth(mut self, policy: AuthPolicy) -> Self {
@@ -148,14 +129,6 @@ impl<'a> Opening<'a> {
     #[must_use]
     pub fn in_home(mut self, home: &'a AgentHome) -> Self {
         self.sign_in.home = Some(home);
-        self
-    }
-
-    /// Asks the program for its version before it is started; see
-    /// [`preflight`](crate::launch::preflight).
-    #[must_use]
-    pub fn with_preflight(mut self, preflight: Option<(Probe, ProbeCommand)>) -> Self {
-        self.preflight = preflight;
         self
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use acp_client::{AnswerPermissions, ClientOptions};
 use acp_protocol::v1::{ContentBlock, McpServer};
+use derive_setters::Setters;
 
 use super::{ProgressSender, SteerAsks, StopHandle};
 use crate::Secret;
@@ -22,7 +23,9 @@ use crate::transcript::Transcript;
 /// offered nothing of this machine, and is allowed tools that read, search, fetch and
 /// think. (Agents run most of their tools themselves; what they do without asking is
 /// theirs, see [`Quirks::unasked_tools`](crate::registry::Quirks::unasked_tools).)
+#[derive(Setters)]
 #[must_use = "a request does nothing until it is run"]
+#[setters(generate = false, prefix = "with_")]
 pub struct TurnRequest {
     pub(super) agent: String,
     pub(super) prompt: String,
@@ -31,21 +34,56 @@ pub struct TurnRequest {
     pub(super) folders: Vec<PathBuf>,
     pub(super) mcp_servers: Vec<McpServer>,
     pub(super) conversation: Option<Conversation>,
+    /// Puts instructions at the head of the first prompt of a session.
+    #[setters(generate, into)]
     pub(super) instructions: String,
+    /// Hands on what was said before, should the session be new.
+    #[setters(generate)]
     pub(super) history: Transcript,
+    /// Chooses model, effort and mode.
+    #[setters(generate)]
     pub(super) settings: SessionSettings,
+    /// Leaves an agent in the mode in which it starts, also where it does not ask in it. If
+    /// not, it is put into the mode in which it asks, unless another one is chosen.
+    #[setters(generate, bool, rename = "keeping_mode")]
     pub(super) keeps_mode: bool,
+    /// Says what may be tried to log in.
+    #[setters(generate)]
     pub(super) auth: AuthPolicy,
+    /// Gives the agent a stored key, in the variable it takes it from.
+    #[setters(generate, strip_option, into)]
     pub(super) key: Option<Secret>,
+    /// Says which variables the agent gets; what its entry says is added. If not said: the
+    /// usual few, those of the network, and its own keys.
+    #[setters(generate, strip_option)]
     pub(super) env: Option<EnvPolicy>,
+    /// Puts the agent into a home of its own. It then gets no keys but those that are given
+    /// to it here.
+    #[setters(generate, strip_option, rename = "in_home")]
     pub(super) home: Option<AgentHome>,
+    /// Says what the agent is offered of this machine.
+    #[setters(generate)]
     pub(super) profile: AccessProfile,
     pub(super) options: Vec<ChangeOptions>,
+    /// Tells somebody what happens.
+    #[setters(generate, strip_option)]
     pub(super) progress: Option<ProgressSender>,
     pub(super) stop: StopHandle,
+    /// Tells the agent more while it works, where it takes that
+    /// ([`can_steer`](super::can_steer)).
+    #[setters(generate, strip_option)]
     pub(super) steering: Option<SteerAsks>,
+    /// Bounds how long the agent may say nothing while nothing is owed to it; 10 minutes if
+    /// not said. `None` waits for ever.
+    #[setters(generate, into, rename = "with_idle_timeout")]
     pub(super) idle: Option<Duration>,
+    /// Bounds how long the whole turn may take, the start of the agent included. If not
+    /// said, it may take as long as the agent moves.
+    #[setters(generate, into, rename = "with_total_timeout")]
     pub(super) total: Option<Duration>,
+    /// Says how long an agent that was asked to stop may take, before its process is ended;
+    /// 30 s if not said.
+    #[setters(generate, rename = "with_stop_grace")]
     pub(super) grace: Duration,
 }
 
@@ -130,18 +168,6 @@ impl TurnRequest {
         self
     }
 
-    /// Puts instructions at the head of the first prompt of a session.
-    pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
-        self.instructions = instructions.into();
-        self
-    }
-
-    /// Hands on what was said before, should the session be new.
-    pub fn with_history(mut self, history: Transcript) -> Self {
-        self.history = history;
-        self
-    }
-
     /// Adds content behind the prompt's text, of kinds that the agent takes.
     pub fn with_attachments(mut self, content: impl IntoIterator<Item = ContentBlock>) -> Self {
         self.attachments.extend(content);
@@ -160,51 +186,6 @@ impl TurnRequest {
         self
     }
 
-    /// Chooses model, effort and mode.
-    pub fn with_settings(mut self, settings: SessionSettings) -> Self {
-        self.settings = settings;
-        self
-    }
-
-    /// Leaves an agent in the mode in which it starts, also where it does not ask in it. If
-    /// not, it is put into the mode in which it asks, unless another one is chosen.
-    pub fn keeping_mode(mut self) -> Self {
-        self.keeps_mode = true;
-        self
-    }
-
-    /// Says what may be tried to log in.
-    pub fn with_auth(mut self, policy: AuthPolicy) -> Self {
-        self.auth = policy;
-        self
-    }
-
-    /// Gives the agent a stored key, in the variable it takes it from.
-    pub fn with_key(mut self, key: impl Into<Secret>) -> Self {
-        self.key = Some(key.into());
-        self
-    }
-
-    /// Says which variables the agent gets; what its entry says is added. If not said: the
-    /// usual few, those of the network, and its own keys.
-    pub fn with_env(mut self, policy: EnvPolicy) -> Self {
-        self.env = Some(policy);
-        self
-    }
-
-    /// Puts the agent into a home of its own. It then gets no keys but those that are given
-    /// to it here.
-    pub fn in_home(mut self, home: AgentHome) -> Self {
-        self.home = Some(home);
-        self
-    }
-
-    /// Says what the agent is offered of this machine.
-    pub fn with_profile(mut self, profile: AccessProfile) -> Self {
-        self.profile = profile;
-        self
-    }
-
     /// Says who answers when the agent asks for permission: a
     /// [`Policy`](acp_client::Policy), an [`AskUser`](acp_client::AskUser), a closure.
     pub fn with_permissions(self, handler: impl AnswerPermissions) -> Self {
@@ -220,43 +201,9 @@ impl TurnRequest {
         self
     }
 
-    /// Tells somebody what happens.
-    pub fn with_progress(mut self, progress: ProgressSender) -> Self {
-        self.progress = Some(progress);
-        self
-    }
-
     /// Lets this handle stop the turn.
     pub fn with_stop(mut self, stop: &StopHandle) -> Self {
         self.stop = stop.clone();
-        self
-    }
-
-    /// Tells the agent more while it works, where it takes that
-    /// ([`can_steer`](super::can_steer)).
-    pub fn with_steering(mut self, asks: SteerAsks) -> Self {
-        self.steering = Some(asks);
-        self
-    }
-
-    /// Bounds how long the agent may say nothing while nothing is owed to it; 10 minutes if
-    /// not said. `None` waits for ever.
-    pub fn with_idle_timeout(mut self, bound: impl Into<Option<Duration>>) -> Self {
-        self.idle = bound.into();
-        self
-    }
-
-    /// Bounds how long the whole turn may take, the start of the agent included. If not
-    /// said, it may take as long as the agent moves.
-    pub fn with_total_timeout(mut self, bound: impl Into<Option<Duration>>) -> Self {
-        self.total = bound.into();
-        self
-    }
-
-    /// Says how long an agent that was asked to stop may take, before its process is ended;
-    /// 30 s if not said.
-    pub fn with_stop_grace(mut self, grace: Duration) -> Self {
-        self.grace = grace;
         self
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use acp_process::{Environment, ExitStatus, KillLadder, Launch};
+use derive_setters::Setters;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::timeout;
 
@@ -19,14 +20,16 @@ pub struct Probe {
 }
 
 /// What is run to learn a version.
-#[derive(Clone, Debug)]
+#[derive(Setters, Clone, Debug)]
 #[non_exhaustive]
+#[setters(generate = false, prefix = "with_")]
 pub struct ProbeCommand {
     /// The program, as a clean absolute path.
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<OsString>,
     /// All of its environment.
+    #[setters(generate)]
     pub environment: Environment,
 }
 
@@ -49,13 +52,6 @@ impl ProbeCommand {
         I::Item: Into<OsString>,
     {
         self.args = args.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Gives the run an environment.
-    #[must_use]
-    pub fn with_environment(mut self, environment: Environment) -> Self {
-        self.environment = environment;
         self
     }
 

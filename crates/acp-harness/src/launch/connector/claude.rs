@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use acp_process::Launch;
+use derive_setters::Setters;
 
 use super::{ConnectError, Connector, NativeConnector, bound, overlaid};
 use crate::launch::{EnvOverlay, ProxyBinding};
@@ -12,12 +13,19 @@ use crate::model::{Demand, SessionSettings};
 ///
 /// Behind a proxy, both models have to be said: the names it would take are none of the
 /// proxy's. A session is set to them by [`settings`](Self::settings).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Setters, Clone, Debug, Default, PartialEq, Eq)]
+#[setters(generate = false, prefix = "with_")]
 pub struct ClaudeConnector {
     model: String,
     small_model: String,
+    /// Says how much the model thinks.
+    #[setters(generate, into)]
     effort: String,
+    /// Says the permission mode, for agents that offer it.
+    #[setters(generate, into)]
     mode: String,
+    /// Has the adapter start this program, by an absolute path.
+    #[setters(generate, strip_option, into)]
     executable: Option<PathBuf>,
 }
 
@@ -39,27 +47,6 @@ impl ClaudeConnector {
     pub fn with_models(mut self, model: impl Into<String>, small: impl Into<String>) -> Self {
         self.model = model.into();
         self.small_model = small.into();
-        self
-    }
-
-    /// Says how much the model thinks.
-    #[must_use]
-    pub fn with_effort(mut self, effort: impl Into<String>) -> Self {
-        self.effort = effort.into();
-        self
-    }
-
-    /// Says the permission mode, for agents that offer it.
-    #[must_use]
-    pub fn with_mode(mut self, mode: impl Into<String>) -> Self {
-        self.mode = mode.into();
-        self
-    }
-
-    /// Has the adapter start this program, by an absolute path.
-    #[must_use]
-    pub fn with_executable(mut self, program: impl Into<PathBuf>) -> Self {
-        self.executable = Some(program.into());
         self
     }
 

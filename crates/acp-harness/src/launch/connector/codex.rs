@@ -1,6 +1,7 @@
 //! Codex's adapter.
 
 use acp_process::Launch;
+use derive_setters::Setters;
 use serde_json::Value;
 
 use super::{ConnectError, Connector, NativeConnector, bound, overlaid};
@@ -11,9 +12,14 @@ use crate::model::{Demand, SessionSettings};
 ///
 /// What it may do is always said: it asks when it sees fit, changes files of the
 /// workspace alone, and reaches no network, if nothing else is wanted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Setters, Clone, Debug, PartialEq, Eq)]
+#[setters(generate = false, prefix = "with_")]
 pub struct CodexConnector {
+    /// Says the model.
+    #[setters(generate, into)]
     model: String,
+    /// Says how much the model thinks.
+    #[setters(generate, into)]
     effort: String,
     approval: Approval,
     sandbox: Sandbox,
@@ -77,20 +83,6 @@ impl CodexConnector {
     #[must_use]
     pub fn by_variables() -> Self {
         Self::by(ConfigBy::Variables)
-    }
-
-    /// Says the model.
-    #[must_use]
-    pub fn with_model(mut self, model: impl Into<String>) -> Self {
-        self.model = model.into();
-        self
-    }
-
-    /// Says how much the model thinks.
-    #[must_use]
-    pub fn with_effort(mut self, effort: impl Into<String>) -> Self {
-        self.effort = effort.into();
-        self
     }
 
     /// Says when it asks, what it may change, and whether what it runs reaches a network.

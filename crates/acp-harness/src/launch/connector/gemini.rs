@@ -1,6 +1,7 @@
 //! Gemini.
 
 use acp_process::Launch;
+use derive_setters::Setters;
 
 use super::{ConnectError, Connector, bound, overlaid};
 use crate::launch::{EnvOverlay, ProxyBinding};
@@ -8,8 +9,11 @@ use crate::launch::{EnvOverlay, ProxyBinding};
 /// Connects Gemini, by its environment alone: its arguments stay as they are.
 ///
 /// There is no setting of its sessions by it: that it obeys was never shown.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Setters, Clone, Debug, Default, PartialEq, Eq)]
+#[setters(generate = false, prefix = "with_")]
 pub struct GeminiConnector {
+    /// Says the model.
+    #[setters(generate, into)]
     model: String,
 }
 
@@ -18,13 +22,6 @@ impl GeminiConnector {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Says the model.
-    #[must_use]
-    pub fn with_model(mut self, model: impl Into<String>) -> Self {
-        self.model = model.into();
-        self
     }
 }
 

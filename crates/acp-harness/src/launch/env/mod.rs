@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 
 use acp_process::Environment;
+use derive_setters::Setters;
 
 use super::AgentHome;
 use super::overlay::{EnvError, Value, forbid};
@@ -17,13 +18,16 @@ use acp_text::Redactor;
 /// any agent, and, in a home of its own, without what would lead out of it; then the keys
 /// that are passed on; then what is set. In the end nothing may be there that keeps the
 /// agent from working: it is told, and not silently taken away.
-#[derive(Clone, Debug)]
+#[derive(Setters, Clone, Debug)]
+#[setters(generate = false, prefix = "with_")]
 pub struct EnvPolicy {
     base: Base,
     clear: BTreeSet<String>,
     pass: BTreeSet<String>,
     set: BTreeMap<String, Value>,
     conflicts: Vec<String>,
+    /// Puts the agent in a home of its own.
+    #[setters(generate, strip_option, rename = "in_home")]
     home: Option<AgentHome>,
     leads_out: Vec<String>,
 }
@@ -144,13 +148,6 @@ impl EnvPolicy {
     #[must_use]
     pub fn forbidding(mut self, name: impl Into<String>) -> Self {
         self.conflicts.push(name.into());
-        self
-    }
-
-    /// Puts the agent in a home of its own.
-    #[must_use]
-    pub fn in_home(mut self, home: AgentHome) -> Self {
-        self.home = Some(home);
         self
     }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use acp_client::{Client, ClientOptions};
 use acp_process::{Exit, Launch};
+use derive_setters::Setters;
 use tokio::runtime::Handle;
 
 pub use error::{CloseError, ManagedCause, ManagedError};
@@ -42,10 +43,16 @@ use crate::limits::{PROXY_CLOSE_TIMEOUT, PROXY_START_TIMEOUT};
 /// # Ok(())
 /// # }
 /// ```
+#[derive(Setters)]
+#[setters(generate = false, prefix = "with_")]
 pub struct ManagedLaunch {
     launch: Launch,
     way: Way,
+    /// Sets how long an owned proxy may take to start. Default 30 seconds.
+    #[setters(generate, rename = "with_start_timeout")]
     start_bound: Duration,
+    /// Sets how long an owned proxy may take to close. Default 10 seconds.
+    #[setters(generate, rename = "with_close_timeout")]
     close_bound: Duration,
     connect: Connect,
 }
@@ -76,20 +83,6 @@ impl ManagedLaunch {
     #[must_use]
     pub fn native(launch: Launch, connector: impl NativeConnector) -> Self {
         Self::by(launch, Way::Native(Box::new(connector)))
-    }
-
-    /// Sets how long an owned proxy may take to start. Default 30 seconds.
-    #[must_use]
-    pub fn with_start_timeout(mut self, bound: Duration) -> Self {
-        self.start_bound = bound;
-        self
-    }
-
-    /// Sets how long an owned proxy may take to close. Default 10 seconds.
-    #[must_use]
-    pub fn with_close_timeout(mut self, bound: Duration) -> Self {
-        self.close_bound = bound;
-        self
     }
 
     /// Starts all of it, and returns the agent, introduced.

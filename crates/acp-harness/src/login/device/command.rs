@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use acp_process::{Launch, TerminalSize};
+use derive_setters::Setters;
 
 use crate::launch::{AgentHome, BuiltEnv};
 use crate::limits::{LOGIN_CODE_TIMEOUT, LOGIN_TIMEOUT, LOGIN_USER_TIMEOUT};
@@ -11,10 +12,15 @@ use crate::registry::{AgentEntry, Programs};
 
 /// Describes a command that logs somebody in by device code: it shows an address and a
 /// code, and ends with 0 when the code was entered there.
-#[derive(Clone, Debug)]
+#[derive(Setters, Clone, Debug)]
+#[setters(generate = false, prefix = "with_")]
 pub struct DeviceCommand {
     pub(super) launch: Launch,
+    /// Looks for codes of this shape, in which `X` stands for a capital letter or a digit.
+    #[setters(generate, strip_option, into)]
     pub(super) shape: Option<String>,
+    /// Writes a marker into this home when it worked.
+    #[setters(generate, strip_option, rename = "remembered_in")]
     pub(super) home: Option<AgentHome>,
     pub(super) bounds: Bounds,
 }
@@ -80,20 +86,6 @@ impl DeviceCommand {
         let mut command = Self::new(launch).remembered_in(home.clone());
         command.shape.clone_from(&entry.login.device_code);
         Ok(command)
-    }
-
-    /// Looks for codes of this shape, in which `X` stands for a capital letter or a digit.
-    #[must_use]
-    pub fn with_shape(mut self, shape: impl Into<String>) -> Self {
-        self.shape = Some(shape.into());
-        self
-    }
-
-    /// Writes a marker into this home when it worked.
-    #[must_use]
-    pub fn remembered_in(mut self, home: AgentHome) -> Self {
-        self.home = Some(home);
-        self
     }
 
     /// Runs it on a terminal: some commands show nothing where nobody can be looking.

@@ -15,6 +15,7 @@ mod distribution;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
+use derive_setters::Setters;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -35,11 +36,21 @@ pub enum Distribution {
 }
 
 /// Makes entries of documents of the official registry.
-#[derive(Clone, Debug)]
+#[derive(Setters, Clone, Debug)]
+#[setters(generate = false, prefix = "with_")]
 pub struct Importer {
+    /// Imports for a platform as the registry names it, such as `linux-x86_64`.
+    #[setters(generate, into)]
     target: String,
+    /// Takes the first of these that an agent has, and no other.
+    #[setters(generate, into)]
     order: Vec<Distribution>,
+    /// Takes previews of those agents that have one.
+    #[setters(generate, bool, rename = "with_previews")]
     preview: bool,
+    /// Expects archives to be unpacked in `FOLDER/ID/VERSION`. Otherwise their programs
+    /// are looked for in the search path.
+    #[setters(generate, strip_option, into)]
     binaries: Option<PathBuf>,
 }
 
@@ -113,35 +124,6 @@ impl Importer {
             preview: false,
             binaries: None,
         }
-    }
-
-    /// Imports for a platform as the registry names it, such as `linux-x86_64`.
-    #[must_use]
-    pub fn with_target(mut self, target: impl Into<String>) -> Self {
-        self.target = target.into();
-        self
-    }
-
-    /// Takes the first of these that an agent has, and no other.
-    #[must_use]
-    pub fn with_order(mut self, order: impl Into<Vec<Distribution>>) -> Self {
-        self.order = order.into();
-        self
-    }
-
-    /// Takes previews of those agents that have one.
-    #[must_use]
-    pub fn with_previews(mut self) -> Self {
-        self.preview = true;
-        self
-    }
-
-    /// Expects archives to be unpacked in `FOLDER/ID/VERSION`. Otherwise their programs
-    /// are looked for in the search path.
-    #[must_use]
-    pub fn with_binaries(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.binaries = Some(folder.into());
-        self
     }
 
     /// Reads a document from a file.
