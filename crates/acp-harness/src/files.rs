@@ -2,7 +2,29 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// A file or a folder that the system refused.
+#[derive(Debug, thiserror::Error)]
+#[error("{what} {}", .path.display())]
+pub struct FileError {
+    what: &'static str,
+    path: PathBuf,
+    #[source]
+    source: io::Error,
+}
+
+impl FileError {
+    /// Says what was to be done, and with which file or folder.
+    pub fn at(what: &'static str, path: &Path) -> impl Fn(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self {
+            what,
+            path: path.clone(),
+            source,
+        }
+    }
+}
 
 /// Reads a file of at most this many bytes; `None` when it is larger, or no plain file.
 ///

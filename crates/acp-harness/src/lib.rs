@@ -46,6 +46,7 @@ pub mod model;
 pub mod reader;
 pub mod record;
 pub mod registry;
+mod seconds;
 pub mod text;
 pub mod transcript;
 pub mod turn;

@@ -149,10 +149,7 @@ fn links_are_not_followed() {
     fs::remove_file(&lock).unwrap();
     symlink(&elsewhere, &lock).unwrap();
     let refused = records.try_claim("codex", "1");
-    assert!(
-        matches!(refused, Err(RecordError::Io { .. })),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Err(RecordError::File(_))), "{refused:?}");
 }
 
 #[test]

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use crate::exit::Exit;
 use crate::outcome::Outcome;
+use acp_harness::Secret;
+use acp_harness::files::{self, FileError};
 use acp_harness::registry::AgentEntry;
-use acp_harness::{Secret, files};
 
 /// Bytes of a key. The longest tokens have some kilobytes.
 pub(crate) const MAX_KEY: usize = 64 << 10;
@@ -23,12 +24,8 @@ pub(crate) struct Keys {
 pub(crate) enum KeyError {
     #[error("find the folder of your keys: neither XDG_DATA_HOME nor HOME says it")]
     NoHome,
-    #[error("{what} {}", .path.display())]
-    Io {
-        what: &'static str,
-        path: PathBuf,
-        source: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
 }
 
 /// Where an agent gets its key from.
@@ -66,18 +63,17 @@ impl Keys {
         match read(&path) {
             Ok(key) => Ok(Some(key)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(failed("read", path, source)),
+            Err(error) => Err(FileError::at("read", &path)(error).into()),
         }
     }
 
     /// Stores the key of an agent, in place of an earlier one.
     pub(crate) fn store(&self, agent: &AgentEntry, key: &Secret) -> Result<(), KeyError> {
-        let failed_to_make = |source| failed("make", self.folder.clone(), source);
-        make_folder(&self.folder).map_err(failed_to_make)?;
+        files::make_folder(&self.folder).map_err(FileError::at("make", &self.folder))?;
         let path = self.path(agent);
         let new = path.with_extension(format!("{}.new", std::process::id()));
         let written = files::replace(&path, &new, key.expose().as_bytes());
-        written.map_err(|source| failed("write", path, source))
+        Ok(written.map_err(FileError::at("write", &path))?)
     }
 
     /// Forgets the key of an agent; tells whether there was one.
@@ -86,7 +82,7 @@ impl Keys {
         match fs::remove_file(&path) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(source) => Err(failed("remove", path, source)),
+            Err(error) => Err(FileError::at("remove", &path)(error).into()),
         }
     }
 
@@ -125,18 +121,6 @@ fn read(path: &Path) -> io::Result<Secret> {
         Some(content) => read_key(&*content),
         None => Err(io::Error::other("it is no key")),
     }
-}
-
-fn make_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
-}
-
-fn failed(what: &'static str, path: PathBuf, source: io::Error) -> KeyError {
-    KeyError::Io { what, path, source }
 }
 
 impl From<KeyError> for Outcome {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use acp_process::{ExitStatus, SpawnError};
 
-use super::MarkerError;
+use crate::files::FileError;
 
 /// Why somebody is not logged in. What a command printed is never shown: it may hold codes.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -68,7 +68,7 @@ pub enum LoginError {
     Terminal(#[source] Arc<io::Error>),
     /// It worked, and cannot be remembered.
     #[error(transparent)]
-    Marker(#[from] Arc<MarkerError>),
+    Marker(#[from] Arc<FileError>),
 }
 
 impl From<SpawnError> for LoginError {
@@ -77,8 +77,8 @@ impl From<SpawnError> for LoginError {
     }
 }
 
-impl From<MarkerError> for LoginError {
-    fn from(error: MarkerError) -> Self {
+impl From<FileError> for LoginError {
+    fn from(error: FileError) -> Self {
         Self::Marker(Arc::new(error))
     }
 }

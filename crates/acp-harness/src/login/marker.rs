@@ -1,54 +1,37 @@
 //! What is remembered of a login.
 
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use crate::files;
+use crate::files::{self, FileError};
 use crate::launch::AgentHome;
 use crate::limits::MAX_LOGIN_MARKER;
+use crate::seconds;
 
 /// Remembers that a user logged in to an agent: when, and how. No secret is in it.
 ///
 /// It says that a login once worked, without anything being started to find out. It is
 /// removed at a logout, and as soon as the agent asks for a login all the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct LoginMarker {
     /// When, to the second.
+    #[serde(with = "seconds")]
     pub at: SystemTime,
     /// By which method.
     pub method: String,
 }
 
 /// A marker cannot be read, written or removed.
-#[derive(Debug, thiserror::Error)]
-#[error("{what} {}", .path.display())]
-pub struct MarkerError {
-    what: &'static str,
-    path: PathBuf,
-    #[source]
-    source: io::Error,
-}
-
-/// A marker as it is written.
-#[derive(Deserialize, Serialize)]
-struct Written {
-    /// Seconds since 1970.
-    at: u64,
-    method: String,
-}
-
 impl LoginMarker {
     /// Makes a marker of a login.
     #[must_use]
     pub fn new(at: SystemTime, method: &str) -> Self {
-        let seconds = at.duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
-            at: UNIX_EPOCH + Duration::from_secs(seconds.as_secs()),
+            at: seconds::whole(at),
             method: acp_text::one_line(method, 200),
         }
     }
@@ -58,38 +41,30 @@ impl LoginMarker {
     ///
     /// # Errors
     ///
-    /// [`MarkerError`] when there is one that cannot be read.
-    pub fn read(home: &AgentHome) -> Result<Option<Self>, MarkerError> {
+    /// [`FileError`] when there is one that cannot be read.
+    pub fn read(home: &AgentHome) -> Result<Option<Self>, FileError> {
         let path = home.login_marker();
         let content = match files::read(&path, MAX_LOGIN_MARKER) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            result => result.map_err(|error| failed("read the login marker", &path, error))?,
+            result => result.map_err(FileError::at("read the login marker", &path))?,
         };
-        let written: Option<Written> =
+        let written: Option<Self> =
             content.and_then(|content| serde_json::from_slice(&content).ok());
-        Ok(written.and_then(|written| {
-            let at = UNIX_EPOCH.checked_add(Duration::from_secs(written.at))?;
-            Some(Self::new(at, &written.method))
-        }))
+        Ok(written.map(|written| Self::new(written.at, &written.method)))
     }
 
     /// Writes the marker into a home, in place of an earlier one.
     ///
     /// # Errors
     ///
-    /// [`MarkerError`]; the earlier one is still there then.
-    pub fn write(&self, home: &AgentHome) -> Result<(), MarkerError> {
+    /// [`FileError`]; the earlier one is still there then.
+    pub fn write(&self, home: &AgentHome) -> Result<(), FileError> {
         /// Two logins at once write two files.
         static NEXT: AtomicU64 = AtomicU64::new(0);
 
         let path = home.login_marker();
-        let fail = |error| failed("write the login marker", &path, error);
-        let seconds = self.at.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let written = Written {
-            at: seconds.as_secs(),
-            method: self.method.clone(),
-        };
-        let content = serde_json::to_vec(&written).map_err(|error| fail(error.into()))?;
+        let fail = FileError::at("write the login marker", &path);
+        let content = serde_json::to_vec(self).map_err(|error| fail(error.into()))?;
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let new = path.with_extension(format!("{}-{number}.new", std::process::id()));
         files::replace(&path, &new, &content).map_err(fail)
@@ -99,22 +74,18 @@ impl LoginMarker {
     ///
     /// # Errors
     ///
-    /// [`MarkerError`] when it is still there.
-    pub fn remove(home: &AgentHome) -> Result<(), MarkerError> {
+    /// [`FileError`] when it is still there.
+    pub fn remove(home: &AgentHome) -> Result<(), FileError> {
         let path = home.login_marker();
-        files::remove(&path).map_err(|error| failed("remove the login marker", &path, error))
+        files::remove(&path).map_err(FileError::at("remove the login marker", &path))
     }
-}
-
-fn failed(what: &'static str, path: &Path, source: io::Error) -> MarkerError {
-    let path = path.to_owned();
-    MarkerError { what, path, source }
 }
 
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use crate::launch::Isolation;
+    use std::time::{Duration, UNIX_EPOCH};
 
     #[test]
     fn a_login_is_remembered_until_it_is_not() {

@@ -22,7 +22,7 @@ use derive_setters::Setters;
 pub use challenge::{Challenge, ChallengeScanner};
 pub use device::{DeviceCommand, DeviceLogin, Logins};
 pub use error::LoginError;
-pub use marker::{LoginMarker, MarkerError};
+pub use marker::LoginMarker;
 pub use status::LoginStatus;
 pub use terminal::TerminalLogin;
 

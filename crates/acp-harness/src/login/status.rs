@@ -2,7 +2,8 @@
 
 use acp_client::ClientError;
 
-use super::{LoginMarker, Logins, MarkerError};
+use super::{LoginMarker, Logins};
+use crate::files::FileError;
 use crate::launch::AgentHome;
 
 /// What is known of a login.
@@ -22,13 +23,13 @@ impl Logins {
     ///
     /// # Errors
     ///
-    /// [`MarkerError`]
+    /// [`FileError`]
     pub fn status(
         &self,
         owner: &str,
         provider: &str,
         home: &AgentHome,
-    ) -> Result<LoginStatus, MarkerError> {
+    ) -> Result<LoginStatus, FileError> {
         if self.is_live(owner, provider) {
             return Ok(LoginStatus::Pending);
         }
@@ -43,7 +44,7 @@ impl Logins {
     ///
     /// # Errors
     ///
-    /// [`MarkerError`]
+    /// [`FileError`]
     ///
     /// # Cancel safety
     ///
@@ -54,7 +55,7 @@ impl Logins {
         owner: &str,
         provider: &str,
         home: &AgentHome,
-    ) -> Result<(), MarkerError> {
+    ) -> Result<(), FileError> {
         self.cancel(owner, provider).await;
         LoginMarker::remove(home)
     }
@@ -66,8 +67,8 @@ impl LoginMarker {
     ///
     /// # Errors
     ///
-    /// [`MarkerError`] when it is still there.
-    pub fn forget_if_refused(home: &AgentHome, error: &ClientError) -> Result<bool, MarkerError> {
+    /// [`FileError`] when it is still there.
+    pub fn forget_if_refused(home: &AgentHome, error: &ClientError) -> Result<bool, FileError> {
         let refused = matches!(error, ClientError::AuthRequired { .. });
         if refused {
             Self::remove(home)?;

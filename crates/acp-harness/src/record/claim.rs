@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{RecordError, SessionRecord, Written};
-use crate::files;
+use super::{FORMAT, RecordError, SessionRecord, Written};
+use crate::files::{self, FileError};
 use crate::limits::MAX_RECORD;
 use crate::lock::Lock;
 
@@ -26,7 +26,7 @@ impl Claim {
     ///
     /// # Errors
     ///
-    /// [`RecordError::Io`] when there is one that cannot be read or forgotten.
+    /// [`RecordError::File`] when there is one that cannot be read or forgotten.
     pub fn load(&self) -> Result<Option<SessionRecord>, RecordError> {
         match read(&self.path) {
             Ok(Some(record)) => Ok(Some(record)),
@@ -39,7 +39,7 @@ impl Claim {
                 Ok(None)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(RecordError::io("read the record", &self.path, error)),
+            Err(error) => Err(FileError::at("read the record", &self.path)(error).into()),
         }
     }
 
@@ -49,8 +49,9 @@ impl Claim {
     ///
     /// [`RecordError`]; what was recorded before is still there then.
     pub fn save(&self, record: &SessionRecord) -> Result<(), RecordError> {
-        let failed = |error| RecordError::io("write the record", &self.path, error);
-        let written = serde_json::to_vec(&Written::of(record));
+        let failed = FileError::at("write the record", &self.path);
+        let version = FORMAT;
+        let written = serde_json::to_vec(&Written { version, record });
         let written = written.map_err(|error| failed(error.into()))?;
         if written.len() as u64 > MAX_RECORD {
             let bytes = written.len();
@@ -58,35 +59,36 @@ impl Claim {
         }
         // The claim is ours, so nobody else has a file of this name in hand.
         let new = self.path.with_extension("new");
-        files::replace(&self.path, &new, &written).map_err(failed)
+        Ok(files::replace(&self.path, &new, &written).map_err(failed)?)
     }
 
     /// Forgets the conversation's session; one that is not recorded is forgotten already.
     ///
     /// # Errors
     ///
-    /// [`RecordError::Io`] when the record is still there.
+    /// [`RecordError::File`] when the record is still there.
     pub fn forget(&self) -> Result<(), RecordError> {
-        files::remove(&self.path)
-            .map_err(|error| RecordError::io("forget the record", &self.path, error))
+        Ok(files::remove(&self.path).map_err(FileError::at("forget the record", &self.path))?)
     }
 
     /// Forgets the session, and leaves nothing of the conversation behind.
     ///
     /// # Errors
     ///
-    /// [`RecordError::Io`] when something is still there.
+    /// [`RecordError::File`] when something is still there.
     pub fn abandon(self) -> Result<(), RecordError> {
         self.forget()?;
-        let failed = |error| RecordError::io("forget the record", &self.path, error);
-        self.lock.remove().map_err(failed)
+        let failed = FileError::at("forget the record", &self.path);
+        Ok(self.lock.remove().map_err(failed)?)
     }
 }
 
 /// Reads a record; `None` when what is there makes no sense.
 pub(super) fn read(path: &Path) -> io::Result<Option<SessionRecord>> {
     let content = files::read(path, MAX_RECORD)?;
-    let written: Option<Written> =
+    let written: Option<Written<SessionRecord>> =
         content.and_then(|content| serde_json::from_slice(&content).ok());
-    Ok(written.and_then(Written::read))
+    let known = written.filter(|it| it.version == FORMAT);
+    let record = known.map(|it| it.record);
+    Ok(record.filter(|record| !record.session_id.as_str().is_empty()))
 }

@@ -32,23 +32,25 @@
 mod claim;
 
 use std::io;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 use acp_protocol::v1::SessionId;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tokio::time::{Instant, sleep};
 
-use crate::files;
+use crate::files::{self, FileError};
 use crate::launch::AgentHome;
 use crate::limits::{CLAIM_POLL, MAX_RECORDS};
 use crate::lock::Lock;
+use crate::seconds;
 
 pub use claim::Claim;
 
 /// What is known of a conversation's session.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SessionRecord {
     /// The id the agent gave it.
@@ -58,6 +60,7 @@ pub struct SessionRecord {
     /// The folder it works in: to be said again when it is resumed.
     pub cwd: String,
     /// When it was opened, to the second.
+    #[serde(with = "seconds")]
     pub created: SystemTime,
 }
 
@@ -70,54 +73,25 @@ impl SessionRecord {
         cwd: impl Into<String>,
         created: SystemTime,
     ) -> Self {
-        let seconds = created.duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
             session_id: session_id.into(),
             agent: agent.into(),
             cwd: cwd.into(),
-            created: UNIX_EPOCH + Duration::from_secs(seconds.as_secs()),
+            created: seconds::whole(created),
         }
     }
 }
 
 /// A record as it is written.
 #[derive(Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Written {
+struct Written<R> {
     /// The format; another one is not read.
     version: u32,
-    session_id: SessionId,
-    agent: String,
-    cwd: String,
-    /// Seconds since 1970.
-    created: u64,
+    #[serde(flatten)]
+    record: R,
 }
 
 const FORMAT: u32 = 1;
-
-impl Written {
-    fn of(record: &SessionRecord) -> Self {
-        let created = record.created.duration_since(UNIX_EPOCH);
-        Self {
-            version: FORMAT,
-            session_id: record.session_id.clone(),
-            agent: record.agent.clone(),
-            cwd: record.cwd.clone(),
-            created: created.unwrap_or_default().as_secs(),
-        }
-    }
-
-    fn read(self) -> Option<SessionRecord> {
-        let created = UNIX_EPOCH.checked_add(Duration::from_secs(self.created))?;
-        let is_whole = self.version == FORMAT && !self.session_id.as_str().is_empty();
-        is_whole.then_some(SessionRecord {
-            session_id: self.session_id,
-            agent: self.agent,
-            cwd: self.cwd,
-            created,
-        })
-    }
-}
 
 /// Keeps the records of one user's conversations in a folder.
 ///
@@ -141,23 +115,8 @@ pub enum RecordError {
         bytes: usize,
     },
     /// The system refused.
-    #[error("{what} {}", .path.display())]
-    Io {
-        /// What was to be done.
-        what: &'static str,
-        /// With which file or folder.
-        path: PathBuf,
-        /// What the system said.
-        #[source]
-        source: io::Error,
-    },
-}
-
-impl RecordError {
-    fn io(what: &'static str, path: &Path, source: io::Error) -> Self {
-        let path = path.to_owned();
-        Self::Io { what, path, source }
-    }
+    #[error(transparent)]
+    File(#[from] FileError),
 }
 
 /// Hexadecimal digits of the hash of a conversation: 128 bits, beyond any chance of
@@ -184,11 +143,10 @@ impl SessionRecords {
     ///
     /// [`RecordError::Busy`] when somebody has, in this process or another.
     pub fn try_claim(&self, agent: &str, conversation: &str) -> Result<Claim, RecordError> {
-        files::make_folder(&self.folder)
-            .map_err(|error| RecordError::io("make the folder", &self.folder, error))?;
+        files::make_folder(&self.folder).map_err(FileError::at("make the folder", &self.folder))?;
         let name = name(agent, conversation);
         let path = self.folder.join(format!("{name}.lock"));
-        let lock = Lock::take(&path).map_err(|error| RecordError::io("lock", &path, error))?;
+        let lock = Lock::take(&path).map_err(FileError::at("lock", &path))?;
         let lock = lock.ok_or(RecordError::Busy)?;
         Ok(Claim::new(lock, self.folder.join(format!("{name}.json"))))
     }
@@ -225,7 +183,7 @@ impl SessionRecords {
     ///
     /// # Errors
     ///
-    /// [`RecordError::Io`] when the folder cannot be read; one that is missing has none.
+    /// [`RecordError::File`] when the folder cannot be read; one that is missing has none.
     pub fn list(&self) -> Result<Vec<SessionRecord>, RecordError> {
         let files = self.files()?.into_iter();
         let read = files.filter_map(|(path, _)| claim::read(&path).ok().flatten());
@@ -237,7 +195,7 @@ impl SessionRecords {
     ///
     /// # Errors
     ///
-    /// [`RecordError::Io`] when the folder cannot be read.
+    /// [`RecordError::File`] when the folder cannot be read.
     pub fn sweep(&self, age: Duration) -> Result<usize, RecordError> {
         let mut swept = 0;
         for (path, written) in self.files()? {
@@ -257,15 +215,15 @@ impl SessionRecords {
 
     /// The files of records, and when they were written.
     fn files(&self) -> Result<Vec<(PathBuf, SystemTime)>, RecordError> {
-        let failed = |error| RecordError::io("read the folder", &self.folder, error);
+        let failed = FileError::at("read the folder", &self.folder);
         let entries = match std::fs::read_dir(&self.folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(failed(error)),
+            Err(error) => return Err(failed(error).into()),
         };
         let mut files = Vec::new();
         for entry in entries.take(2 * MAX_RECORDS) {
-            let path = entry.map_err(failed)?.path();
+            let path = entry.map_err(&failed)?.path();
             if path
                 .extension()
                 .is_some_and(|extension| extension == "json")

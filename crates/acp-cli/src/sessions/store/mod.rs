@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use acp_harness::files;
+use acp_harness::files::{self, FileError};
 use acp_harness::lock::Lock;
 use parking_lot::{Mutex, MutexGuard};
 
@@ -56,21 +56,8 @@ pub(crate) enum StoreError {
     TooMany,
     #[error("set a damaged record aside: there are too many beside {}", .path.display())]
     TooDamaged { path: PathBuf },
-    #[error("{what} {}", .path.display())]
-    Io {
-        what: &'static str,
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
-}
-
-fn failed<'a>(what: &'static str, path: &'a Path) -> impl Fn(io::Error) -> StoreError + 'a {
-    move |source| StoreError::Io {
-        what,
-        path: path.to_owned(),
-        source,
-    }
+    #[error(transparent)]
+    File(#[from] FileError),
 }
 
 const RECORD: &str = "json";
@@ -98,7 +85,7 @@ impl Store {
     pub(crate) fn try_claim(&self, place: &Place) -> Result<Option<Hold>, StoreError> {
         self.make_folder()?;
         let path = self.path(place, LOCK);
-        let lock = Lock::take(&path).map_err(failed("lock", &path))?;
+        let lock = Lock::take(&path).map_err(FileError::at("lock", &path))?;
         let Some(lock) = lock else {
             return Ok(None);
         };
@@ -113,7 +100,7 @@ impl Store {
                 None
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(failed("read", &path)(error)),
+            Err(error) => return Err(FileError::at("read", &path)(error).into()),
         };
         if record.is_none() && self.files("", RECORD)?.len() >= MAX_SESSIONS {
             return Err(StoreError::TooMany);
@@ -166,7 +153,8 @@ impl Store {
     }
 
     fn make_folder(&self) -> Result<(), StoreError> {
-        files::make_folder(&self.folder).map_err(failed("make the folder", &self.folder))
+        Ok(files::make_folder(&self.folder)
+            .map_err(FileError::at("make the folder", &self.folder))?)
     }
 
     fn path(&self, place: &Place, extension: &str) -> PathBuf {
@@ -175,11 +163,11 @@ impl Store {
 
     /// The files of a kind whose names begin with this.
     fn files(&self, prefix: &str, kind: &str) -> Result<Vec<PathBuf>, StoreError> {
-        let failed = failed("read the folder", &self.folder);
+        let failed = FileError::at("read the folder", &self.folder);
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(failed(error)),
+            Err(error) => return Err(failed(error).into()),
         };
         let mut files = Vec::new();
         for entry in entries {
@@ -231,7 +219,7 @@ impl Hold {
     /// Forgets the session, and leaves nothing of it behind. It is still held.
     pub(crate) fn delete(&self) -> Result<(), StoreError> {
         let mut kept = self.lock_record();
-        files::remove(&self.path).map_err(failed("delete", &self.path))?;
+        files::remove(&self.path).map_err(FileError::at("delete", &self.path))?;
         *kept = None;
         drop(kept);
         self.leave_nothing()
@@ -244,14 +232,17 @@ impl Hold {
         }
         // Whoever opened the file before it was removed notices.
         let lock = self.path.with_extension(LOCK);
-        files::remove(&lock).map_err(failed("delete", &lock))
+        Ok(files::remove(&lock).map_err(FileError::at("delete", &lock))?)
     }
 
     fn write(&self, record: &Record) -> Result<(), StoreError> {
-        let failed = failed("write", &self.path);
+        let failed = FileError::at("write", &self.path);
         let written = serde_json::to_vec(record).map_err(|error| failed(error.into()))?;
         // The lock is ours, so nobody else has a file of this name in hand.
-        files::replace(&self.path, &self.path.with_extension("new"), &written).map_err(&failed)
+        Ok(
+            files::replace(&self.path, &self.path.with_extension("new"), &written)
+                .map_err(&failed)?,
+        )
     }
 
     fn lock_record(&self) -> MutexGuard<'_, Option<Record>> {
@@ -274,7 +265,7 @@ fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
         // The lock is ours, so nobody else makes one of this name.
         match aside.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                fs::rename(path, &aside).map_err(failed("set aside", path))?;
+                fs::rename(path, &aside).map_err(FileError::at("set aside", path))?;
                 return Ok(aside);
             }
             _ => {}
