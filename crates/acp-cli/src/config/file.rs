@@ -155,7 +155,7 @@ fn read(path: &Path, whose: Whose) -> io::Result<Option<String>> {
 }
 
 /// Says what is wrong with a file, without the values in it: they may be secret.
-fn in_our_words(message: &str) -> String {
+pub(super) fn in_our_words(message: &str) -> String {
     let message = message.lines().next().unwrap_or_default();
     let quoted = |text: &str| -> Vec<String> {
         let parts = text.split('`').skip(1).step_by(2);
@@ -180,6 +180,10 @@ fn in_our_words(message: &str) -> String {
     if message.starts_with("invalid ")
         && let Some((_, wanted)) = message.rsplit_once(", expected ")
     {
+        let wanted = match wanted {
+            "a boolean" => "true or false",
+            other => other,
+        };
         return format!("{wanted} is wanted");
     }
     message.to_owned()

@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::error::ConfigError;
 use super::file::{Mcp, Source};
-use super::value::{AllowLevel, Colour, Files, Time, Value, Word};
+use super::value::{self, AllowLevel, Colour, Files, Time, Word};
 use crate::values::Bound;
 use acp_harness::registry::AgentTable;
 
@@ -206,7 +207,7 @@ settings! {
     }
 }
 
-fn of_variable<T: Value>(
+fn of_variable<T: DeserializeOwned>(
     variable: &dyn Fn(&str) -> Option<OsString>,
     name: &'static str,
 ) -> Result<Option<Setting<T>>, ConfigError> {
@@ -214,7 +215,7 @@ fn of_variable<T: Value>(
         return Ok(None);
     };
     let text = text.to_str().ok_or("text is wanted".to_owned());
-    match text.and_then(T::of_variable) {
+    match text.and_then(value::of_variable) {
         Ok(value) => Ok(Some(Setting {
             value,
             origin: Origin::Environment(name),

@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use acp_client::Allow;
 use clap::ValueEnum;
-use serde::de::{Error as _, Visitor};
+use serde::de::value::{Error as ValueError, StrDeserializer};
+use serde::de::{DeserializeOwned, Error as _, IntoDeserializer, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::file::in_our_words;
 use super::limits::MAX_WORD;
 use crate::values::{Bound, time, time_or_none};
 
@@ -176,96 +178,22 @@ impl Visitor<'_> for TimeText {
 #[error("{0} is wanted")]
 pub(crate) struct Unfit(&'static str);
 
-/// What a variable of the environment can be read as.
-pub(crate) trait Value: Sized {
-    /// Reads it; an error says what is wanted.
-    fn of_variable(text: &str) -> Result<Self, String>;
-}
-
-/// Reads what says itself how it is read.
-macro_rules! from_str {
-    ($($type:ty),*) => {
-        $(impl Value for $type {
-            fn of_variable(text: &str) -> Result<Self, String> {
-                text.parse().map_err(|unfit: Unfit| unfit.to_string())
-            }
-        })*
+/// Reads a value as a variable of the environment spells it: as text, and what is true or
+/// false by the usual words too.
+///
+/// # Errors
+///
+/// The value that is wanted, in words.
+pub(super) fn of_variable<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    let truth = match text {
+        "1" | "true" | "yes" => Some(true),
+        "0" | "false" | "no" => Some(false),
+        _ => None,
     };
-}
-
-/// Reads one of the values that a flag takes.
-macro_rules! one_of {
-    ($($type:ty),*) => {
-        $(impl Value for $type {
-            fn of_variable(text: &str) -> Result<Self, String> {
-                <Self as ValueEnum>::from_str(text, false).map_err(|_| {
-                    let names = Self::value_variants().iter().filter_map(ValueEnum::to_possible_value);
-                    let names: Vec<_> = names.map(|value| value.get_name().to_owned()).collect();
-                    format!("one of {} is wanted", names.join(", "))
-                })
-            }
-        })*
-    };
-}
-
-from_str!(Word);
-one_of!(AllowLevel, Files, Colour);
-
-impl Value for Time {
-    fn of_variable(text: &str) -> Result<Self, String> {
-        time(text).map(Self)
-    }
-}
-
-impl Value for Bound {
-    fn of_variable(text: &str) -> Result<Self, String> {
-        time_or_none(text)
-    }
-}
-
-impl Value for bool {
-    fn of_variable(text: &str) -> Result<Self, String> {
-        match text {
-            "1" | "true" | "yes" => Ok(true),
-            "0" | "false" | "no" => Ok(false),
-            _ => Err("true or false is wanted".to_owned()),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn levels_are_in_the_order_of_what_they_allow() {
-        use AllowLevel::*;
-        assert!(None < Reads && Reads < Edits && Edits < All);
-        assert!(Files::None < Files::Read && Files::Read < Files::Write);
-    }
-
-    #[track_caller]
-    fn check<T: Value + Serialize>(text: &str, expected: &str) {
-        let read = T::of_variable(text).map(|value| serde_json::to_string(&value).unwrap());
-        assert_eq!(read.unwrap_or_else(|error| error), expected, "{text:?}");
-    }
-
-    #[test]
-    fn variables() {
-        check::<AllowLevel>("edits", "\"edits\"");
-        check::<AllowLevel>("Edits", "one of none, reads, edits, all is wanted");
-        check::<Files>("rw", "one of none, read, write is wanted");
-        check::<Colour>("never", "\"never\"");
-        check::<bool>("yes", "true");
-        check::<bool>("perhaps", "true or false is wanted");
-        check::<Time>("2m", "120");
-        check::<Time>("0", "a time is wanted, as 90, 90s, 5m or 1h");
-        check::<Bound>("2m", "120");
-        check::<Bound>("none", "\"none\"");
-        check::<Bound>("x", "a time is wanted, as 90, 90s, 5m or 1h, or none");
-        check::<Word>("opus[1m]", "\"opus[1m]\"");
-        for text in ["", " ", "a\nb", &"x".repeat(257)] {
-            check::<Word>(text, "a name on one line, of at most 256 bytes is wanted");
-        }
-    }
+    let read = T::deserialize(StrDeserializer::<ValueError>::new(text));
+    let read = read.or_else(|error| match truth {
+        Some(truth) => T::deserialize(truth.into_deserializer()),
+        None => Err(error),
+    });
+    read.map_err(|error| in_our_words(&error.to_string()))
 }

@@ -9,7 +9,7 @@ use crate::Secret;
 
 /// What a variable is set to.
 #[derive(Clone, Debug)]
-pub(super) enum Value {
+enum Value {
     Plain(OsString),
     Secret(Secret),
 }
@@ -58,15 +58,34 @@ impl EnvOverlay {
     /// [`EnvError::Conflicting`] with the first variable that must not be there, in the
     /// order in which they were forbidden; [`EnvError::Variable`] when one cannot be set.
     pub fn over(&self, environment: &Environment) -> Result<Environment, EnvError> {
-        forbid(&self.forbidden, environment)?;
+        self.forbid_in(environment)?;
         let mut environment = environment.clone();
+        self.set_in(&mut environment)?;
+        Ok(environment)
+    }
+
+    /// Refuses an environment that holds what is forbidden; the first of it is named.
+    pub(super) fn forbid_in(&self, environment: &Environment) -> Result<(), ConflictingEnv> {
+        let mut names = self.forbidden.iter();
+        match names.find(|name| environment.get(name).is_some()) {
+            Some(key) => Err(ConflictingEnv { key: key.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Sets the variables, and returns the secrets among them.
+    pub(super) fn set_in(&self, environment: &mut Environment) -> Result<Vec<Secret>, EnvError> {
+        let mut secrets = Vec::new();
         for (name, value) in &self.set {
             match value {
                 Value::Plain(value) => environment.set(name, value)?,
-                Value::Secret(secret) => environment.set(name, secret.expose())?,
+                Value::Secret(secret) => {
+                    secrets.push(secret.clone());
+                    environment.set(name, secret.expose())?;
+                }
             }
         }
-        Ok(environment)
+        Ok(secrets)
     }
 }
 
@@ -88,14 +107,6 @@ pub enum EnvError {
 pub struct ConflictingEnv {
     /// Its name.
     pub key: String,
-}
-
-/// Refuses an environment that holds one of these; the first of them is told.
-pub(super) fn forbid(names: &[String], environment: &Environment) -> Result<(), ConflictingEnv> {
-    match names.iter().find(|name| environment.get(name).is_some()) {
-        Some(key) => Err(ConflictingEnv { key: key.clone() }),
-        None => Ok(()),
-    }
 }
 
 #[cfg(test)]

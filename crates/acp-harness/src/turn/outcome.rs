@@ -10,7 +10,7 @@ use super::{HarnessError, TimeLimit};
 use crate::transcript::TranscriptStats;
 
 /// What a turn came to.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct TurnOutcome {
     /// The last message of the agent; see
@@ -45,12 +45,13 @@ pub struct TurnOutcome {
 }
 
 /// How a turn ended.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[non_exhaustive]
 pub enum TurnEnding {
     /// The agent ended it; `cancelled` when it was asked to.
     Answered(StopReason),
     /// It was stopped before the agent got its prompt.
+    #[default]
     Stopped,
     /// It was stopped, the agent did not end it, and its process was ended.
     Abandoned,
@@ -84,18 +85,8 @@ impl TurnOutcome {
     /// A turn that was stopped before the agent got its prompt.
     pub(super) fn stopped() -> Self {
         Self {
-            report: String::new(),
-            said: String::new(),
             report_is_whole: true,
-            end: TurnEnding::Stopped,
-            session_id: None,
-            opened: None,
-            conversation: Conversation::new(),
-            history: TranscriptStats::default(),
-            decisions: Vec::new(),
-            agent: None,
-            login: None,
-            exit: None,
+            ..Self::default()
         }
     }
 

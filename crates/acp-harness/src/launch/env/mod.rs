@@ -1,13 +1,13 @@
 //! Environments of agents.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 
 use acp_process::Environment;
 use derive_setters::Setters;
 
 use super::AgentHome;
-use super::overlay::{EnvError, Value, forbid};
+use super::overlay::{EnvError, EnvOverlay};
 use crate::Secret;
 use crate::registry::{AgentEntry, Registry};
 use acp_text::Redactor;
@@ -24,8 +24,8 @@ pub struct EnvPolicy {
     base: Base,
     clear: BTreeSet<String>,
     pass: BTreeSet<String>,
-    set: BTreeMap<String, Value>,
-    conflicts: Vec<String>,
+    /// Variables that are set, and those that must not be there.
+    overlay: EnvOverlay,
     /// Puts the agent in a home of its own.
     #[setters(generate, strip_option, rename = "in_home")]
     home: Option<AgentHome>,
@@ -88,7 +88,9 @@ impl EnvPolicy {
         let keys = registry.key_variables();
         self.clear.extend(keys.into_iter().map(str::to_owned));
         self.clear.extend(entry.login.keys.iter().cloned());
-        self.conflicts.extend(entry.conflicts.iter().cloned());
+        for name in &entry.conflicts {
+            self.overlay = self.overlay.forbidding(name);
+        }
         self.leads_out.extend(entry.home_env.iter().cloned());
         for (name, value) in &entry.env {
             self = self.with(name, value);
@@ -132,7 +134,7 @@ impl EnvPolicy {
     #[must_use]
     pub fn with_key(mut self, name: impl Into<String>, key: Secret) -> Self {
         if !key.is_empty() {
-            self.set.insert(name.into(), Value::Secret(key));
+            self.overlay = self.overlay.with_secret(name, key);
         }
         self
     }
@@ -140,14 +142,14 @@ impl EnvPolicy {
     /// Sets a variable.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl Into<OsString>) -> Self {
-        self.set.insert(name.into(), Value::Plain(value.into()));
+        self.overlay = self.overlay.with(name, value);
         self
     }
 
     /// Refuses an environment that holds this variable in the end.
     #[must_use]
     pub fn forbidding(mut self, name: impl Into<String>) -> Self {
-        self.conflicts.push(name.into());
+        self.overlay = self.overlay.forbidding(name);
         self
     }
 
@@ -176,16 +178,8 @@ impl EnvPolicy {
                 environment.set(name, value)?;
             }
         }
-        for (name, value) in &self.set {
-            match value {
-                Value::Plain(value) => environment.set(name, value)?,
-                Value::Secret(key) => {
-                    secrets.push(key.clone());
-                    environment.set(name, key.expose())?;
-                }
-            }
-        }
-        forbid(&self.conflicts, &environment)?;
+        secrets.extend(self.overlay.set_in(&mut environment)?);
+        self.overlay.forbid_in(&environment)?;
         Ok(BuiltEnv {
             environment,
             secrets,
@@ -197,8 +191,7 @@ impl EnvPolicy {
             base,
             clear: BTreeSet::new(),
             pass: BTreeSet::new(),
-            set: BTreeMap::new(),
-            conflicts: Vec::new(),
+            overlay: EnvOverlay::new(),
             home: None,
             leads_out: Vec::new(),
         }
