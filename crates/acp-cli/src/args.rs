@@ -88,7 +88,7 @@ pub(crate) enum Command {
     /// Play a scripted agent or client, or work on scenarios and recordings
     Mock {
         #[command(subcommand)]
-        command: acp_mockpeer::cli::Command,
+        command: acp_mockpeer::cli::MockpeerCommand,
     },
     /// Write what a shell needs to complete commands and options
     Completions(CompletionsArgs),

@@ -30,7 +30,9 @@ fn main() -> ExitCode {
         // It has its own exit codes and, for scripts that are to be timed, its own runtime.
         Command::Mock { command } => acp_mockpeer::cli::run(command),
         Command::Tap(args) => acp_recording::cli::exit_code(acp_recording::tap::run(&args)),
-        Command::Replay(args) => acp_mockpeer::cli::run(acp_mockpeer::cli::Command::Replay(args)),
+        Command::Replay(args) => {
+            acp_mockpeer::cli::run(acp_mockpeer::cli::MockpeerCommand::Replay(args))
+        }
         Command::Check(args) => acp_mockpeer::cli::check(&args, &["mock", "agent"].map(OsStr::new)),
         Command::Run(args) => on_runtime(|runtime| {
             // On this thread, which no connection depends on: it may be stuck on an

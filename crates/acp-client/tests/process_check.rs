@@ -9,8 +9,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use acp_client::Launch;
-use acp_mockpeer::judge::{Format, Judge, Judged, Look, State};
-use acp_mockpeer::{Side, cli, suite};
+use acp_mockpeer::judge::{Format, Judge, Judged, ReportLook, State};
+use acp_mockpeer::{PeerSide, cli, suite};
 use clap::Parser as _;
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
 
 fn judge(spawns: bool) -> Result<Judge, Failed> {
     let own = std::env::current_exe()?;
-    let judge = Judge::new(Side::Client, Launch::new(&own))?.with_jobs(4);
+    let judge = Judge::new(PeerSide::Client, Launch::new(&own))?.with_jobs(4);
     Ok(match spawns {
         true => judge.with_agent_command(vec![own.into(), AGENT.into(), OsString::from("--join")]),
         false => judge,
@@ -66,7 +66,7 @@ fn keeps_every_rule(spawns: bool) -> Result<(), Failed> {
     let scenarios = suite::client().to_vec();
     let work = judge(spawns)?.run(scenarios, std::future::pending(), |_: &Judged| {});
     let report = runtime.block_on(work);
-    let text = report.render(Format::Human, Look::default());
+    let text = report.render(Format::Human, ReportLook::default());
     if !report.passed() || report.count(State::Passed) == 0 {
         return Err(text.into());
     }
@@ -84,6 +84,6 @@ fn survives_chaos(spawns: bool) -> Result<(), Failed> {
     let report = runtime.block_on(work);
     match report.passed() {
         true => Ok(()),
-        false => Err(report.render(Format::Human, Look::default()).into()),
+        false => Err(report.render(Format::Human, ReportLook::default()).into()),
     }
 }

@@ -5,7 +5,7 @@
 mod support;
 
 use acp_client::{Allow, Client, ClientOptions, Policy, Session, TurnEvent};
-use acp_mockpeer::{Outcome, Play, Recording, Scenario, Style, transcribe};
+use acp_mockpeer::{Play, PlayOutcome, Recording, Scenario, Style, transcribe};
 use acp_protocol::v1::StopReason;
 use support::{all, brief};
 use tokio::io::{DuplexStream, duplex, split};
@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 const CWD: &str = "/home/ada/project";
 
 /// Plays the agent of a recording; gives the client's end of the pipe.
-fn recorded(name: &str) -> (DuplexStream, JoinHandle<Outcome>) {
+fn recorded(name: &str) -> (DuplexStream, JoinHandle<PlayOutcome>) {
     let path = format!(
         "{}/../../tests/recordings/{name}.ndjson",
         env!("CARGO_MANIFEST_DIR")
@@ -29,7 +29,7 @@ fn recorded(name: &str) -> (DuplexStream, JoinHandle<Outcome>) {
 }
 
 /// A client with a session at the agent of a recording.
-async fn opened(name: &str, options: ClientOptions) -> (Client, Session, JoinHandle<Outcome>) {
+async fn opened(name: &str, options: ClientOptions) -> (Client, Session, JoinHandle<PlayOutcome>) {
     let (pipe, agent) = recorded(name);
     let (reader, writer) = split(pipe);
     let client = Client::over(reader, writer, options);
@@ -39,7 +39,7 @@ async fn opened(name: &str, options: ClientOptions) -> (Client, Session, JoinHan
 }
 
 /// Closes the client; the agent saw what it expected, and nothing else.
-async fn close(client: Client, agent: JoinHandle<Outcome>) {
+async fn close(client: Client, agent: JoinHandle<PlayOutcome>) {
     client.close().await;
     agent.await.unwrap().assert_passed();
 }

@@ -6,7 +6,7 @@
 //! test: over pipes in memory, with tokio's paused clock if one likes, or
 //! against a process. Every line, both ways, is held against the pinned schema
 //! and the rules that hold for every line ([`Check`]); each can be allowed by
-//! name. The [`Outcome`] is a report for people and data for programs.
+//! name. The [`PlayOutcome`] is a report for people and data for programs.
 //!
 //! ```
 //! use acp_mockpeer::{Play, Scenario};
@@ -41,11 +41,14 @@ pub mod suite;
 mod transcription;
 
 pub use acp_recording::{
-    Entry, Recording, RecordingError, Redactor, Side, SignalName, What, redactor,
+    PeerSide, RecordedEvent, Recording, RecordingEntry, RecordingError, Redactor, SignalName,
+    redactor,
 };
 pub use language::{
     DEFAULT_LIMIT, DEFAULT_PATIENCE, ExitAs, Header, LoadError, Mutant, Need, ParseError, Scenario,
 };
-pub use player::{Ended, Failure, Found, Outcome, Play, Rehearsal, Unplayable, Verdict, rehearse};
-pub use rules::{Breach, Check, DecidedBy, Finding, Level, Rule, Rules};
+pub use player::{
+    Ended, Failure, PlacedFinding, Play, PlayOutcome, Rehearsal, Unplayable, Verdict, rehearse,
+};
+pub use rules::{Breach, Check, Finding, Level, Rule, RuleEvidence, Rules};
 pub use transcription::{Style, transcribe};

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use acp_mockpeer::cli::Command;
+use acp_mockpeer::cli::MockpeerCommand;
 use clap::Parser;
 
 /// Plays scripted agents and clients of the Agent Client Protocol.
@@ -10,7 +10,7 @@ use clap::Parser;
 #[command(version, propagate_version = true)]
 struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: MockpeerCommand,
 }
 
 fn main() -> ExitCode {

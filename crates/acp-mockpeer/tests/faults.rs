@@ -2,7 +2,7 @@
 
 mod support;
 
-use acp_mockpeer::{Outcome, Play};
+use acp_mockpeer::{Play, PlayOutcome};
 use expect_test::{Expect, expect};
 use support::{meet, run, scenario};
 
@@ -18,7 +18,7 @@ const CLIENT: &str = r#"# A turn.
 "#;
 
 /// Says what was reported: verdict, the step's line, what happened, findings.
-fn told(outcome: &Outcome) -> String {
+fn told(outcome: &PlayOutcome) -> String {
     let mut told = String::new();
     if let Some(failure) = &outcome.failure {
         told.push_str(&format!("line {}: {}", failure.line, failure.summary));

@@ -1,7 +1,7 @@
 //! Agents that want a login before they open a session: who judges logs in, or says
 //! that nothing can be said.
 
-use acp_mockpeer::{Outcome, Play, Scenario, Verdict};
+use acp_mockpeer::{Play, PlayOutcome, Scenario, Verdict};
 use expect_test::{Expect, expect};
 
 /// What is tried with each of them; it does not speak of logins.
@@ -47,7 +47,7 @@ const LETS_IN: &str = "  \
     <- result {\"sessionId\": \"$s\"}
   end";
 
-fn play(scenario: &str, agent: &str, login: Option<&str>) -> Outcome {
+fn play(scenario: &str, agent: &str, login: Option<&str>) -> PlayOutcome {
     let scenario = Scenario::parse("sessions.acpt", scenario).expect("the scenario can be read");
     let agent = Scenario::parse("agent.acpt", agent).expect("the agent can be read");
     let runtime = tokio::runtime::Builder::new_current_thread()

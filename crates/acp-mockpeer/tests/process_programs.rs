@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use acp_mockpeer::{Ended, Outcome, Play, Scenario};
+use acp_mockpeer::{Ended, Play, PlayOutcome, Scenario};
 use acp_process::{Environment, Launch};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_acp-mockpeer");
@@ -36,7 +36,7 @@ fn mock_agent() -> Launch {
 }
 
 /// Plays a client against the mock agent with this script and environment.
-fn against(client: &str, launch: &Launch) -> Outcome {
+fn against(client: &str, launch: &Launch) -> PlayOutcome {
     let client = Scenario::parse("client.acpt", client).unwrap();
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -46,7 +46,7 @@ fn against(client: &str, launch: &Launch) -> Outcome {
         .unwrap()
 }
 
-fn scripted(client: &str, agent: &str) -> Outcome {
+fn scripted(client: &str, agent: &str) -> PlayOutcome {
     let script = Script::new(agent);
     let launch = mock_agent().with_env("ACP_MOCK_SCRIPT", &script.0);
     against(client, &launch)

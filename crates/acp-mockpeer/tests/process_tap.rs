@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use acp_mockpeer::{Entry, Recording, Side, What};
+use acp_mockpeer::{PeerSide, RecordedEvent, Recording, RecordingEntry};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -38,7 +38,7 @@ fn tap(options: &[&str], agent: &str) -> Tapped {
 
 impl Tapped {
     /// Says this to the agent, closes, and waits for its end.
-    fn say(mut self, bytes: &[u8]) -> (Output, Vec<Entry>) {
+    fn say(mut self, bytes: &[u8]) -> (Output, Vec<RecordingEntry>) {
         let mut stdin = self.tap.stdin.take().unwrap();
         let bytes = bytes.to_vec();
         let saying = thread::spawn(move || {
@@ -69,7 +69,7 @@ impl Tapped {
 }
 
 /// Reads the only recording of the folder.
-fn kept(folder: &TempDir) -> Vec<Entry> {
+fn kept(folder: &TempDir) -> Vec<RecordingEntry> {
     let mut files = std::fs::read_dir(folder.path()).unwrap();
     let file = files.next().unwrap().unwrap();
     assert!(files.next().is_none());
@@ -79,7 +79,7 @@ fn kept(folder: &TempDir) -> Vec<Entry> {
     recording.entries().to_vec()
 }
 
-fn seen(entries: &[Entry], of: Side) -> Vec<What> {
+fn seen(entries: &[RecordingEntry], of: PeerSide) -> Vec<RecordedEvent> {
     let mine = entries.iter().filter(|entry| entry.from == of);
     mine.map(|entry| entry.what.clone()).collect()
 }
@@ -92,20 +92,20 @@ fn every_byte_passes_and_the_end_is_the_agents() {
     assert_eq!(output.stdout, bytes);
     assert_eq!(output.stderr, b"a warning");
     let both = [
-        What::Line(b"{\"a\": 1}\r".to_vec()),
-        What::Line(Vec::new()),
-        What::Line(b"[redacted]".to_vec()),
-        What::Unfinished(b"no end".to_vec()),
-        What::Close,
+        RecordedEvent::Line(b"{\"a\": 1}\r".to_vec()),
+        RecordedEvent::Line(Vec::new()),
+        RecordedEvent::Line(b"[redacted]".to_vec()),
+        RecordedEvent::Unfinished(b"no end".to_vec()),
+        RecordedEvent::Close,
     ];
-    assert_eq!(seen(&entries, Side::Client), both);
-    let agent = seen(&entries, Side::Agent);
+    assert_eq!(seen(&entries, PeerSide::Client), both);
+    let agent = seen(&entries, PeerSide::Agent);
     let (errors, rest): (Vec<_>, Vec<_>) = agent
         .into_iter()
-        .partition(|what| matches!(what, What::Stderr(_)));
-    assert_eq!(errors, [What::Stderr(b"a warning".to_vec())]);
+        .partition(|what| matches!(what, RecordedEvent::Stderr(_)));
+    assert_eq!(errors, [RecordedEvent::Stderr(b"a warning".to_vec())]);
     assert_eq!(rest[..5], both);
-    assert_eq!(rest[5..], [What::Exit(7)]);
+    assert_eq!(rest[5..], [RecordedEvent::Exit(7)]);
 }
 
 #[test]
@@ -115,11 +115,11 @@ fn megabytes_pass_both_ways_at_once() {
         .collect();
     let (output, entries) = tap(&[], "exec cat").say(&bytes);
     assert_eq!(output.stdout, bytes);
-    let lines = seen(&entries, Side::Agent);
+    let lines = seen(&entries, PeerSide::Agent);
     let whole: Vec<u8> = lines
         .iter()
         .filter_map(|what| match what {
-            What::Line(line) => Some([line, b"\n".as_slice()].concat()),
+            RecordedEvent::Line(line) => Some([line, b"\n".as_slice()].concat()),
             _ => None,
         })
         .flatten()
@@ -132,12 +132,12 @@ fn secrets_are_kept_only_when_that_is_said() {
     let say = b"{\"text\":\"canary-5f3a-value and hunter2-swordfish\"}\n";
     let (output, entries) = tap(&["--secret", "hunter2-swordfish"], "exec cat").say(say);
     assert_eq!(output.stdout, say);
-    let redacted = What::Line(b"{\"text\":\"[redacted] and [redacted]\"}".to_vec());
-    assert_eq!(seen(&entries, Side::Client)[0], redacted);
-    assert_eq!(seen(&entries, Side::Agent)[0], redacted);
+    let redacted = RecordedEvent::Line(b"{\"text\":\"[redacted] and [redacted]\"}".to_vec());
+    assert_eq!(seen(&entries, PeerSide::Client)[0], redacted);
+    assert_eq!(seen(&entries, PeerSide::Agent)[0], redacted);
     let (_, entries) = tap(&["--unredacted"], "exec cat").say(say);
-    let as_said = What::Line(say.strip_suffix(b"\n").unwrap().to_vec());
-    assert_eq!(seen(&entries, Side::Client)[0], as_said);
+    let as_said = RecordedEvent::Line(say.strip_suffix(b"\n").unwrap().to_vec());
+    assert_eq!(seen(&entries, PeerSide::Client)[0], as_said);
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn signals_reach_the_agent_and_a_signal_ends_as_in_a_shell() {
     assert_eq!(polite.tap.wait().unwrap().code(), Some(3));
     let (output, entries) = tap(&[], "kill -KILL $$").say(b"");
     assert_eq!(output.status.code(), Some(128 + 9));
-    assert_eq!(entries.last().unwrap().what, What::Killed(9));
+    assert_eq!(entries.last().unwrap().what, RecordedEvent::Killed(9));
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 mod support;
 
-use acp_mockpeer::{Entry, Play, Recording, Scenario, Side, Style, What, redactor, transcribe};
+use acp_mockpeer::{
+    PeerSide, Play, RecordedEvent, Recording, RecordingEntry, Scenario, Style, redactor, transcribe,
+};
 use expect_test::{Expect, expect};
 use std::time::Duration;
 use support::{meet, run, scenario};
@@ -11,20 +13,20 @@ use support::{meet, run, scenario};
 fn recording(lines: &[&str]) -> Recording {
     let entries = lines.iter().enumerate().map(|(index, line)| {
         let (from, what) = match line.split_at(3) {
-            ("-> ", rest) => (Side::Client, rest),
-            ("<- ", rest) => (Side::Agent, rest),
+            ("-> ", rest) => (PeerSide::Client, rest),
+            ("<- ", rest) => (PeerSide::Agent, rest),
             _ => panic!("{line}"),
         };
-        Entry {
+        RecordingEntry {
             at: Duration::from_millis(u64::try_from(index).unwrap()),
             from,
             what: match what {
-                "close" => What::Close,
-                "exit 0" => What::Exit(0),
-                "killed" => What::Killed(9),
+                "close" => RecordedEvent::Close,
+                "exit 0" => RecordedEvent::Exit(0),
+                "killed" => RecordedEvent::Killed(9),
                 other => match other.strip_prefix("half ") {
-                    Some(half) => What::Unfinished(half.into()),
-                    None => What::Line(other.into()),
+                    Some(half) => RecordedEvent::Unfinished(half.into()),
+                    None => RecordedEvent::Line(other.into()),
                 },
             },
         }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use acp_mockpeer::{Scenario, Side, rehearse};
+use acp_mockpeer::{PeerSide, Scenario, rehearse};
 use expect_test::{Expect, expect};
 use support::{run, scenario};
 
@@ -28,7 +28,7 @@ fn check(below: usize, mutant: &str, expected: Expect) {
     let text = lines.join("\n") + "\n";
     let scenario = scenario("turn.acpt", &text);
     let mutants = scenario.mutants();
-    let rehearsal = run(rehearse(&scenario, Side::Agent, Some(&mutants[0])));
+    let rehearsal = run(rehearse(&scenario, PeerSide::Agent, Some(&mutants[0])));
     let mut shown = String::new();
     for breach in &rehearsal.judge().breaches {
         shown.push_str(&format!("line {:?}: {breach}\n", breach.line.unwrap_or(0)));
@@ -208,7 +208,7 @@ fn mutants_that_say_nothing() {
 }
 
 #[track_caller]
-fn plain(text: &str, tested: Side) -> String {
+fn plain(text: &str, tested: PeerSide) -> String {
     let scenario: Scenario = scenario("plain.acpt", text);
     let complaint = run(rehearse(&scenario, tested, None)).check().err();
     let first = complaint.as_deref().and_then(|text| text.lines().next());
@@ -217,16 +217,16 @@ fn plain(text: &str, tested: Side) -> String {
 
 #[test]
 fn without_a_fault() {
-    let both = [Side::Agent, Side::Client];
+    let both = [PeerSide::Agent, PeerSide::Client];
     assert_eq!(both.map(|tested| plain(TURN, tested)), ["passed", "passed"]);
     // The header may say whom it tests.
     let text = format!("side: agent\n{TURN}");
-    assert_eq!(plain(&text, Side::Agent), "passed");
+    assert_eq!(plain(&text, PeerSide::Agent), "passed");
     let text = "proves: R029\n-> initialize\n<- result\n  for R029 {\"agentInfo\": any}\n";
     let failed = "without a fault it has to pass, and without a warning";
-    assert_eq!(plain(text, Side::Agent), failed);
+    assert_eq!(plain(text, PeerSide::Agent), failed);
     let text = "proves: R024\n-> initialize\n<- result\n";
-    assert_eq!(plain(text, Side::Agent), "R024 does not bind the agent");
+    assert_eq!(plain(text, PeerSide::Agent), "R024 does not bind the agent");
     let text = "proves: R029\n-> initialize\neither\n  <- result\nor\n  <- error 1 for R029\nend\n";
-    assert_eq!(plain(text, Side::Agent), "R029 was not tried");
+    assert_eq!(plain(text, PeerSide::Agent), "R029 was not tried");
 }

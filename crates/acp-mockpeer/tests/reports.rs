@@ -2,18 +2,18 @@
 
 mod support;
 
-use acp_mockpeer::{Outcome, Play};
+use acp_mockpeer::{Play, PlayOutcome};
 use expect_test::{Expect, expect};
 use support::{meet, run, scenario};
 
 #[track_caller]
 #[expect(clippy::needless_pass_by_value, reason = "reads better at the calls")]
-fn check(outcome: &Outcome, expected: Expect) {
+fn check(outcome: &PlayOutcome, expected: Expect) {
     expected.assert_eq(&outcome.to_string());
 }
 
 /// The client's outcome.
-fn played(agent: &str, client: &str) -> Outcome {
+fn played(agent: &str, client: &str) -> PlayOutcome {
     let agent = scenario("agent.acpt", agent);
     let client = scenario("cancel.acpt", client);
     run(meet(Play::agent(&agent), Play::client(&client))).1

@@ -2,12 +2,12 @@
 
 mod support;
 
-use acp_mockpeer::{Outcome, Play, Scenario};
+use acp_mockpeer::{Play, PlayOutcome, Scenario};
 use expect_test::{Expect, expect};
 use support::{meet, run, scenario};
 
 /// The client's outcome: it judges.
-fn judged(agent: &str, client: &str) -> Outcome {
+fn judged(agent: &str, client: &str) -> PlayOutcome {
     let agent = scenario("agent.acpt", agent);
     let client = scenario("judge.acpt", client);
     run(meet(Play::agent(&agent), Play::client(&client))).1

@@ -12,13 +12,13 @@ use std::sync::Arc;
 use std::{env, fs, io};
 
 use acp_mockpeer::suite::{self, Coverage};
-use acp_mockpeer::{Mutant, Rehearsal, Scenario, Side, rehearse};
+use acp_mockpeer::{Mutant, PeerSide, Rehearsal, Scenario, rehearse};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() -> io::Result<()> {
     let mut trials = Vec::new();
     let mut scenarios = Vec::new();
-    for side in [Side::Agent, Side::Client] {
+    for side in [PeerSide::Agent, PeerSide::Client] {
         for name in names(side)? {
             match read(&name) {
                 Ok(scenario) => scenarios.push((side, Arc::new(scenario))),
@@ -41,7 +41,7 @@ fn main() -> io::Result<()> {
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/suite");
 
-fn names(side: Side) -> io::Result<Vec<String>> {
+fn names(side: PeerSide) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(Path::new(ROOT).join(side.name()))? {
         let name = entry?.file_name().to_string_lossy().into_owned();
@@ -58,7 +58,7 @@ fn read(name: &str) -> Result<Scenario, String> {
     Scenario::parse(name, &text).map_err(|error| error.to_string())
 }
 
-fn trial(side: Side, scenario: &Arc<Scenario>, mutant: Option<&Mutant>) -> Trial {
+fn trial(side: PeerSide, scenario: &Arc<Scenario>, mutant: Option<&Mutant>) -> Trial {
     let file = &scenario.file;
     let name = match mutant {
         None => file.to_string(),
@@ -68,7 +68,7 @@ fn trial(side: Side, scenario: &Arc<Scenario>, mutant: Option<&Mutant>) -> Trial
     Trial::test(name, move || run(side, &scenario, mutant.as_ref()))
 }
 
-fn run(side: Side, scenario: &Scenario, mutant: Option<&Mutant>) -> Result<(), Failed> {
+fn run(side: PeerSide, scenario: &Scenario, mutant: Option<&Mutant>) -> Result<(), Failed> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .start_paused(true)

@@ -4,23 +4,23 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::side::Side;
+use crate::side::PeerSide;
 use crate::signal::SignalName;
 
 /// One thing that was seen in a conversation.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct RecordingEntry {
     /// When, since the beginning.
     pub at: Duration,
     /// Who did it.
-    pub from: Side,
+    pub from: PeerSide,
     /// What it was.
-    pub what: What,
+    pub what: RecordedEvent,
 }
 
 /// What was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum RecordedEvent {
     /// A line, without its line feed.
     Line(Vec<u8>),
     /// The bytes behind the last line feed, when the side closed.
@@ -37,14 +37,14 @@ pub enum What {
     Left(u64),
 }
 
-impl Entry {
+impl RecordingEntry {
     /// Writes the entry as it stands in a recording.
     #[must_use]
     pub fn to_json(&self) -> String {
         let millis = self.at.as_secs_f64() * 1000.0;
         let arrow = match self.from {
-            Side::Client => "client->agent",
-            Side::Agent => "agent->client",
+            PeerSide::Client => "client->agent",
+            PeerSide::Agent => "agent->client",
         };
         // Written by hand: the members stand in the order in which people read.
         let mut json = format!("{{\"t\": {:.1}, \"dir\": \"{arrow}\"", millis);
@@ -52,18 +52,18 @@ impl Entry {
             json.push_str(&format!(", \"{key}\": {value}"));
         };
         match &self.what {
-            What::Line(bytes) => put_bytes(&mut member, "line", bytes),
-            What::Unfinished(bytes) => {
+            RecordedEvent::Line(bytes) => put_bytes(&mut member, "line", bytes),
+            RecordedEvent::Unfinished(bytes) => {
                 put_bytes(&mut member, "line", bytes);
                 member("unfinished", true.into());
             }
-            What::Stderr(bytes) => put_bytes(&mut member, "stderr", bytes),
-            What::Close => member("event", "close".into()),
-            What::Exit(code) => {
+            RecordedEvent::Stderr(bytes) => put_bytes(&mut member, "stderr", bytes),
+            RecordedEvent::Close => member("event", "close".into()),
+            RecordedEvent::Exit(code) => {
                 member("event", "exit".into());
                 member("code", (*code).into());
             }
-            What::Killed(signal) => {
+            RecordedEvent::Killed(signal) => {
                 member("event", "exit".into());
                 let known = SignalName::numbered(*signal);
                 member(
@@ -71,7 +71,7 @@ impl Entry {
                     known.map_or((*signal).into(), |known| known.name().into()),
                 );
             }
-            What::Left(lines) => {
+            RecordedEvent::Left(lines) => {
                 member("event", "left out".into());
                 member("lines", (*lines).into());
             }
@@ -93,8 +93,8 @@ impl Entry {
         };
         let at = members.get("t").and_then(Value::as_f64).unwrap_or(0.0);
         let from = match members.get("dir").and_then(Value::as_str) {
-            Some("client->agent") => Side::Client,
-            Some("agent->client") => Side::Agent,
+            Some("client->agent") => PeerSide::Client,
+            Some("agent->client") => PeerSide::Agent,
             _ => {
                 return Err(EntryError(
                     "`dir` has to be \"client->agent\" or \"agent->client\"".to_owned(),
@@ -126,25 +126,25 @@ fn put_bytes(member: &mut impl FnMut(&str, Value), key: &str, bytes: &[u8]) {
     }
 }
 
-fn what(members: &Map<String, Value>) -> Result<What, EntryError> {
+fn what(members: &Map<String, Value>) -> Result<RecordedEvent, EntryError> {
     if let Some(bytes) = bytes(members, "line", "hex")? {
         let unfinished = members.get("unfinished") == Some(&Value::Bool(true));
         return Ok(if unfinished {
-            What::Unfinished(bytes)
+            RecordedEvent::Unfinished(bytes)
         } else {
-            What::Line(bytes)
+            RecordedEvent::Line(bytes)
         });
     }
     if let Some(bytes) = bytes(members, "stderr", "stderr_hex")? {
-        return Ok(What::Stderr(bytes));
+        return Ok(RecordedEvent::Stderr(bytes));
     }
     let number = |key: &str| members.get(key).and_then(Value::as_i64);
     let small = |key: &str| number(key).and_then(|number| i32::try_from(number).ok());
     match members.get("event").and_then(Value::as_str) {
-        Some("close") => Ok(What::Close),
+        Some("close") => Ok(RecordedEvent::Close),
         Some("exit") => {
             if let Some(code) = small("code") {
-                return Ok(What::Exit(code));
+                return Ok(RecordedEvent::Exit(code));
             }
             let signal = members.get("signal").and_then(Value::as_str);
             let signal = signal
@@ -152,12 +152,12 @@ fn what(members: &Map<String, Value>) -> Result<What, EntryError> {
                 .map(SignalName::number)
                 .or_else(|| small("signal"));
             signal
-                .map(What::Killed)
+                .map(RecordedEvent::Killed)
                 .ok_or_else(|| EntryError("an exit has a `code` or a `signal`".to_owned()))
         }
         Some("left out") => {
             let lines = number("lines").and_then(|lines| u64::try_from(lines).ok());
-            Ok(What::Left(lines.unwrap_or_default()))
+            Ok(RecordedEvent::Left(lines.unwrap_or_default()))
         }
         Some(other) => Err(EntryError(format!("there is no event \"{other}\""))),
         None => Err(EntryError(
@@ -203,25 +203,29 @@ mod tests {
     #[test]
     fn entries_read_back() {
         let all = [
-            What::Line(b"{\"jsonrpc\":\"2.0\"}".to_vec()),
-            What::Line(b"\xff\xfe".to_vec()),
-            What::Unfinished(b"{\"js".to_vec()),
-            What::Stderr(b"warning\n".to_vec()),
-            What::Stderr(vec![0xc3]),
-            What::Close,
-            What::Exit(3),
-            What::Killed(9),
-            What::Killed(60),
-            What::Left(12),
+            RecordedEvent::Line(b"{\"jsonrpc\":\"2.0\"}".to_vec()),
+            RecordedEvent::Line(b"\xff\xfe".to_vec()),
+            RecordedEvent::Unfinished(b"{\"js".to_vec()),
+            RecordedEvent::Stderr(b"warning\n".to_vec()),
+            RecordedEvent::Stderr(vec![0xc3]),
+            RecordedEvent::Close,
+            RecordedEvent::Exit(3),
+            RecordedEvent::Killed(9),
+            RecordedEvent::Killed(60),
+            RecordedEvent::Left(12),
         ];
         for what in all {
-            let entry = Entry {
+            let entry = RecordingEntry {
                 at: Duration::from_micros(12_300),
-                from: Side::Agent,
+                from: PeerSide::Agent,
                 what,
             };
             let json = entry.to_json();
-            assert_eq!(Entry::from_json(json.as_bytes()).unwrap(), entry, "{json}");
+            assert_eq!(
+                RecordingEntry::from_json(json.as_bytes()).unwrap(),
+                entry,
+                "{json}"
+            );
         }
     }
 
@@ -229,7 +233,7 @@ mod tests {
     fn what_is_wrong_is_told() {
         #[track_caller]
         fn check(line: &str, expected: &str) {
-            let error = Entry::from_json(line.as_bytes()).unwrap_err();
+            let error = RecordingEntry::from_json(line.as_bytes()).unwrap_err();
             assert!(error.to_string().starts_with(expected), "{error}");
         }
         check("5", "this is no JSON object");

@@ -1,7 +1,7 @@
 //! Recordings of conversations of the Agent Client Protocol.
 //!
 //! A [`Recording`] holds what each side wrote, byte for byte, with the time at which it
-//! was seen. It is a file of JSON lines, one for each [`Entry`]:
+//! was seen. It is a file of JSON lines, one for each [`RecordingEntry`]:
 //!
 //! ```text
 //! {"t": 8.2, "dir": "client->agent", "line": "{\"jsonrpc\":\"2.0\", …}"}
@@ -16,11 +16,11 @@
 //! stands between a client and its agent and records both.
 //!
 //! ```
-//! use acp_recording::{Recording, Side, redactor};
+//! use acp_recording::{Recording, PeerSide, redactor};
 //!
 //! let file = br#"{"t": 0.4, "dir": "client->agent", "line": "{\"apiKey\":\"k-1\"}"}"#;
 //! let recording = Recording::read("hello.ndjson", file.as_slice())?;
-//! assert_eq!(recording.entries()[0].from, Side::Client);
+//! assert_eq!(recording.entries()[0].from, PeerSide::Client);
 //! let redacted = recording.redacted(&redactor());
 //! assert!(redacted.entries()[0].to_json().contains("[redacted]"));
 //! # Ok::<(), acp_recording::RecordingError>(())
@@ -37,8 +37,8 @@ mod signal;
 pub mod tap;
 
 pub use acp_text::Redactor;
-pub use entry::{Entry, EntryError, What};
+pub use entry::{EntryError, RecordedEvent, RecordingEntry};
 pub use recording::{Recording, RecordingError};
 pub use redact::{redactor, variables};
-pub use side::Side;
+pub use side::PeerSide;
 pub use signal::{SignalName, signal_name};

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 
-use crate::entry::{Entry, EntryError, What};
+use crate::entry::{EntryError, RecordedEvent, RecordingEntry};
 use acp_text::Redactor;
 
 /// The longest line of a recording that is read.
@@ -12,13 +12,13 @@ const LONGEST_LINE: u64 = 256 << 20;
 /// A conversation as it was seen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recording {
-    entries: Vec<Entry>,
+    entries: Vec<RecordingEntry>,
 }
 
 impl Recording {
     /// Makes a recording of these.
     #[must_use]
-    pub fn new(entries: Vec<Entry>) -> Self {
+    pub fn new(entries: Vec<RecordingEntry>) -> Self {
         Self { entries }
     }
 
@@ -59,8 +59,8 @@ impl Recording {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            let entry = Entry::from_json(&line);
-            entries.push(entry.map_err(|error| RecordingError::Entry {
+            let entry = RecordingEntry::from_json(&line);
+            entries.push(entry.map_err(|error| RecordingError::RecordingEntry {
                 place: place(),
                 error,
             })?);
@@ -82,12 +82,12 @@ impl Recording {
 
     /// Returns what was seen, in order.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[RecordingEntry] {
         &self.entries
     }
 
     /// Adds what was seen next.
-    pub fn push(&mut self, entry: Entry) {
+    pub fn push(&mut self, entry: RecordingEntry) {
         self.entries.push(entry);
     }
 
@@ -95,12 +95,12 @@ impl Recording {
     #[must_use]
     pub fn redacted(&self, redactor: &Redactor) -> Self {
         let mut stderr = redactor.stream();
-        let mut entries: Vec<Entry> = Vec::with_capacity(self.entries.len());
+        let mut entries: Vec<RecordingEntry> = Vec::with_capacity(self.entries.len());
         for entry in &self.entries {
             entries.push(match &entry.what {
                 // A secret may lie across two pieces.
-                What::Stderr(bytes) => Entry {
-                    what: What::Stderr(stderr.push(bytes).into_bytes()),
+                RecordedEvent::Stderr(bytes) => RecordingEntry {
+                    what: RecordedEvent::Stderr(stderr.push(bytes).into_bytes()),
                     ..*entry
                 },
                 _ => entry.redacted(redactor),
@@ -110,7 +110,7 @@ impl Recording {
             .iter_mut()
             .rev()
             .find_map(|entry| match &mut entry.what {
-                What::Stderr(bytes) => Some(bytes),
+                RecordedEvent::Stderr(bytes) => Some(bytes),
                 _ => None,
             });
         if let Some(last) = last {
@@ -134,7 +134,7 @@ pub enum RecordingError {
     },
     /// A line is not one of a recording.
     #[error("{place}: {error}")]
-    Entry {
+    RecordingEntry {
         /// The file and the line.
         place: String,
         /// The fault in it.

@@ -2,7 +2,7 @@
 
 use acp_text::Redactor;
 
-use crate::entry::{Entry, What};
+use crate::entry::{RecordedEvent, RecordingEntry};
 
 /// Makes a redactor for recordings: it hides home folders, and knows the secrets of this
 /// process's environment.
@@ -19,15 +19,15 @@ pub fn variables() -> impl Iterator<Item = (String, String)> {
     })
 }
 
-impl Entry {
+impl RecordingEntry {
     /// Returns the entry without secrets; everything else keeps its bytes.
     #[must_use]
     pub fn redacted(&self, redactor: &Redactor) -> Self {
         let redact = |bytes: &[u8]| redactor.redact_bytes(bytes).into_bytes();
         let what = match &self.what {
-            What::Line(bytes) => What::Line(redact(bytes)),
-            What::Unfinished(bytes) => What::Unfinished(redact(bytes)),
-            What::Stderr(bytes) => What::Stderr(redact(bytes)),
+            RecordedEvent::Line(bytes) => RecordedEvent::Line(redact(bytes)),
+            RecordedEvent::Unfinished(bytes) => RecordedEvent::Unfinished(redact(bytes)),
+            RecordedEvent::Stderr(bytes) => RecordedEvent::Stderr(redact(bytes)),
             other => other.clone(),
         };
         Self { what, ..*self }

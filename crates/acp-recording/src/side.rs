@@ -15,14 +15,14 @@
     strum::IntoStaticStr,
 )]
 #[strum(serialize_all = "lowercase")]
-pub enum Side {
+pub enum PeerSide {
     /// Starts the agent and prompts it; its lines are written `->`.
     Client,
     /// Is started and answers; its lines are written `<-`.
     Agent,
 }
 
-impl Side {
+impl PeerSide {
     /// Returns the other side.
     #[must_use]
     pub fn other(self) -> Self {

@@ -29,7 +29,7 @@ use std::{
 };
 
 use acp_agent::{Agent, AgentBuilder, AgentLimits};
-use acp_mockpeer::{Outcome, Play, Scenario, Verdict};
+use acp_mockpeer::{Play, PlayOutcome, Scenario, Verdict};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 use seen::Seen;
@@ -77,7 +77,7 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-fn play(path: &Path) -> Result<Outcome, Failed> {
+fn play(path: &Path) -> Result<PlayOutcome, Failed> {
     let scenario = Scenario::load(path)?;
     let (agent, troubles) = agent(&scenario.source)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -97,9 +97,9 @@ fn play(path: &Path) -> Result<Outcome, Failed> {
 }
 
 /// Whether a play passed, and nothing that is private was said.
-fn check(outcome: &Outcome) -> Result<(), String> {
+fn check(outcome: &PlayOutcome) -> Result<(), String> {
     let lines = outcome.transcript.entries().iter();
-    let said: String = lines.map(acp_mockpeer::Entry::to_json).collect();
+    let said: String = lines.map(acp_mockpeer::RecordingEntry::to_json).collect();
     match outcome.verdict {
         Verdict::Passed if said.contains(troubled::SECRET) => {
             Err(format!("a secret was told\n{outcome}"))

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use acp_mockpeer::{Recording, Side, What};
+use acp_mockpeer::{PeerSide, RecordedEvent, Recording};
 use acp_protocol::v1::methods::{AgentMethod, ClientMethod};
 use serde_json::Value;
 
@@ -92,7 +92,7 @@ impl Seen {
     pub(crate) fn watch(&mut self, conversation: &Recording) {
         let mut asked: BTreeMap<(String, String), String> = BTreeMap::new();
         for entry in conversation.entries() {
-            let What::Line(line) = &entry.what else {
+            let RecordedEvent::Line(line) = &entry.what else {
                 continue;
             };
             let Ok(message) = serde_json::from_slice::<Value>(line) else {
@@ -100,7 +100,7 @@ impl Seen {
             };
             let method = message["method"].as_str().map(ToOwned::to_owned);
             let id = message.get("id").map(ToString::to_string);
-            let name = |side: Side| format!("{side:?}");
+            let name = |side: PeerSide| format!("{side:?}");
             match (method, id) {
                 (Some(method), Some(id)) => {
                     asked.insert((name(entry.from), id), method);

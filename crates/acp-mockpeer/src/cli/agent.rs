@@ -10,7 +10,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStr
 use super::environment::Environment;
 use super::{AgentArgs, EXIT_DIED, EXIT_FAILED, Misuse, say};
 use crate::language::{ExitAs, Scenario};
-use crate::player::{Outcome, Play, Verdict};
+use crate::player::{Play, PlayOutcome, Verdict};
 use crate::transcription::Style;
 use acp_recording::SignalName;
 
@@ -103,7 +103,7 @@ fn die_after_a_line(mut stdout: Stdout) -> DuplexStream {
 }
 
 /// Reports, and ends as the script says.
-fn end(args: &AgentArgs, outcome: &Outcome) -> u8 {
+fn end(args: &AgentArgs, outcome: &PlayOutcome) -> u8 {
     let code = super::code_of(&outcome.verdict);
     // Nobody reads the stderr of an agent that is well.
     if outcome.verdict != Verdict::Passed || args.play.report.is_some() {

@@ -9,10 +9,10 @@ use acp_process::Launch;
 
 use super::{EXIT_CONFIG, EXIT_FAILED, Misuse, print, say};
 use crate::judge::{
-    Expected, Format, Judge, Judged, Lines, Look, MOST_JOBS, Profile, Report, State,
+    Expected, Format, Judge, Judged, Lines, MOST_JOBS, Profile, Report, ReportLook, State,
 };
 use crate::language::Scenario;
-use acp_recording::Side;
+use acp_recording::PeerSide;
 use acp_recording::cli::{absolute, find_program};
 
 /// Exit code: the command line cannot be followed.
@@ -147,8 +147,8 @@ impl<T: Into<Misuse>> From<T> for Wrong {
 }
 
 impl CheckArgs {
-    fn role(&self) -> Side {
-        Side::named(&self.role).unwrap_or(Side::Agent)
+    fn role(&self) -> PeerSide {
+        PeerSide::named(&self.role).unwrap_or(PeerSide::Agent)
     }
 
     /// Reads every scenario there is.
@@ -216,7 +216,7 @@ impl CheckArgs {
             [_] => vec!["acp-mockpeer".to_owned(), "check".to_owned()],
             _ => vec!["acp".to_owned(), "check".to_owned()],
         };
-        if self.role() == Side::Client {
+        if self.role() == PeerSide::Client {
             words.extend(["--role", "client"].map(str::to_owned));
         }
         if self.spawn {
@@ -237,7 +237,7 @@ impl CheckArgs {
             return Err(Misuse("expected the program behind `--`".to_owned()).into());
         };
         let role = self.role();
-        if self.spawn && role == Side::Agent {
+        if self.spawn && role == PeerSide::Agent {
             return Err(Misuse("--spawn is for clients: --role client".to_owned()).into());
         }
         let profile = match &self.profile {
@@ -354,7 +354,7 @@ fn judge(args: &CheckArgs, agent: &[&OsStr]) -> Result<u8, Wrong> {
     let mut code = code(&report);
     for (path, format) in outputs {
         let colours = path.is_none() && wants_colours(&io::stdout());
-        let look = Look::default().with_colours(colours);
+        let look = ReportLook::default().with_colours(colours);
         let text = report.render(format, look);
         match path {
             None => {

@@ -21,11 +21,11 @@ pub use check::{CheckArgs, EXIT_INTERRUPTED, EXIT_UNSTARTABLE, EXIT_USAGE, check
 use tokio::runtime::Runtime;
 
 use crate::language::Scenario;
-use crate::player::{Outcome, Play, Verdict};
+use crate::player::{Play, PlayOutcome, Verdict};
 use crate::rules::Check;
 use crate::transcription::{Style, transcribe};
-use acp_recording::Entry;
 use acp_recording::Recording;
+use acp_recording::RecordingEntry;
 
 /// Exit code: told to die after its first message, the mock agent did.
 pub const EXIT_DIED: u8 = 91;
@@ -33,7 +33,7 @@ pub const EXIT_DIED: u8 = 91;
 /// What the program can do.
 #[derive(Debug, clap::Subcommand)]
 #[non_exhaustive]
-pub enum Command {
+pub enum MockpeerCommand {
     /// Play an agent on stdin and stdout, for a client under test
     ///
     /// Without a script or a recording it answers every prompt with a short turn.
@@ -170,22 +170,22 @@ pub struct RedactArgs {
 
 /// Does what a command says; the result is the exit code of the program.
 #[must_use]
-pub fn run(command: Command) -> ExitCode {
+pub fn run(command: MockpeerCommand) -> ExitCode {
     let done = match command {
-        Command::Agent(args) => agent::run(&args),
-        Command::Client(args) => client::run(&args),
-        Command::Tap(args) => acp_recording::tap::run(&args),
-        Command::Replay(args) => replay::run(args),
-        Command::Rules(args) => rules::run(&args),
-        Command::Check(args) => {
+        MockpeerCommand::Agent(args) => agent::run(&args),
+        MockpeerCommand::Client(args) => client::run(&args),
+        MockpeerCommand::Tap(args) => acp_recording::tap::run(&args),
+        MockpeerCommand::Replay(args) => replay::run(args),
+        MockpeerCommand::Rules(args) => rules::run(&args),
+        MockpeerCommand::Check(args) => {
             // What stands before it makes the mock agent of us, too.
             let words: Vec<OsString> = std::env::args_os().skip(1).collect();
             let before = words.iter().take_while(|word| *word != "check");
             let agent = before.map(OsString::as_os_str).chain([OsStr::new("agent")]);
             return check(&args, &agent.collect::<Vec<_>>());
         }
-        Command::Lint { files } => files::lint(&files),
-        Command::Scenario {
+        MockpeerCommand::Lint { files } => files::lint(&files),
+        MockpeerCommand::Scenario {
             recording,
             exact,
             client,
@@ -197,14 +197,14 @@ pub fn run(command: Command) -> ExitCode {
             };
             files::scenario(&recording, style)
         }
-        Command::Redact(args) => files::redact(&args),
+        MockpeerCommand::Redact(args) => files::redact(&args),
     };
     exit_code(done)
 }
 
 impl PlayArgs {
     /// Tells people how a play ended.
-    fn report(&self, outcome: &Outcome) {
+    fn report(&self, outcome: &PlayOutcome) {
         match &self.report {
             Some(path) => {
                 if let Err(error) = std::fs::write(path, outcome.to_string()) {
@@ -234,7 +234,7 @@ impl PlayArgs {
             let mut file = std::fs::File::create(path)
                 .map_err(|error| Misuse(format!("--record {}: {error}", path.display())))?;
             let redactor = (!self.unredacted).then(acp_recording::redactor);
-            play = play.with_recorder(move |entry: &Entry| {
+            play = play.with_recorder(move |entry: &RecordingEntry| {
                 let line = match &redactor {
                     Some(redactor) => entry.redacted(redactor).to_json(),
                     None => entry.to_json(),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Misuse, RulesArgs};
 use crate::rules::{Rule, Rules};
 use crate::suite::{self, Coverage};
-use acp_recording::Side;
+use acp_recording::PeerSide;
 
 /// How rules are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -71,7 +71,7 @@ fn shown(rule: &'static Rule) -> String {
 }
 
 fn value(rule: &'static Rule) -> Value {
-    let of = |side: Side| {
+    let of = |side: PeerSide| {
         let all = covered(rule).find(|all| all.side == side)?;
         Some(json!({
             "scenarios": all.scenarios,
@@ -89,7 +89,7 @@ fn value(rule: &'static Rule) -> Value {
         "decided_by": <&str>::from(rule.decided_by),
         "twins": rule.twins,
         "tck": rule.tck,
-        "agent": of(Side::Agent),
-        "client": of(Side::Client),
+        "agent": of(PeerSide::Agent),
+        "client": of(PeerSide::Client),
     })
 }

@@ -3,12 +3,12 @@
 use acp_process::ExitStatus;
 use serde_json::Value;
 
-use super::verdict::{Fault, Judged, State};
+use super::verdict::{Judged, ScenarioFault, State};
 use super::{Judge, Seen, Unseen};
 use crate::language::Scenario;
-use crate::player::{Outcome, Verdict};
-use acp_recording::{Entry, What};
-use acp_recording::{Recording, Redactor, Side};
+use crate::player::{PlayOutcome, Verdict};
+use acp_recording::{PeerSide, Recording, Redactor};
+use acp_recording::{RecordedEvent, RecordingEntry};
 
 /// With this exit code a client says that it cannot do the task.
 pub(super) const CANNOT: i32 = 75;
@@ -43,7 +43,7 @@ impl Judge {
             }
         };
         let status = seen.exit.status();
-        if self.role == Side::Client && judged.state == State::Failed {
+        if self.role == PeerSide::Client && judged.state == State::Failed {
             let steps_only = judged.faults.iter().all(|fault| fault.rules.is_empty());
             if status == ExitStatus::Code(CANNOT) && steps_only {
                 judged = Judged::because(
@@ -66,7 +66,7 @@ impl Judge {
         judged
     }
 
-    pub(super) fn outcome(&self, scenario: &Scenario, outcome: &Outcome) -> Judged {
+    pub(super) fn outcome(&self, scenario: &Scenario, outcome: &PlayOutcome) -> Judged {
         let mut judged = match &outcome.verdict {
             Verdict::Broken(why) => return broken(scenario, &why, outcome),
             Verdict::Skipped(why) => Judged::because(scenario, State::Skipped, why),
@@ -94,7 +94,7 @@ impl Judge {
         judged
     }
 
-    pub(super) fn redact(&self, fault: &mut Fault) {
+    pub(super) fn redact(&self, fault: &mut ScenarioFault) {
         let redact = |text: &mut String| *text = self.redactor.redact(text);
         redact(&mut fault.summary);
         fault.expected.iter_mut().for_each(redact);
@@ -111,7 +111,7 @@ pub(super) fn unplayable(scenario: &Scenario, line: usize, why: &str) -> Judged 
 }
 
 /// Says where a scenario is wrong, and what would have been sent.
-fn broken(scenario: &Scenario, why: &str, outcome: &Outcome) -> Judged {
+fn broken(scenario: &Scenario, why: &str, outcome: &PlayOutcome) -> Judged {
     let Some(ref failure) = outcome.failure else {
         return Judged::because(scenario, State::Broken, why);
     };
@@ -124,12 +124,12 @@ fn broken(scenario: &Scenario, why: &str, outcome: &Outcome) -> Judged {
     judged
 }
 
-fn faults(outcome: &Outcome) -> Vec<Fault> {
-    let mut faults: Vec<Fault> = outcome
+fn faults(outcome: &PlayOutcome) -> Vec<ScenarioFault> {
+    let mut faults: Vec<ScenarioFault> = outcome
         .breaches
         .iter()
         .filter(|breach| breach.from != outcome.played)
-        .map(|breach| Fault {
+        .map(|breach| ScenarioFault {
             rules: breach.rules.to_vec(),
             fails: breach.is_failure(),
             doubtful: breach.doubtful,
@@ -140,7 +140,7 @@ fn faults(outcome: &Outcome) -> Vec<Fault> {
         .collect();
     // What a step waited for stands with what came in its place.
     if let Some(failure) = &outcome.failure {
-        let same = |fault: &Fault| {
+        let same = |fault: &ScenarioFault| {
             let line = fault.line == Some(failure.line);
             line && (fault.entry == failure.entry || fault.entry.is_none())
         };
@@ -169,8 +169,8 @@ fn faults(outcome: &Outcome) -> Vec<Fault> {
     faults
 }
 
-pub(super) fn plain_fault(summary: String) -> Fault {
-    Fault {
+pub(super) fn plain_fault(summary: String) -> ScenarioFault {
+    ScenarioFault {
         rules: Vec::new(),
         fails: true,
         doubtful: false,
@@ -185,19 +185,19 @@ pub(super) fn plain_fault(summary: String) -> Fault {
 }
 
 /// Finds who the program said it is.
-pub(super) fn told(transcript: &Recording, role: Side) -> Option<(String, Option<String>)> {
+pub(super) fn told(transcript: &Recording, role: PeerSide) -> Option<(String, Option<String>)> {
     let own = transcript
         .entries()
         .iter()
         .filter(|entry| entry.from == role);
     own.take(8).find_map(|entry| {
-        let What::Line(line) = &entry.what else {
+        let RecordedEvent::Line(line) = &entry.what else {
             return None;
         };
         let message: Value = serde_json::from_slice(line).ok()?;
         let info = match role {
-            Side::Agent => &message["result"]["agentInfo"],
-            Side::Client => &message["params"]["clientInfo"],
+            PeerSide::Agent => &message["result"]["agentInfo"],
+            PeerSide::Client => &message["params"]["clientInfo"],
         };
         let text = |key: &str| {
             let text = info[key].as_str()?;
@@ -209,7 +209,11 @@ pub(super) fn told(transcript: &Recording, role: Side) -> Option<(String, Option
 
 /// Keeps what a reader needs of a conversation: of a very long one the beginning,
 /// the end, and what stands around each fault.
-pub(super) fn kept(transcript: &Recording, faults: &mut [Fault], redactor: &Redactor) -> Recording {
+pub(super) fn kept(
+    transcript: &Recording,
+    faults: &mut [ScenarioFault],
+    redactor: &Redactor,
+) -> Recording {
     let entries = transcript.entries();
     let points = faults.iter().filter_map(|fault| fault.entry);
     let points: Vec<usize> = points.take(MOST_SURROUNDED).collect();
@@ -228,8 +232,8 @@ pub(super) fn kept(transcript: &Recording, faults: &mut [Fault], redactor: &Reda
             continue;
         }
         if left > 0 {
-            recording.push(Entry {
-                what: What::Left(std::mem::take(&mut left)),
+            recording.push(RecordingEntry {
+                what: RecordedEvent::Left(std::mem::take(&mut left)),
                 ..*entry
             });
         }
@@ -244,7 +248,7 @@ pub(super) fn kept(transcript: &Recording, faults: &mut [Fault], redactor: &Reda
     recording
 }
 
-fn shown(entry: &Entry, redactor: &Redactor) -> Entry {
+fn shown(entry: &RecordingEntry, redactor: &Redactor) -> RecordingEntry {
     let text = |bytes: &[u8]| {
         let cut = &bytes[..bytes.len().min(LONGEST_LINE)];
         let mut text = redactor.redact(&String::from_utf8_lossy(cut));
@@ -254,12 +258,12 @@ fn shown(entry: &Entry, redactor: &Redactor) -> Entry {
         text.into_bytes()
     };
     let what = match &entry.what {
-        What::Line(bytes) => What::Line(text(bytes)),
-        What::Unfinished(bytes) => What::Unfinished(text(bytes)),
-        What::Stderr(bytes) => What::Stderr(text(bytes)),
+        RecordedEvent::Line(bytes) => RecordedEvent::Line(text(bytes)),
+        RecordedEvent::Unfinished(bytes) => RecordedEvent::Unfinished(text(bytes)),
+        RecordedEvent::Stderr(bytes) => RecordedEvent::Stderr(text(bytes)),
         other => other.clone(),
     };
-    Entry { what, ..*entry }
+    RecordingEntry { what, ..*entry }
 }
 
 #[cfg(test)]
@@ -268,11 +272,11 @@ mod tests {
 
     use super::*;
 
-    fn line(number: usize) -> Entry {
-        Entry {
+    fn line(number: usize) -> RecordingEntry {
+        RecordingEntry {
             at: Duration::ZERO,
-            from: Side::Agent,
-            what: What::Line(number.to_string().into_bytes()),
+            from: PeerSide::Agent,
+            what: RecordedEvent::Line(number.to_string().into_bytes()),
         }
     }
 
@@ -291,7 +295,7 @@ mod tests {
         assert_eq!(kept.entries()[at], line(2500));
         assert_eq!(faults[1].entry, None);
         let left = kept.entries().iter().filter_map(|entry| match entry.what {
-            What::Left(left) => Some(left),
+            RecordedEvent::Left(left) => Some(left),
             _ => None,
         });
         assert_eq!(left.sum::<u64>(), 5000 - 2001);
@@ -299,12 +303,12 @@ mod tests {
 
     #[test]
     fn what_is_no_text_and_what_is_long_is_shown_all_the_same() {
-        let entry = |bytes: &[u8]| Entry {
-            what: What::Line(bytes.to_vec()),
+        let entry = |bytes: &[u8]| RecordingEntry {
+            what: RecordedEvent::Line(bytes.to_vec()),
             ..line(0)
         };
         let text = |bytes: &[u8]| match shown(&entry(bytes), &Redactor::new()).what {
-            What::Line(bytes) => String::from_utf8(bytes).unwrap(),
+            RecordedEvent::Line(bytes) => String::from_utf8(bytes).unwrap(),
             _ => String::new(),
         };
         assert_eq!(text(b"\xff{\"a\": 1"), "\u{fffd}{\"a\": 1");

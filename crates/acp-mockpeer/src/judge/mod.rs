@@ -34,12 +34,12 @@ pub(crate) use agent_socket::{Head, MOST as MOST_IN_A_FRAME};
 pub use chaos::{Lines, NoLines};
 pub use expected::{Expected, ExpectedError};
 pub use profile::{Profile, ProfileError};
-pub use report::{Format, Look, Report, RuleReport, RuleState};
-pub use verdict::{Fault, Judged, State};
+pub use report::{Format, Report, ReportLook, RuleReport, RuleState};
+pub use verdict::{Judged, ScenarioFault, State};
 
 use crate::language::Scenario;
 use crate::player::Play;
-use acp_recording::{Redactor, Side};
+use acp_recording::{PeerSide, Redactor};
 use chaos::{Round, Small};
 use workspace::Room;
 
@@ -54,12 +54,12 @@ pub const DEFAULT_LIMIT: Duration = Duration::from_secs(30 * 60);
 /// # Examples
 ///
 /// ```no_run
-/// use acp_mockpeer::judge::{Format, Judge, Look};
-/// use acp_mockpeer::{Scenario, Side};
+/// use acp_mockpeer::judge::{Format, Judge, ReportLook};
+/// use acp_mockpeer::{Scenario, PeerSide};
 /// use acp_process::Launch;
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let judge = Judge::new(Side::Agent, Launch::new("/opt/agents/ada"))?;
+/// let judge = Judge::new(PeerSide::Agent, Launch::new("/opt/agents/ada"))?;
 /// let scenarios = vec![Scenario::load("cancel.acpt")?];
 /// let report = judge.run(scenarios, std::future::pending(), |_| {}).await;
 /// print!("{}", report.render(Format::Human, Look::default()));
@@ -69,7 +69,7 @@ pub const DEFAULT_LIMIT: Duration = Duration::from_secs(30 * 60);
 #[derive(Clone)]
 #[must_use = "a judge does nothing until it runs"]
 pub struct Judge {
-    role: Side,
+    role: PeerSide,
     launch: Launch,
     /// How a client under test starts the agent we play, if it does.
     agent: Option<Vec<OsString>>,
@@ -114,7 +114,7 @@ impl Judge {
     /// # Errors
     ///
     /// [`EnvironmentError`] never, as long as no profile is given.
-    pub fn new(role: Side, launch: Launch) -> Result<Self, EnvironmentError> {
+    pub fn new(role: PeerSide, launch: Launch) -> Result<Self, EnvironmentError> {
         let judge = Self {
             role,
             launch,
@@ -321,8 +321,8 @@ impl Judge {
             return Ok(Judged::because(&scenario, State::Skipped, why));
         }
         let room = match self.role {
-            Side::Agent => Room::new().and_then(Room::with_notes),
-            Side::Client => Room::new(),
+            PeerSide::Agent => Room::new().and_then(Room::with_notes),
+            PeerSide::Client => Room::new(),
         };
         let room = match room {
             Ok(room) => room,
@@ -349,8 +349,8 @@ impl Judge {
     fn again(&self, options: &str) -> String {
         let usual = || {
             let role = match self.role {
-                Side::Agent => "",
-                Side::Client => " --role client",
+                PeerSide::Agent => "",
+                PeerSide::Client => " --role client",
             };
             format!("acp check{role}")
         };
@@ -372,8 +372,8 @@ impl Judge {
             play = play.allow(*check);
         }
         match self.role {
-            Side::Agent => play.with_login(self.login()),
-            Side::Client => play,
+            PeerSide::Agent => play.with_login(self.login()),
+            PeerSide::Client => play,
         }
     }
 
@@ -405,8 +405,8 @@ impl Judge {
     fn dress(&self, scenario: &Scenario, room: &Room) -> Result<Launch, String> {
         let launch = room.mark(self.launch.clone());
         Ok(match self.role {
-            Side::Agent => launch,
-            Side::Client => {
+            PeerSide::Agent => launch,
+            PeerSide::Client => {
                 let tasks = scenario.tasks(&self.names(room))?;
                 launch
                     .with_env("ACP_CHECK_TASK", tasks.to_string())
@@ -431,7 +431,7 @@ pub(crate) fn plain_name(file: &str) -> &str {
 /// What was kept of a play.
 struct Seen {
     /// What came of it, unless it was stopped from outside.
-    outcome: Result<Box<crate::player::Outcome>, Unseen>,
+    outcome: Result<Box<crate::player::PlayOutcome>, Unseen>,
     /// How the program ended; `None` when it was never started.
     exit: acp_process::Exit,
     group: u32,

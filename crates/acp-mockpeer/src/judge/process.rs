@@ -14,7 +14,7 @@ use super::workspace::Room;
 use super::{Judge, Seen, Stop, Unseen, Unstartable};
 use crate::language::Scenario;
 use crate::player::Play;
-use acp_recording::Side;
+use acp_recording::PeerSide;
 
 /// The writing half of the socket through which a client reaches our agent.
 #[cfg(unix)]
@@ -58,7 +58,7 @@ pub(super) async fn start(
     stop: watch::Receiver<Stop>,
 ) -> Result<Started, Unstartable> {
     match (&judge.agent, judge.role) {
-        (Some(command), Side::Client) => by_socket(launch, command, room, patience, stop).await,
+        (Some(command), PeerSide::Client) => by_socket(launch, command, room, patience, stop).await,
         _ => {
             let mut child = spawn(launch)?;
             let (Some(stdin), Some(stdout)) = (child.take_stdin(), child.take_stdout()) else {
@@ -165,15 +165,15 @@ fn with_causes(error: &dyn std::error::Error) -> String {
 
 impl Started {
     /// Plays the scenario, and sees the program off.
-    pub(super) async fn play(mut self, play: Play, scenario: &Scenario, role: Side) -> Seen {
+    pub(super) async fn play(mut self, play: Play, scenario: &Scenario, role: PeerSide) -> Seen {
         let began = Instant::now();
         let by_socket = self.frames.is_some();
         let outcome = match self.reached {
             Err(unseen) => Err(unseen),
             Ok((reader, writer)) => {
                 let play = match role {
-                    Side::Agent => play.watching(&self.handle),
-                    Side::Client => play,
+                    PeerSide::Agent => play.watching(&self.handle),
+                    PeerSide::Client => play,
                 };
                 let most = scenario.header.limit + scenario.header.patience + BEYOND_THE_LIMIT;
                 let outcome = tokio::select! {

@@ -66,7 +66,7 @@ pub struct Judged {
     /// Why it was skipped, not exercised, broken or not run.
     pub why: Option<String>,
     /// What was not as it has to be; of very much, the first hundred.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<ScenarioFault>,
     /// Every step was done, whatever was wrong besides.
     pub(super) complete: bool,
     /// How many more there were than are kept.
@@ -86,7 +86,7 @@ pub struct Judged {
 /// Something that was not as it has to be.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Fault {
+pub struct ScenarioFault {
     /// The rules it breaks; none where only the scenario says so.
     pub rules: Vec<&'static Rule>,
     /// Whether it makes the scenario fail; otherwise it is a warning.
@@ -164,8 +164,8 @@ impl Judged {
     }
 
     /// Returns what breaks a rule.
-    pub(super) fn faults_of(&self, rule: &str) -> impl Iterator<Item = &Fault> {
-        let of = move |fault: &&Fault| fault.rules.iter().any(|broken| broken.id == rule);
+    pub(super) fn faults_of(&self, rule: &str) -> impl Iterator<Item = &ScenarioFault> {
+        let of = move |fault: &&ScenarioFault| fault.rules.iter().any(|broken| broken.id == rule);
         self.faults.iter().filter(of)
     }
 }

@@ -28,7 +28,7 @@ use serde_json::Value;
 use crate::language::matching::Bindings;
 use crate::language::writing::{Inventor, write};
 use crate::rules::{Check, Rule};
-use acp_recording::Side;
+use acp_recording::PeerSide;
 use pattern::Pattern;
 use step::Item;
 
@@ -76,7 +76,7 @@ pub struct Header {
     /// The ids of the same checks in the protocol's official test kit.
     pub tck: Vec<String>,
     /// The only side the scenario is for, `None` when it tests both.
-    pub side: Option<Side>,
+    pub side: Option<PeerSide>,
     /// The capabilities without which the scenario is skipped.
     pub needs: Vec<Need>,
     /// The checks that are switched off.
@@ -92,7 +92,7 @@ pub struct Header {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
     /// Who must advertise it.
-    pub side: Side,
+    pub side: PeerSide,
     /// Where it stands below the capabilities, such as `sessionCapabilities.list`.
     pub path: String,
 }

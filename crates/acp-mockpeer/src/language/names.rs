@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::step::Slot;
-use acp_recording::Side;
+use acp_recording::PeerSide;
 
 /// The requests that can be answered at a place of the text.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ pub(crate) struct Names {
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) slot: Slot,
-    pub(crate) from: Side,
+    pub(crate) from: PeerSide,
     pub(crate) method: Option<Arc<str>>,
     pub(crate) name: Option<Arc<str>>,
     pub(crate) line: usize,
@@ -36,7 +36,7 @@ impl Names {
     /// A name that is taken moves to the new request once the old one is answered.
     pub(crate) fn ask(
         &mut self,
-        from: Side,
+        from: PeerSide,
         method: Option<Arc<str>>,
         name: Option<Arc<str>>,
         line: usize,
@@ -65,7 +65,7 @@ impl Names {
 
     /// Finds the request of the other side that an answer without a name means:
     /// the only one of the innermost block that has any.
-    pub(crate) fn only_open(&self, asker: Side) -> Result<Request, String> {
+    pub(crate) fn only_open(&self, asker: PeerSide) -> Result<Request, String> {
         let mut end = self.requests.len();
         let floors = self.blocks.iter().rev().chain(std::iter::once(&0));
         for &floor in floors {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use acp_recording::Side;
+use acp_recording::PeerSide;
 
 use super::error::ParseError;
 use super::names::Names;
@@ -158,8 +158,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes an arrow.
-    pub(crate) fn arrow(&mut self) -> Option<Side> {
-        [Side::Client, Side::Agent]
+    pub(crate) fn arrow(&mut self) -> Option<PeerSide> {
+        [PeerSide::Client, PeerSide::Agent]
             .into_iter()
             .find(|side| self.eat(side.arrow()))
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::mutant::Mutant;
 use super::pattern::Pattern;
 use crate::rules::Rule;
-use acp_recording::{Side, SignalName};
+use acp_recording::{PeerSide, SignalName};
 
 /// Stands for a request of the script, from where it is sent to its answer.
 pub(crate) type Slot = usize;
@@ -17,7 +17,7 @@ pub(crate) struct Step {
     /// The line in the file, from 1.
     pub(crate) line: usize,
     /// Who does it.
-    pub(crate) from: Side,
+    pub(crate) from: PeerSide,
     pub(crate) act: Act,
     /// The rules that are broken when it fails.
     pub(crate) rules: Vec<&'static Rule>,
@@ -34,7 +34,7 @@ pub(crate) struct Demand {
 }
 
 impl Step {
-    pub(crate) fn new(line: usize, from: Side, act: Act) -> Self {
+    pub(crate) fn new(line: usize, from: PeerSide, act: Act) -> Self {
         Self {
             line,
             from,
@@ -77,7 +77,7 @@ pub(crate) struct Whenever {
 }
 
 /// Tells who begins, when that is a step that can be seen from the other side.
-pub(crate) fn first_side(items: &[Item]) -> Option<Side> {
+pub(crate) fn first_side(items: &[Item]) -> Option<PeerSide> {
     match items.first()? {
         Item::Step(step) => match &step.act {
             Act::Message(_) | Act::Nothing(_) | Act::Exit { .. } | Act::Close { .. } => {

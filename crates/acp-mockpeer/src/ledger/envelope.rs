@@ -5,13 +5,13 @@ use serde_json::Value;
 use super::Shape;
 use crate::rules::Check;
 use crate::rules::Finding;
-use acp_recording::Side;
+use acp_recording::PeerSide;
 
 /// Reads a line as a JSON object.
-pub(super) fn object(from: Side, line: &[u8], findings: &mut Vec<Finding>) -> Option<Value> {
+pub(super) fn object(from: PeerSide, line: &[u8], findings: &mut Vec<Finding>) -> Option<Value> {
     let noise: &'static [&'static str] = match from {
-        Side::Agent => &["R004", "R005"],
-        Side::Client => &["R004", "R006"],
+        PeerSide::Agent => &["R004", "R005"],
+        PeerSide::Client => &["R004", "R006"],
     };
     let mut refuse = |rules, message: String| {
         findings.push(Finding::new(Check::Noise, rules, message));
@@ -31,7 +31,7 @@ pub(super) fn object(from: Side, line: &[u8], findings: &mut Vec<Finding>) -> Op
             let rules = match (from, text.trim_start().chars().next()) {
                 (_, Some('{')) if error.is_eof() => CUT,
                 // Text that nobody took for a message is a log.
-                (Side::Agent, Some(first)) if first.is_alphabetic() => LOG,
+                (PeerSide::Agent, Some(first)) if first.is_alphabetic() => LOG,
                 _ => noise,
             };
             refuse(rules, format!("this line is no JSON: {error}"))

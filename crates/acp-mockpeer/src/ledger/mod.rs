@@ -17,7 +17,7 @@ use crate::ledger::monitor::{Monitors, Question, Speaker};
 use crate::rules::Check;
 use crate::rules::Finding;
 use crate::schema::{self, Use};
-use acp_recording::Side;
+use acp_recording::PeerSide;
 pub(crate) use advertised::{advertises, may_ask};
 use readable::Heard;
 
@@ -88,13 +88,13 @@ pub(crate) enum Shape {
 
 impl Ledger {
     /// Enters the next line (without its end) and tells what is wrong with it.
-    pub(crate) fn observe(&mut self, from: Side, line: &[u8]) -> Observed {
+    pub(crate) fn observe(&mut self, from: PeerSide, line: &[u8]) -> Observed {
         self.observe_at(from, line, self.entry + 1)
     }
 
     /// Enters a line that has this number on the tape: it may have come before
     /// one of ours that was entered already.
-    pub(crate) fn observe_at(&mut self, from: Side, line: &[u8], entry: usize) -> Observed {
+    pub(crate) fn observe_at(&mut self, from: PeerSide, line: &[u8], entry: usize) -> Observed {
         self.entry = entry;
         let observed = self.understand(from, line);
         self.of(from).heard.note(line, &observed);
@@ -102,14 +102,14 @@ impl Ledger {
     }
 
     /// Notes that the next line of a side has another form than most.
-    pub(crate) fn note_odd(&mut self, from: Side) {
+    pub(crate) fn note_odd(&mut self, from: PeerSide) {
         self.of(from).heard.note_odd();
     }
 
-    fn of(&mut self, side: Side) -> &mut Peer {
+    fn of(&mut self, side: PeerSide) -> &mut Peer {
         match side {
-            Side::Client => &mut self.client,
-            Side::Agent => &mut self.agent,
+            PeerSide::Client => &mut self.client,
+            PeerSide::Agent => &mut self.agent,
         }
     }
 
@@ -117,7 +117,7 @@ impl Ledger {
         self.findings.push(Finding::new(check, rules, message));
     }
 
-    fn understand(&mut self, from: Side, line: &[u8]) -> Observed {
+    fn understand(&mut self, from: PeerSide, line: &[u8]) -> Observed {
         let mut shape = Shape::Other;
         let message = envelope::object(from, line, &mut self.findings);
         if let Some(message) = &message {
@@ -147,18 +147,18 @@ impl Ledger {
     }
 
     /// Tells whether a side advertised a capability.
-    pub(crate) fn advertises(&self, side: Side, path: &str) -> bool {
+    pub(crate) fn advertises(&self, side: PeerSide, path: &str) -> bool {
         let peer = match side {
-            Side::Client => &self.client,
-            Side::Agent => &self.agent,
+            PeerSide::Client => &self.client,
+            PeerSide::Agent => &self.agent,
         };
         advertises(&peer.capabilities, path)
     }
 
-    fn request(&mut self, from: Side, method: &str, message: &Value) {
+    fn request(&mut self, from: PeerSide, method: &str, message: &Value) {
         self.method(from, method, true, message);
         let params = &message["params"];
-        if from == Side::Client {
+        if from == PeerSide::Client {
             match method {
                 "initialize" => self.client.capabilities = params["clientCapabilities"].clone(),
                 "session/new" => self.setting_up += 1,
@@ -190,10 +190,10 @@ impl Ledger {
     }
 
     /// Checks what requests and notifications have in common.
-    fn method(&mut self, from: Side, method: &str, asks: bool, message: &Value) {
+    fn method(&mut self, from: PeerSide, method: &str, asks: bool, message: &Value) {
         let (own, other) = match from {
-            Side::Agent => (&self.agent.capabilities, &self.client.capabilities),
-            Side::Client => (&self.client.capabilities, &self.agent.capabilities),
+            PeerSide::Agent => (&self.agent.capabilities, &self.client.capabilities),
+            PeerSide::Client => (&self.client.capabilities, &self.agent.capabilities),
         };
         let speaker = Speaker { from, own, other };
         let params = &message["params"];
@@ -244,13 +244,13 @@ impl Ledger {
     }
 
     /// The rules that a method breaks which comes before `initialize` was answered.
-    fn too_early(&self, from: Side, method: &str) -> &'static [&'static str] {
+    fn too_early(&self, from: PeerSide, method: &str) -> &'static [&'static str] {
         let asked = || {
             let mut asked = self.client.asked.values();
             self.initialized.is_some() || asked.any(|asked| asked.method == "initialize")
         };
         match (from, method) {
-            (Side::Agent, _) => &[],
+            (PeerSide::Agent, _) => &[],
             (_, "session/new" | "session/load" | "session/resume") if asked() => &["R057"],
             (_, "session/new" | "session/load" | "session/resume") => &["R023", "R057"],
             (_, "session/list") => &["R087"],
@@ -260,23 +260,23 @@ impl Ledger {
         }
     }
 
-    fn known_session(&mut self, from: Side, method: &str, params: &Value) {
+    fn known_session(&mut self, from: PeerSide, method: &str, params: &Value) {
         let Some(session) = params["sessionId"].as_str() else {
             return;
         };
         // These take sessions of other connections; while one is made, the
         // agent may speak of it before its answer is seen.
         let open = match from {
-            Side::Client => matches!(
+            PeerSide::Client => matches!(
                 method,
                 "session/load" | "session/resume" | "session/delete" | "session/close"
             ),
-            Side::Agent => self.setting_up > 0,
+            PeerSide::Agent => self.setting_up > 0,
         };
         let full = self.sessions.len() >= MOST;
         if !open && !full && !self.sessions.contains(session) {
             let rules: &[_] = match (from, method) {
-                (Side::Client, "session/prompt") => &["R106"],
+                (PeerSide::Client, "session/prompt") => &["R106"],
                 _ => &[],
             };
             let why = format!("no session {session:?} was made or opened");
@@ -285,7 +285,7 @@ impl Ledger {
     }
 
     /// Finds what an answer answers, and takes what it tells.
-    fn answer(&mut self, from: Side, message: &Value) -> Option<String> {
+    fn answer(&mut self, from: PeerSide, message: &Value) -> Option<String> {
         let id = &message["id"];
         let error = message.get("error");
         if let Some(error) = error {
@@ -345,7 +345,7 @@ impl Ledger {
         }
     }
 
-    fn unknown_answer(&mut self, from: Side, id: &Value) -> Finding {
+    fn unknown_answer(&mut self, from: PeerSide, id: &Value) -> Finding {
         let mut message = format!("nothing that was asked has the id {id} and waits for an answer");
         let other = match id {
             Value::String(text) => Some(text.clone()),

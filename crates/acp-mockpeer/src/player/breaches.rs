@@ -1,18 +1,18 @@
 //! Which rules were broken, from everything that a play has found.
 
 use super::failure::Failure;
-use super::outcome::{Found, Verdict};
+use super::outcome::{PlacedFinding, Verdict};
 use crate::language::Scenario;
 use crate::rules::{Breach, Check};
 use crate::rules::{Rule, Rules};
-use acp_recording::Side;
+use acp_recording::PeerSide;
 
 /// Puts together what checks found, what rules demanded, and the step that failed.
 pub(super) fn all(
     scenario: &Scenario,
-    tested: Side,
+    tested: PeerSide,
     verdict: &Verdict,
-    findings: &[Found],
+    findings: &[PlacedFinding],
     demanded: &[Breach],
     failure: Option<&mut Failure>,
 ) -> Vec<Breach> {
@@ -38,7 +38,7 @@ pub(super) fn all(
 }
 
 /// Tells which rules a broken check breaks.
-pub(super) fn of_finding(found: &Found) -> Breach {
+pub(super) fn of_finding(found: &PlacedFinding) -> Breach {
     let mut rules: Vec<&'static Rule> = found
         .finding
         .rules
@@ -65,7 +65,7 @@ pub(super) fn of_finding(found: &Found) -> Breach {
 }
 
 /// The rule that a scenario is about, when it is about one.
-fn proved_alone(scenario: &Scenario, tested: Side) -> Vec<&'static Rule> {
+fn proved_alone(scenario: &Scenario, tested: PeerSide) -> Vec<&'static Rule> {
     match scenario.header.proves.as_slice() {
         [id] => Rules::get(id)
             .filter(|rule| rule.binds(tested))
@@ -83,7 +83,7 @@ fn explains(breach: &Breach, failure: &Failure) -> bool {
     same_message || in_its_place
 }
 
-fn of_failure(failure: &Failure, tested: Side) -> Breach {
+fn of_failure(failure: &Failure, tested: PeerSide) -> Breach {
     let because = failure.because.as_deref();
     let text = match (failure.expected.first(), because) {
         (Some(expected), Some(because)) => format!("expected {expected}; {because}"),

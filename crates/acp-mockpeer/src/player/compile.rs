@@ -7,7 +7,7 @@ use crate::language::Scenario;
 use crate::language::merge::with_demands;
 use crate::language::pattern::Pattern;
 use crate::language::step::{Act, Count, Item, Message, Step, What, first_side};
-use acp_recording::Side;
+use acp_recording::PeerSide;
 
 /// Where in a program.
 pub(super) type Place = usize;
@@ -85,7 +85,7 @@ pub struct Unplayable {
 /// Compiles a scenario for the side that is played.
 pub(super) fn compile(
     scenario: &Scenario,
-    us: Side,
+    us: PeerSide,
     manner: Manner,
 ) -> Result<Program, Unplayable> {
     if manner == Manner::Judging
@@ -121,7 +121,7 @@ impl Program {
 }
 
 struct Compiler {
-    us: Side,
+    us: PeerSide,
     ops: Vec<Op>,
     counters: usize,
 }

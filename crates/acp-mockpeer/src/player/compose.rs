@@ -11,18 +11,18 @@ use crate::language::step::{AnswerBody, Ending, Message, Split, What, Writing};
 use crate::language::writing::{Inventor, TooVague, write};
 use crate::ledger::Ledger;
 use crate::schema::{self, Use};
-use acp_recording::Side;
+use acp_recording::PeerSide;
 
 /// Builds messages for one side.
 pub(super) struct Composer {
-    us: Side,
+    us: PeerSide,
     needs: Vec<Need>,
     next_id: i64,
     pub(super) inventor: Inventor,
 }
 
 impl Composer {
-    pub(super) fn new(us: Side, needs: &[Need]) -> Self {
+    pub(super) fn new(us: PeerSide, needs: &[Need]) -> Self {
         Self {
             us,
             needs: needs
@@ -147,8 +147,12 @@ impl Composer {
         }
         let said = completed(given.unwrap_or(&empty), plain(method, part, given));
         match (method, part, self.us) {
-            ("initialize", Use::Params, Side::Client) => self.advertise("clientCapabilities", said),
-            ("initialize", Use::Result, Side::Agent) => self.advertise("agentCapabilities", said),
+            ("initialize", Use::Params, PeerSide::Client) => {
+                self.advertise("clientCapabilities", said)
+            }
+            ("initialize", Use::Result, PeerSide::Agent) => {
+                self.advertise("agentCapabilities", said)
+            }
             _ => said,
         }
     }

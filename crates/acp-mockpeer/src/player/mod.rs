@@ -32,14 +32,14 @@ pub(crate) use describe::line as shown;
 pub use failure::Failure;
 #[cfg(feature = "judge")]
 pub(crate) use login::WANTS_A_LOGIN;
-pub use outcome::{Found, Outcome, Verdict};
+pub use outcome::{PlacedFinding, PlayOutcome, Verdict};
 pub use rehearsal::{Rehearsal, rehearse};
 pub use surroundings::Ended;
 
 use crate::language::{Mutant, Scenario};
 use crate::rules::{Breach, Check};
-use acp_recording::Entry;
-use acp_recording::Side;
+use acp_recording::PeerSide;
+use acp_recording::RecordingEntry;
 use compare::Knowledge;
 use compile::Manner;
 use engine::{Engine, Setting, Stop};
@@ -86,7 +86,7 @@ const DEFAULT_CWD: &str = "/home/ada/project";
 #[must_use = "a play does nothing until it meets the other side"]
 pub struct Play {
     scenario: Scenario,
-    us: Side,
+    us: PeerSide,
     allow: BTreeSet<Check>,
     knowledge: Knowledge,
     limit: Option<Duration>,
@@ -101,16 +101,16 @@ pub struct Play {
 impl Play {
     /// Plays the agent; a client is under test.
     pub fn agent(scenario: &Scenario) -> Self {
-        Self::new(scenario, Side::Agent)
+        Self::new(scenario, PeerSide::Agent)
     }
 
     /// Plays the client; an agent is under test.
     pub fn client(scenario: &Scenario) -> Self {
-        Self::new(scenario, Side::Client)
+        Self::new(scenario, PeerSide::Client)
     }
 
     /// Plays this side.
-    pub fn new(scenario: &Scenario, us: Side) -> Self {
+    pub fn new(scenario: &Scenario, us: PeerSide) -> Self {
         let mut knowledge = Knowledge::default();
         knowledge.names.insert(CWD.into(), DEFAULT_CWD.into());
         for (word, said) in crate::suite::words() {
@@ -176,7 +176,7 @@ impl Play {
     }
 
     /// Calls this function with everything that is seen, as it is seen.
-    pub fn with_recorder(mut self, recorder: impl FnMut(&Entry) + Send + 'static) -> Self {
+    pub fn with_recorder(mut self, recorder: impl FnMut(&RecordingEntry) + Send + 'static) -> Self {
         self.recorder = Some(Box::new(recorder));
         self
     }
@@ -195,7 +195,7 @@ impl Play {
     /// # Cancel safety
     ///
     /// Dropping the future ends the play and closes the pipes.
-    pub async fn over<R, W>(self, reader: R, writer: W) -> Outcome
+    pub async fn over<R, W>(self, reader: R, writer: W) -> PlayOutcome
     where
         R: AsyncRead + Unpin,
         W: AsyncWrite + Unpin,
@@ -203,7 +203,7 @@ impl Play {
         let began = Instant::now();
         let program = match compile::compile(&self.scenario, self.us, self.manner) {
             Ok(program) => program,
-            Err(unplayable) => return Outcome::broken(&self.scenario, self.us, &unplayable),
+            Err(unplayable) => return PlayOutcome::broken(&self.scenario, self.us, &unplayable),
         };
         let setting = Setting {
             scenario: self.scenario.clone(),
@@ -269,7 +269,7 @@ impl Play {
             &demanded,
             failure.as_mut(),
         );
-        Outcome {
+        PlayOutcome {
             scenario: self.scenario,
             played: self.us,
             verdict,

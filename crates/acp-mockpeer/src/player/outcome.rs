@@ -9,23 +9,23 @@ use super::surroundings::Ended;
 use crate::language::{ExitAs, Scenario};
 use crate::rules::Finding;
 use crate::rules::{Breach, Rule};
+use acp_recording::PeerSide;
 use acp_recording::Recording;
-use acp_recording::Side;
 
 /// What came of a play; printed, it is a report for people.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Outcome {
+pub struct PlayOutcome {
     /// The scenario.
     pub scenario: Scenario,
     /// The side that was played.
-    pub played: Side,
+    pub played: PeerSide,
     /// How the play ended.
     pub verdict: Verdict,
     /// The step that failed.
     pub failure: Option<Failure>,
     /// The checks that were broken, at most the first hundred.
-    pub findings: Vec<Found>,
+    pub findings: Vec<PlacedFinding>,
     /// How many more checks were broken than are kept.
     pub more_findings: u64,
     /// The rules that were broken, each fault once, in the order in which they were seen.  They
@@ -72,11 +72,11 @@ pub enum Verdict {
 /// A broken check, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Found {
+pub struct PlacedFinding {
     /// What is wrong.
     pub finding: Finding,
     /// Who broke the check.
-    pub from: Side,
+    pub from: PeerSide,
     /// The line of the step that took the message all the same, or else of the one that waited
     /// when it came.
     pub line: Option<usize>,
@@ -85,8 +85,8 @@ pub struct Found {
     pub(super) shown: String,
 }
 
-impl Outcome {
-    pub(super) fn broken(scenario: &Scenario, us: Side, why: &Unplayable) -> Self {
+impl PlayOutcome {
+    pub(super) fn broken(scenario: &Scenario, us: PeerSide, why: &Unplayable) -> Self {
         Self {
             scenario: scenario.clone(),
             played: us,
@@ -125,7 +125,7 @@ impl Outcome {
     }
 }
 
-impl std::fmt::Display for Outcome {
+impl std::fmt::Display for PlayOutcome {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         report::write(self, f)
     }

@@ -4,7 +4,7 @@ use std::io;
 
 use acp_process::{ChildHandle, Exit, ExitStatus, Launch, Signal, SpawnError};
 
-use super::{Ended, Outcome, Play};
+use super::{Ended, Play, PlayOutcome};
 use acp_recording::SignalName;
 
 #[cfg(feature = "cli")]
@@ -35,7 +35,7 @@ impl Play {
     /// # Cancel safety
     ///
     /// When the future is dropped, the agent is ended in the background.
-    pub async fn against(self, launch: &Launch) -> Result<Outcome, SpawnError> {
+    pub async fn against(self, launch: &Launch) -> Result<PlayOutcome, SpawnError> {
         let mut child = launch.spawn()?;
         let handle = child.handle();
         let (Some(stdin), Some(stdout)) = (child.take_stdin(), child.take_stdout()) else {

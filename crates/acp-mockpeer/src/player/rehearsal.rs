@@ -4,17 +4,17 @@
 use std::collections::BTreeSet;
 
 use crate::language::{Mutant, Scenario};
-use crate::player::{Outcome, Play};
+use crate::player::{Play, PlayOutcome};
 use crate::rules::{Breach, Rule, Rules};
-use acp_recording::Side;
+use acp_recording::PeerSide;
 
 /// What came of a scenario that was played against itself.
 #[derive(Clone, Debug)]
 pub struct Rehearsal {
-    tested: Side,
+    tested: PeerSide,
     mutant: Option<Mutant>,
-    judge: Outcome,
-    judged: Outcome,
+    judge: PlayOutcome,
+    judged: PlayOutcome,
 }
 
 /// Plays both sides of a scenario against each other over a pipe in memory.
@@ -25,7 +25,7 @@ pub struct Rehearsal {
 /// # Cancel safety
 ///
 /// Dropping the future ends both plays.
-pub async fn rehearse(scenario: &Scenario, tested: Side, mutant: Option<&Mutant>) -> Rehearsal {
+pub async fn rehearse(scenario: &Scenario, tested: PeerSide, mutant: Option<&Mutant>) -> Rehearsal {
     let plain = || Play::new(scenario, tested).rehearsing();
     let judged = match mutant {
         None => plain(),
@@ -47,7 +47,7 @@ pub async fn rehearse(scenario: &Scenario, tested: Side, mutant: Option<&Mutant>
 /// The pipe holds a long line: who writes it need not wait.
 const PIPE: usize = 1 << 20;
 
-async fn meet(scenario: &Scenario, tested: Side, judged: Play) -> (Outcome, Outcome) {
+async fn meet(scenario: &Scenario, tested: PeerSide, judged: Play) -> (PlayOutcome, PlayOutcome) {
     let (ours, theirs) = tokio::io::duplex(PIPE);
     let (our_reader, our_writer) = tokio::io::split(ours);
     let (their_reader, their_writer) = tokio::io::split(theirs);
@@ -60,7 +60,7 @@ async fn meet(scenario: &Scenario, tested: Side, judged: Play) -> (Outcome, Outc
 impl Rehearsal {
     /// Returns the outcome of the side that judges.
     #[must_use]
-    pub fn judge(&self) -> &Outcome {
+    pub fn judge(&self) -> &PlayOutcome {
         &self.judge
     }
 

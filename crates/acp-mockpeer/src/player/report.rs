@@ -3,14 +3,14 @@
 use std::fmt::{Formatter, Result};
 
 use super::describe;
-use super::outcome::{Outcome, Verdict};
-use acp_recording::{Entry, What, signal_name};
+use super::outcome::{PlayOutcome, Verdict};
+use acp_recording::{RecordedEvent, RecordingEntry, signal_name};
 
 /// How many lines of the transcript are shown before the one that matters, and after.
 const BEFORE: usize = 12;
 const AFTER: usize = 3;
 
-pub(super) fn write(outcome: &Outcome, f: &mut Formatter<'_>) -> Result {
+pub(super) fn write(outcome: &PlayOutcome, f: &mut Formatter<'_>) -> Result {
     let file = &outcome.scenario.file;
     match &outcome.verdict {
         Verdict::Passed => write!(f, "{file}: passed{}", warnings(outcome.demanded.len()))?,
@@ -87,7 +87,7 @@ fn warnings(count: usize) -> String {
 }
 
 /// Shows what rules demanded and was not so.
-fn demanded(outcome: &Outcome, f: &mut Formatter<'_>) -> Result {
+fn demanded(outcome: &PlayOutcome, f: &mut Formatter<'_>) -> Result {
     for breach in &outcome.demanded {
         writeln!(f)?;
         if let Some(line) = breach.line {
@@ -107,12 +107,12 @@ fn demanded(outcome: &Outcome, f: &mut Formatter<'_>) -> Result {
 }
 
 /// Shows a line of the scenario.
-fn step(outcome: &Outcome, line: usize, f: &mut Formatter<'_>) -> Result {
+fn step(outcome: &PlayOutcome, line: usize, f: &mut Formatter<'_>) -> Result {
     let source = outcome.scenario.source_line(line).trim_end();
     writeln!(f, "  {line:>4} | {source}")
 }
 
-fn transcript(outcome: &Outcome, f: &mut Formatter<'_>) -> Result {
+fn transcript(outcome: &PlayOutcome, f: &mut Formatter<'_>) -> Result {
     let entries = outcome.transcript.entries();
     if entries.is_empty() {
         return Ok(());
@@ -136,16 +136,16 @@ fn transcript(outcome: &Outcome, f: &mut Formatter<'_>) -> Result {
     Ok(())
 }
 
-fn shown(entry: &Entry) -> String {
+fn shown(entry: &RecordingEntry) -> String {
     let arrow = entry.from.arrow();
     let what = match &entry.what {
-        What::Line(bytes) => describe::line(bytes),
-        What::Unfinished(bytes) => format!("{} (no line feed)", describe::line(bytes)),
-        What::Stderr(bytes) => format!("stderr: {}", describe::line(bytes)),
-        What::Close => "closed".to_owned(),
-        What::Exit(code) => format!("exit {code}"),
-        What::Killed(signal) => format!("exit by {}", signal_name(*signal)),
-        What::Left(lines) => return format!("          … {lines} lines left out"),
+        RecordedEvent::Line(bytes) => describe::line(bytes),
+        RecordedEvent::Unfinished(bytes) => format!("{} (no line feed)", describe::line(bytes)),
+        RecordedEvent::Stderr(bytes) => format!("stderr: {}", describe::line(bytes)),
+        RecordedEvent::Close => "closed".to_owned(),
+        RecordedEvent::Exit(code) => format!("exit {code}"),
+        RecordedEvent::Killed(signal) => format!("exit by {}", signal_name(*signal)),
+        RecordedEvent::Left(lines) => return format!("          … {lines} lines left out"),
     };
     format!("{:>8.3} {arrow} {what}", entry.at.as_secs_f64())
 }

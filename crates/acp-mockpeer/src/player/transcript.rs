@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use tokio::time::Instant;
 
-use acp_recording::Side;
-use acp_recording::{Entry, Recording, What};
+use acp_recording::PeerSide;
+use acp_recording::{RecordedEvent, Recording, RecordingEntry};
 
 /// How much of the beginning and of the end is kept, each.
 const KEPT: usize = 16 << 20;
@@ -14,14 +14,14 @@ const KEPT: usize = 16 << 20;
 const EACH: usize = 64;
 
 /// Calls a function with each entry, whole, as it is seen.
-pub(crate) type Recorder = Box<dyn FnMut(&Entry) + Send>;
+pub(crate) type Recorder = Box<dyn FnMut(&RecordingEntry) + Send>;
 
 /// Keeps the beginning and the end of a conversation.
 pub(crate) struct Transcript {
     begun: Instant,
-    head: Vec<Entry>,
+    head: Vec<RecordingEntry>,
     head_bytes: usize,
-    tail: VecDeque<Entry>,
+    tail: VecDeque<RecordingEntry>,
     tail_bytes: usize,
     /// How many entries between them are gone.
     left: u64,
@@ -42,8 +42,8 @@ impl Transcript {
     }
 
     /// Enters what was seen now and returns its number.
-    pub(crate) fn push(&mut self, from: Side, what: What) -> usize {
-        let entry = Entry {
+    pub(crate) fn push(&mut self, from: PeerSide, what: RecordedEvent) -> usize {
+        let entry = RecordingEntry {
             at: self.begun.elapsed(),
             from,
             what,
@@ -86,10 +86,10 @@ impl Transcript {
         if let Some(at) = at
             && self.left > 0
         {
-            recording.push(Entry {
+            recording.push(RecordingEntry {
                 at,
-                from: Side::Agent,
-                what: What::Left(self.left),
+                from: PeerSide::Agent,
+                what: RecordedEvent::Left(self.left),
             });
         }
         for entry in self.tail {
@@ -119,9 +119,11 @@ impl Places {
     }
 }
 
-fn size(entry: &Entry) -> usize {
+fn size(entry: &RecordingEntry) -> usize {
     EACH + match &entry.what {
-        What::Line(bytes) | What::Unfinished(bytes) | What::Stderr(bytes) => bytes.len(),
+        RecordedEvent::Line(bytes)
+        | RecordedEvent::Unfinished(bytes)
+        | RecordedEvent::Stderr(bytes) => bytes.len(),
         _ => 0,
     }
 }
@@ -133,9 +135,9 @@ mod tests {
     #[tokio::test]
     async fn beginning_and_end_are_kept() {
         let mut tape = Transcript::new(None);
-        let line = |n: u8| What::Line(vec![n; 1 << 20]);
+        let line = |n: u8| RecordedEvent::Line(vec![n; 1 << 20]);
         for n in 0..100 {
-            assert_eq!(tape.push(Side::Agent, line(n)), usize::from(n));
+            assert_eq!(tape.push(PeerSide::Agent, line(n)), usize::from(n));
         }
         let (recording, places) = tape.finish();
         let entries = recording.entries();
@@ -144,7 +146,7 @@ mod tests {
         assert_eq!(places.of(50), None);
         assert!(entries.len() < 34);
         let left = entries.iter().find_map(|entry| match entry.what {
-            What::Left(left) => Some(left),
+            RecordedEvent::Left(left) => Some(left),
             _ => None,
         });
         assert_eq!(left.unwrap() + entries.len() as u64 - 1, 100);

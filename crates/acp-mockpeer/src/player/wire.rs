@@ -9,8 +9,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, sleep_until};
 
 use super::transcript::Transcript;
-use acp_recording::Side;
-use acp_recording::What;
+use acp_recording::PeerSide;
+use acp_recording::RecordedEvent;
 
 /// A line longer than this is not read to its end: memory has one too.
 const LONGEST_LINE: usize = 256 << 20;
@@ -45,7 +45,7 @@ pub(crate) enum Arrival {
 /// Reads lines, and keeps those that nobody has asked for yet.
 pub(crate) struct Inlet<R> {
     reader: Option<R>,
-    from: Side,
+    from: PeerSide,
     chunk: Vec<u8>,
     line: Vec<u8>,
     waiting: VecDeque<Arrival>,
@@ -69,7 +69,7 @@ enum Pace {
 }
 
 impl<R: AsyncRead + Unpin> Inlet<R> {
-    pub(crate) fn new(reader: R, from: Side, transcript: Transcript) -> Self {
+    pub(crate) fn new(reader: R, from: PeerSide, transcript: Transcript) -> Self {
         Self {
             reader: Some(reader),
             from,
@@ -160,7 +160,7 @@ impl<R: AsyncRead + Unpin> Inlet<R> {
         let (from, transcript) = (self.from, &mut self.transcript);
         let (waiting, waiting_bytes) = (&mut self.waiting, &mut self.waiting_bytes);
         split_lines(&mut self.line, &self.chunk[..length], |bytes| {
-            let entry = transcript.push(from, What::Line(bytes.clone()));
+            let entry = transcript.push(from, RecordedEvent::Line(bytes.clone()));
             *waiting_bytes += EACH + bytes.len();
             waiting.push_back(Arrival::Line { bytes, entry });
         });
@@ -175,10 +175,12 @@ impl<R: AsyncRead + Unpin> Inlet<R> {
         self.reader = None;
         if !self.line.is_empty() {
             let bytes = std::mem::take(&mut self.line);
-            let entry = self.transcript.push(self.from, What::Unfinished(bytes));
+            let entry = self
+                .transcript
+                .push(self.from, RecordedEvent::Unfinished(bytes));
             self.waiting.push_back(Arrival::Unfinished { entry });
         }
-        self.transcript.push(self.from, What::Close);
+        self.transcript.push(self.from, RecordedEvent::Close);
         self.waiting.push_back(why);
     }
 }
@@ -195,7 +197,7 @@ pub(crate) enum Unwritten {
 
 /// Both directions of a conversation, and what was seen of it.
 pub(crate) struct Wire<R, W> {
-    us: Side,
+    us: PeerSide,
     pub(crate) inlet: Inlet<R>,
     outlet: Option<W>,
     /// What we wrote behind the last line feed.
@@ -203,7 +205,7 @@ pub(crate) struct Wire<R, W> {
 }
 
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Wire<R, W> {
-    pub(crate) fn new(us: Side, reader: R, writer: W, transcript: Transcript) -> Self {
+    pub(crate) fn new(us: PeerSide, reader: R, writer: W, transcript: Transcript) -> Self {
         Self {
             us,
             inlet: Inlet::new(reader, us.other(), transcript),
@@ -222,7 +224,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Wire<R, W> {
         let (us, transcript) = (self.us, &mut self.inlet.transcript);
         let mut lines = Vec::new();
         split_lines(&mut self.own_line, bytes, |line| {
-            let entry = transcript.push(us, What::Line(line.clone()));
+            let entry = transcript.push(us, RecordedEvent::Line(line.clone()));
             lines.push((line, entry));
         });
         lines
@@ -282,11 +284,11 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Wire<R, W> {
         let transcript = &mut self.inlet.transcript;
         if !self.own_line.is_empty() {
             let line = std::mem::take(&mut self.own_line);
-            transcript.push(self.us, What::Unfinished(line));
+            transcript.push(self.us, RecordedEvent::Unfinished(line));
         }
         // A peer that does not read any more does not see the end either.
         let _ = writer.shutdown().await;
-        transcript.push(self.us, What::Close);
+        transcript.push(self.us, RecordedEvent::Close);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Rule;
-use acp_recording::Side;
+use acp_recording::PeerSide;
 
 /// Something the side under test did, or did not do, against rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Breach {
     /// The rules that are broken; none when the scenario names no rule for what it expected.
     pub rules: Vec<&'static Rule>,
     /// Who broke them.
-    pub from: Side,
+    pub from: PeerSide,
     /// The line of the scenario that found it, or that waited when it happened.
     pub line: Option<usize>,
     /// The place in the transcript of the message that is wrong.

@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 
 use strum::{EnumString, IntoStaticStr};
 
-use acp_recording::Side;
+use acp_recording::PeerSide;
 pub use breach::Breach;
 pub use check::Check;
 pub use finding::Finding;
@@ -25,10 +25,10 @@ pub use finding::Finding;
 /// # Examples
 ///
 /// ```
-/// use acp_mockpeer::{Rules, Side};
+/// use acp_mockpeer::{Rules, PeerSide};
 ///
 /// let rule = Rules::get("R120").unwrap();
-/// assert!(rule.level().is_must() && rule.binds(Side::Agent));
+/// assert!(rule.level().is_must() && rule.binds(PeerSide::Agent));
 /// assert!(Rules::all().contains(rule));
 /// ```
 #[derive(Debug)]
@@ -45,7 +45,7 @@ pub struct Rule {
     /// The id, `R120`.
     pub id: &'static str,
     /// The sides that the rule binds.
-    pub sides: &'static [Side],
+    pub sides: &'static [PeerSide],
     /// How much it demands.
     pub level: Level,
     /// What it is about: a method, or a part of the protocol.
@@ -55,7 +55,7 @@ pub struct Rule {
     /// Where the protocol says it: page and line of its documents, or line of its schema.
     pub source: &'static str,
     /// What has to be looked at to decide it.
-    pub decided_by: DecidedBy,
+    pub decided_by: RuleEvidence,
     /// The ids of rules that one and the same fault may break too.
     pub twins: Vec<&'static str>,
     /// The ids of the same check in the protocol's official test kit.
@@ -93,7 +93,7 @@ pub enum Level {
 /// What has to be looked at to tell whether a rule is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
-pub enum DecidedBy {
+pub enum RuleEvidence {
     /// The lines of the conversation.
     Wire,
     /// The lines, and files or processes.
@@ -134,7 +134,7 @@ static RULES: LazyLock<Rules> = LazyLock::new(table::read);
 impl Rule {
     /// Tells whether a side has to keep it.
     #[must_use]
-    pub fn binds(&self, side: Side) -> bool {
+    pub fn binds(&self, side: PeerSide) -> bool {
         self.sides.contains(&side)
     }
 }
@@ -159,7 +159,7 @@ impl Level {
     }
 }
 
-impl DecidedBy {
+impl RuleEvidence {
     /// Tells whether a scenario can decide it: by lines, or by lines and files.
     #[must_use]
     pub fn is_decidable(self) -> bool {

@@ -1,13 +1,13 @@
 //! Reads the table of the rules.
 
-use super::{DecidedBy, Level, Rule, Rules};
-use acp_recording::Side;
+use super::{Level, Rule, RuleEvidence, Rules};
+use acp_recording::PeerSide;
 
 /// One rule a line. A star behind a level: the documents demand it without the
 /// keyword. `twins` are rules that the same fault may break.
 const TEXT: &str = include_str!("rules.tsv");
 
-const BOTH: &[Side] = &[Side::Agent, Side::Client];
+const BOTH: &[PeerSide] = &[PeerSide::Agent, PeerSide::Client];
 
 pub(super) fn read() -> Rules {
     Rules {
@@ -29,8 +29,8 @@ fn rule(line: &'static str) -> Option<Rule> {
     Some(Rule {
         id: field()?,
         sides: match field()? {
-            "agent" => &[Side::Agent],
-            "client" => &[Side::Client],
+            "agent" => &[PeerSide::Agent],
+            "client" => &[PeerSide::Client],
             "both" => BOTH,
             _ => return None,
         },
@@ -39,10 +39,10 @@ fn rule(line: &'static str) -> Option<Rule> {
         text: field()?,
         source: field()?,
         decided_by: match field()? {
-            "wire" => DecidedBy::Wire,
-            "trace+fs" => DecidedBy::Files,
-            "env" => DecidedBy::Environment,
-            "ui" => DecidedBy::Interface,
+            "wire" => RuleEvidence::Wire,
+            "trace+fs" => RuleEvidence::Files,
+            "env" => RuleEvidence::Environment,
+            "ui" => RuleEvidence::Interface,
             _ => return None,
         },
         twins: field()?.split_whitespace().collect(),
@@ -58,7 +58,7 @@ fn unwritten(id: &'static str, text: &'static str) -> Rule {
         topic: "all",
         text,
         source: "schema",
-        decided_by: DecidedBy::Wire,
+        decided_by: RuleEvidence::Wire,
         twins: Vec::new(),
         tck: Vec::new(),
     }
@@ -78,8 +78,8 @@ mod tests {
             let rules = rules.all.iter();
             rules.filter(|rule| rule.decided_by == by).count()
         };
-        assert_eq!(decided_by(DecidedBy::Wire), 173);
-        assert_eq!(decided_by(DecidedBy::Files), 14);
+        assert_eq!(decided_by(RuleEvidence::Wire), 173);
+        assert_eq!(decided_by(RuleEvidence::Files), 14);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use acp_recording::Side;
+use acp_recording::PeerSide;
 pub(crate) use members::{Unnamed, unnamed};
 pub(crate) use validate::{Violation, violations};
 
@@ -30,7 +30,7 @@ struct Schema {
 #[derive(Debug, Default)]
 struct Method {
     /// Who sends it; `None` when both may.
-    sender: Option<Side>,
+    sender: Option<PeerSide>,
     request: Option<String>,
     response: Option<String>,
     notification: Option<String>,
@@ -65,8 +65,8 @@ impl Schema {
             let entry = methods.entry(method.to_owned()).or_default();
             // `x-side` names who serves it.
             entry.sender = match definition["x-side"].as_str() {
-                Some("agent") => Some(Side::Client),
-                Some("client") => Some(Side::Agent),
+                Some("agent") => Some(PeerSide::Client),
+                Some("client") => Some(PeerSide::Agent),
                 _ => None,
             };
             let place = if name.ends_with("Request") {
@@ -102,7 +102,7 @@ pub(crate) fn knows(method: &str) -> bool {
 }
 
 /// Returns the only side that may send a method, `None` when both may.
-pub(crate) fn sender(method: &str) -> Option<Side> {
+pub(crate) fn sender(method: &str) -> Option<PeerSide> {
     SCHEMA.methods.get(method)?.sender
 }
 
@@ -118,21 +118,21 @@ pub(crate) fn definition(method: &str, part: Use) -> Option<&'static str> {
 }
 
 /// Tells whether a side can advertise a capability of this name.
-pub(crate) fn is_capability(side: Side, path: &str) -> bool {
+pub(crate) fn is_capability(side: PeerSide, path: &str) -> bool {
     capability(side, path).is_some()
 }
 
 /// Tells whether a capability is written `true`; others are written `{}`.
-pub(crate) fn is_flag(side: Side, path: &str) -> bool {
+pub(crate) fn is_flag(side: PeerSide, path: &str) -> bool {
     capability(side, path).is_some_and(|property| property["type"] == "boolean")
 }
 
 /// Finds what the schema says of a capability.
-fn capability(side: Side, path: &str) -> Option<&'static Value> {
+fn capability(side: PeerSide, path: &str) -> Option<&'static Value> {
     let definitions = &SCHEMA.root["$defs"];
     let mut holder = match side {
-        Side::Agent => &definitions["AgentCapabilities"],
-        Side::Client => &definitions["ClientCapabilities"],
+        PeerSide::Agent => &definitions["AgentCapabilities"],
+        PeerSide::Client => &definitions["ClientCapabilities"],
     };
     let mut property = holder;
     for name in path.split('.') {
@@ -157,8 +157,8 @@ mod tests {
     fn every_method_is_known_with_its_sender() {
         let all: Vec<&str> = methods().collect();
         assert_eq!(all.len(), 25, "{all:?}");
-        assert_eq!(sender("session/prompt"), Some(Side::Client));
-        assert_eq!(sender("session/update"), Some(Side::Agent));
+        assert_eq!(sender("session/prompt"), Some(PeerSide::Client));
+        assert_eq!(sender("session/update"), Some(PeerSide::Agent));
         assert_eq!(sender("$/cancel_request"), None);
         assert!(knows("$/cancel_request"));
         assert!(!is_request("session/update"));
@@ -174,15 +174,18 @@ mod tests {
 
     #[test]
     fn capabilities() {
-        assert!(is_capability(Side::Agent, "loadSession"));
-        assert!(is_capability(Side::Agent, "sessionCapabilities.list"));
-        assert!(is_capability(Side::Client, "fs.readTextFile"));
-        assert!(is_capability(Side::Client, "session.configOptions.boolean"));
-        assert!(!is_capability(Side::Client, "loadSession"));
-        assert!(!is_capability(Side::Agent, "loadSession.really"));
-        assert!(!is_capability(Side::Agent, "sessionCapabilities.fly"));
-        assert!(is_flag(Side::Agent, "loadSession"));
-        assert!(is_flag(Side::Client, "fs.readTextFile"));
-        assert!(!is_flag(Side::Agent, "sessionCapabilities.list"));
+        assert!(is_capability(PeerSide::Agent, "loadSession"));
+        assert!(is_capability(PeerSide::Agent, "sessionCapabilities.list"));
+        assert!(is_capability(PeerSide::Client, "fs.readTextFile"));
+        assert!(is_capability(
+            PeerSide::Client,
+            "session.configOptions.boolean"
+        ));
+        assert!(!is_capability(PeerSide::Client, "loadSession"));
+        assert!(!is_capability(PeerSide::Agent, "loadSession.really"));
+        assert!(!is_capability(PeerSide::Agent, "sessionCapabilities.fly"));
+        assert!(is_flag(PeerSide::Agent, "loadSession"));
+        assert!(is_flag(PeerSide::Client, "fs.readTextFile"));
+        assert!(!is_flag(PeerSide::Agent, "sessionCapabilities.list"));
     }
 }

@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 
 use super::scenarios;
 use crate::language::{Mutant, Scenario};
-use crate::rules::DecidedBy;
+use crate::rules::RuleEvidence;
 use crate::rules::{Rule, Rules};
-use acp_recording::Side;
+use acp_recording::PeerSide;
 
 /// Rule and side, and why no scenario tries it.
 const UNDECIDED: &str = include_str!("../rules/undecided.tsv");
@@ -20,7 +20,7 @@ pub struct Coverage {
     /// The rule.
     pub rule: &'static Rule,
     /// The side that has to keep it.
-    pub side: Side,
+    pub side: PeerSide,
     /// The names of the scenarios that prove it.
     pub scenarios: Vec<&'static str>,
     /// The mutants that have to break it, with the names of their scenarios.
@@ -40,7 +40,7 @@ pub fn coverage() -> &'static [Coverage] {
 }
 
 impl Coverage {
-    fn of(rule: &'static Rule, side: Side) -> Self {
+    fn of(rule: &'static Rule, side: PeerSide) -> Self {
         let suite = scenarios(side).iter();
         let proves = suite.clone().filter(|scenario| {
             let mut proved = scenario.header.proves.iter();
@@ -74,9 +74,9 @@ impl Coverage {
         let key = format!("{} {}", self.rule, self.side);
         let said = REASONS.get(key.as_str()).copied();
         said.or(match self.rule.decided_by {
-            DecidedBy::Wire | DecidedBy::Files => None,
-            DecidedBy::Environment => Some("What it is about lies outside of the conversation."),
-            DecidedBy::Interface => Some("What it is about is seen by a person."),
+            RuleEvidence::Wire | RuleEvidence::Files => None,
+            RuleEvidence::Environment => Some("What it is about lies outside of the conversation."),
+            RuleEvidence::Interface => Some("What it is about is seen by a person."),
         })
     }
 }
@@ -96,14 +96,14 @@ pub fn markdown() -> String {
     let _ = write!(
         text,
         "{} scenarios for agents and {} for clients try {} of {} rules, with {} mutants.\n\n",
-        scenarios(Side::Agent).len(),
-        scenarios(Side::Client).len(),
+        scenarios(PeerSide::Agent).len(),
+        scenarios(PeerSide::Client).len(),
         count(&tried),
         Rules::all().len(),
         tried.iter().map(|all| all.mutants.len()).sum::<usize>()
             + ruleless().map(|one| one.mutants().len()).sum::<usize>(),
     );
-    for side in [Side::Agent, Side::Client] {
+    for side in [PeerSide::Agent, PeerSide::Client] {
         let _ = write!(
             text,
             "### Rules for {side}s\n\n\
@@ -158,7 +158,9 @@ pub fn markdown() -> String {
 
 /// Returns the scenarios that prove no rule.
 fn ruleless() -> impl Iterator<Item = &'static Scenario> {
-    let all = [Side::Agent, Side::Client].into_iter().flat_map(scenarios);
+    let all = [PeerSide::Agent, PeerSide::Client]
+        .into_iter()
+        .flat_map(scenarios);
     all.filter(|scenario| scenario.header.proves.is_empty())
 }
 

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use crate::language::Scenario;
-use acp_recording::Side;
+use acp_recording::PeerSide;
 pub use coverage::{Coverage, coverage, markdown};
 
 /// What the scenarios say to an agent to make it show something.
@@ -34,10 +34,10 @@ pub fn client() -> &'static [Scenario] {
 
 /// Returns the scenarios that test a side.
 #[must_use]
-pub fn scenarios(tested: Side) -> &'static [Scenario] {
+pub fn scenarios(tested: PeerSide) -> &'static [Scenario] {
     match tested {
-        Side::Agent => agent(),
-        Side::Client => client(),
+        PeerSide::Agent => agent(),
+        PeerSide::Client => client(),
     }
 }
 

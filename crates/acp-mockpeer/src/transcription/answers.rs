@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 use super::{Skeleton, method_name};
 use crate::language::pattern::{Template, quoted};
 use crate::language::reads_as_pattern;
-use acp_recording::Side;
-use acp_recording::{Recording, What};
+use acp_recording::PeerSide;
+use acp_recording::{RecordedEvent, Recording};
 
 const PERMISSION: &str = "session/request_permission";
 
@@ -22,7 +22,7 @@ end
 
 /// Returns the folder the recorded conversation is about: that of its first session.
 pub(super) fn cwd(recording: &Recording) -> Option<String> {
-    let cwd = messages(recording, Side::Client)
+    let cwd = messages(recording, PeerSide::Client)
         .find_map(|(message, _)| message["params"]["cwd"].as_str().map(str::to_owned))?;
     let cwd = cwd.trim_end_matches('/');
     (!cwd.is_empty()).then(|| cwd.to_owned())
@@ -34,13 +34,13 @@ impl Skeleton {
     /// Which option of a permission request was chosen is told by its kind: other agents
     /// name it in another way.
     pub(super) fn rules(&mut self, recording: &Recording) -> String {
-        let answers: BTreeMap<String, (Value, &str)> = messages(recording, Side::Client)
+        let answers: BTreeMap<String, (Value, &str)> = messages(recording, PeerSide::Client)
             .filter(|(message, _)| message.get("method").is_none())
             .map(|(message, line)| (message["id"].to_string(), (message, line)))
             .collect();
         let mut seen = BTreeSet::new();
         let mut rules = Vec::new();
-        for (request, _) in messages(recording, Side::Agent) {
+        for (request, _) in messages(recording, PeerSide::Agent) {
             let (Some(method), Some(_)) = (request["method"].as_str(), request.get("id")) else {
                 continue;
             };
@@ -119,13 +119,13 @@ fn choice(request: &Value, kind: &str) -> Option<(String, String)> {
 }
 
 /// Reads the messages of a side, with the lines they stand in.
-fn messages(recording: &Recording, of: Side) -> impl Iterator<Item = (Value, &str)> {
+fn messages(recording: &Recording, of: PeerSide) -> impl Iterator<Item = (Value, &str)> {
     let of_side = recording
         .entries()
         .iter()
         .filter(move |entry| entry.from == of);
     of_side.filter_map(|entry| {
-        let What::Line(line) = &entry.what else {
+        let RecordedEvent::Line(line) = &entry.what else {
             return None;
         };
         let line = std::str::from_utf8(line).ok()?;

@@ -13,8 +13,8 @@ use crate::language::reads_as_pattern;
 use crate::ledger::{Ledger, Shape};
 use crate::rules::Check;
 use crate::schema;
-use acp_recording::Side;
-use acp_recording::{Entry, Recording, What, signal_name};
+use acp_recording::PeerSide;
+use acp_recording::{RecordedEvent, Recording, RecordingEntry, signal_name};
 
 /// How close a scenario stays to the recording it is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ limit: 60m
 /// Says whose conversation it is.
 fn title(recording: &Recording) -> String {
     let info = recording.entries().iter().find_map(|entry| {
-        let What::Line(line) = &entry.what else {
+        let RecordedEvent::Line(line) = &entry.what else {
             return None;
         };
         let message: Value = serde_json::from_slice(line).ok()?;
@@ -108,7 +108,7 @@ fn title(recording: &Recording) -> String {
 
 /// A request that waits for its answer.
 struct Open {
-    from: Side,
+    from: PeerSide,
     id: String,
     number: usize,
 }
@@ -120,7 +120,7 @@ fn name_requests(recording: &Recording) -> BTreeMap<usize, String> {
     let mut names: BTreeMap<usize, String> = BTreeMap::new();
     let mut number = 0;
     for entry in recording.entries() {
-        let What::Line(line) = &entry.what else {
+        let RecordedEvent::Line(line) = &entry.what else {
             continue;
         };
         let Ok(message) = serde_json::from_slice::<Value>(line) else {
@@ -182,7 +182,7 @@ pub(super) struct Skeleton {
 }
 
 impl Skeleton {
-    fn step(&mut self, entry: &Entry, rest: &[Entry]) -> Option<String> {
+    fn step(&mut self, entry: &RecordingEntry, rest: &[RecordingEntry]) -> Option<String> {
         let arrow = entry.from.arrow();
         let bytes = |bytes: &[u8]| match std::str::from_utf8(bytes) {
             Ok(text) => format!("text {}", quoted(text)),
@@ -192,29 +192,31 @@ impl Skeleton {
             }
         };
         // What a client did beside the protocol, another one need not do.
-        let other_client = self.style == Style::Agent && entry.from == Side::Client;
+        let other_client = self.style == Style::Agent && entry.from == PeerSide::Client;
         match &entry.what {
-            What::Line(line) => self.line(entry.from, line),
-            What::Left(lines) => Some(format!("# {lines} lines are missing here")),
+            RecordedEvent::Line(line) => self.line(entry.from, line),
+            RecordedEvent::Left(lines) => Some(format!("# {lines} lines are missing here")),
             _ if self.style == Style::Client => None,
-            What::Unfinished(_) | What::Close if other_client => None,
-            What::Unfinished(line) => Some(format!("{arrow} {}", bytes(line))),
-            What::Stderr(text) => {
+            RecordedEvent::Unfinished(_) | RecordedEvent::Close if other_client => None,
+            RecordedEvent::Unfinished(line) => Some(format!("{arrow} {}", bytes(line))),
+            RecordedEvent::Stderr(text) => {
                 let text = String::from_utf8_lossy(text);
                 Some(format!("<- stderr {}", quoted(&text)))
             }
             // An exit closes too.
-            What::Close => {
-                let exits = |next: &Entry| matches!(next.what, What::Exit(_) | What::Killed(_));
-                let exits = entry.from == Side::Agent && rest.iter().any(exits);
+            RecordedEvent::Close => {
+                let exits = |next: &RecordingEntry| {
+                    matches!(next.what, RecordedEvent::Exit(_) | RecordedEvent::Killed(_))
+                };
+                let exits = entry.from == PeerSide::Agent && rest.iter().any(exits);
                 (!exits).then(|| format!("{arrow} close"))
             }
-            What::Exit(code) => Some(format!("<- exit {}", code.clamp(&0, &255))),
-            What::Killed(signal) => Some(format!("<- exit by {}", signal_name(*signal))),
+            RecordedEvent::Exit(code) => Some(format!("<- exit {}", code.clamp(&0, &255))),
+            RecordedEvent::Killed(signal) => Some(format!("<- exit by {}", signal_name(*signal))),
         }
     }
 
-    fn line(&mut self, from: Side, line: &[u8]) -> Option<String> {
+    fn line(&mut self, from: PeerSide, line: &[u8]) -> Option<String> {
         let arrow = from.arrow();
         let observed = self.ledger.observe(from, line);
         let mut findings = observed.findings.iter();
@@ -249,10 +251,10 @@ impl Skeleton {
                 false => step,
             });
         }
-        if self.style == Style::Client && from == Side::Agent {
+        if self.style == Style::Client && from == PeerSide::Agent {
             return None;
         }
-        if self.style == Style::Agent && from == Side::Client {
+        if self.style == Style::Agent && from == PeerSide::Client {
             return Some("# the client sent something here that is no message".to_owned());
         }
         // What cannot be said as a message is said as bytes.
@@ -269,17 +271,17 @@ impl Skeleton {
     /// and what was answered to it. `None` for what is written as it is.
     fn passed_over(
         &mut self,
-        from: Side,
+        from: PeerSide,
         shape: &Shape,
         message: &Value,
     ) -> Option<Option<String>> {
         match (from, shape) {
-            (Side::Agent, Shape::Request { .. }) => {
+            (PeerSide::Agent, Shape::Request { .. }) => {
                 self.heard = true;
                 self.ask(from, message);
                 Some(None)
             }
-            (Side::Agent, Shape::Answer { .. }) => {
+            (PeerSide::Agent, Shape::Answer { .. }) => {
                 self.heard = false;
                 let of = self.answered(from, message);
                 let made = message["result"]["sessionId"].as_str();
@@ -291,24 +293,24 @@ impl Skeleton {
                 });
                 Some(step)
             }
-            (Side::Agent, _) => {
+            (PeerSide::Agent, _) => {
                 self.heard = true;
                 Some(None)
             }
-            (Side::Client, Shape::Answer { .. }) => {
+            (PeerSide::Client, Shape::Answer { .. }) => {
                 self.answered(from, message);
                 Some(None)
             }
-            (Side::Client, Shape::Request { .. }) => {
+            (PeerSide::Client, Shape::Request { .. }) => {
                 self.heard = false;
                 None
             }
-            (Side::Client, _) => None,
+            (PeerSide::Client, _) => None,
         }
     }
 
     /// Keeps that a request waits for its answer, and returns its number.
-    fn ask(&mut self, from: Side, request: &Value) -> usize {
+    fn ask(&mut self, from: PeerSide, request: &Value) -> usize {
         let number = self.asked;
         self.asked += 1;
         self.open.push(Open {
@@ -320,7 +322,7 @@ impl Skeleton {
     }
 
     /// Finds the request that is answered, and says which it is where that is needed.
-    fn answered(&mut self, from: Side, answer: &Value) -> Option<String> {
+    fn answered(&mut self, from: PeerSide, answer: &Value) -> Option<String> {
         let id = answer["id"].to_string();
         let mine = |open: &Open| open.from == from.other() && open.id == id;
         let place = self.open.iter().position(mine)?;
@@ -333,7 +335,7 @@ impl Skeleton {
 
     fn message(
         &mut self,
-        from: Side,
+        from: PeerSide,
         shape: &Shape,
         members: &BTreeMap<String, Box<RawValue>>,
         message: &Value,
@@ -343,7 +345,7 @@ impl Skeleton {
             return None;
         }
         let member = |key: &str| members.get(key).map(|value| &**value);
-        let loose = self.style == Style::Agent && from == Side::Client;
+        let loose = self.style == Style::Agent && from == PeerSide::Client;
         let raw = if faulty && !loose { "raw " } else { "" };
         match shape {
             Shape::Request { method } => {

@@ -1,7 +1,7 @@
 //! Two plays against each other, over a pipe in memory and with a virtual clock.
 #![allow(dead_code, reason = "each test program uses its part")]
 
-use acp_mockpeer::{Outcome, Play, Scenario};
+use acp_mockpeer::{Play, PlayOutcome, Scenario};
 
 /// Reads a scenario that is meant to be right.
 #[track_caller]
@@ -10,7 +10,7 @@ pub(crate) fn scenario(name: &str, text: &str) -> Scenario {
 }
 
 /// Plays an agent and a client against each other.
-pub(crate) async fn meet(agent: Play, client: Play) -> (Outcome, Outcome) {
+pub(crate) async fn meet(agent: Play, client: Play) -> (PlayOutcome, PlayOutcome) {
     let (a, b) = tokio::io::duplex(4096);
     let (agent_reads, agent_writes) = tokio::io::split(a);
     let (client_reads, client_writes) = tokio::io::split(b);

@@ -14,8 +14,8 @@ use acp_process::{Child, ChildHandle, ExitStatus, Launch, Signal, SpawnError};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::cli::{EXIT_FAILED, Misuse, SecretArgs, find_program, say};
-use crate::entry::What;
-use crate::side::Side;
+use crate::entry::RecordedEvent;
+use crate::side::PeerSide;
 use recorder::{Recorder, Seen, Source};
 
 /// How much is read at once, and passed on in one piece.
@@ -109,11 +109,11 @@ async fn stand_between(launch: Launch, seen: Source) -> Result<ExitStatus, TapEr
         let _ = tokio::time::timeout(STDERR_GRACE, joined).await;
     }
     let what = match status {
-        ExitStatus::Code(code) => What::Exit(code),
-        ExitStatus::Signal(signal) => What::Killed(signal),
+        ExitStatus::Code(code) => RecordedEvent::Exit(code),
+        ExitStatus::Signal(signal) => RecordedEvent::Killed(signal),
         _ => return Ok(status),
     };
-    seen.tell(Seen::Event(Side::Agent, what)).await;
+    seen.tell(Seen::Event(PeerSide::Agent, what)).await;
     Ok(status)
 }
 
@@ -124,14 +124,14 @@ async fn serve(mut child: Child, stdin: Stdin, stdout: Stdout, seen: &Source) ->
     let from_agent = child.take_stdout();
     let asking = async {
         if let Some(to_agent) = to_agent {
-            pass(Side::Client, stdin, to_agent, seen).await;
+            pass(PeerSide::Client, stdin, to_agent, seen).await;
         }
         // The agent ends when it likes; only then are we done.
         std::future::pending::<()>().await;
     };
     let answering = async {
         if let Some(from_agent) = from_agent {
-            pass(Side::Agent, from_agent, stdout, seen).await;
+            pass(PeerSide::Agent, from_agent, stdout, seen).await;
         }
         handle.wait().await
     };
@@ -145,7 +145,7 @@ async fn serve(mut child: Child, stdin: Stdin, stdout: Stdout, seen: &Source) ->
 /// Passes one direction on, byte for byte, and keeps what passes.
 ///
 /// When one end is closed, so is the other.
-async fn pass<R, W>(from: Side, mut reader: R, mut writer: W, seen: &Source)
+async fn pass<R, W>(from: PeerSide, mut reader: R, mut writer: W, seen: &Source)
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
@@ -168,7 +168,7 @@ where
         }
     }
     let _ = writer.shutdown().await;
-    seen.tell(Seen::Event(from, What::Close)).await;
+    seen.tell(Seen::Event(from, RecordedEvent::Close)).await;
 }
 
 /// Passes stderr on, on a thread: it may be anything, and writing to it may block.

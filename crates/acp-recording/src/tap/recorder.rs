@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use crate::entry::{Entry, What};
-use crate::side::Side;
+use crate::entry::{RecordedEvent, RecordingEntry};
+use crate::side::PeerSide;
 use acp_text::{RedactStream, Redactor};
 
 /// How many pieces wait to be written: with pieces of 64 KiB at most, 16 MiB. Whoever
@@ -20,9 +20,9 @@ const LONGEST_LINE: usize = 64 << 20;
 
 /// Something that passed.
 pub(super) enum Seen {
-    Bytes(Side, Box<[u8]>),
+    Bytes(PeerSide, Box<[u8]>),
     Stderr(Box<[u8]>),
-    Event(Side, What),
+    Event(PeerSide, RecordedEvent),
     /// Nothing that is worth keeping comes any more.
     End,
 }
@@ -149,18 +149,20 @@ impl Tape {
         self.file.flush()
     }
 
-    fn line(&mut self, of: Side) -> &mut Line {
+    fn line(&mut self, of: PeerSide) -> &mut Line {
         &mut self.lines[match of {
-            Side::Client => 0,
-            Side::Agent => 1,
+            PeerSide::Client => 0,
+            PeerSide::Agent => 1,
         }]
     }
 
-    fn bytes(&mut self, at: Duration, from: Side, mut bytes: &[u8]) -> io::Result<()> {
+    fn bytes(&mut self, at: Duration, from: PeerSide, mut bytes: &[u8]) -> io::Result<()> {
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
             let line = self.line(from);
             line.add(&bytes[..end]);
-            let what = line.take().map_or(What::Left(1), What::Line);
+            let what = line
+                .take()
+                .map_or(RecordedEvent::Left(1), RecordedEvent::Line);
             self.write(at, from, what)?;
             bytes = &bytes[end + 1..];
         }
@@ -180,20 +182,24 @@ impl Tape {
     fn write_stderr(&mut self, at: Duration, bytes: Vec<u8>) -> io::Result<()> {
         match bytes.is_empty() {
             true => Ok(()),
-            false => self.write(at, Side::Agent, What::Stderr(bytes)),
+            false => self.write(at, PeerSide::Agent, RecordedEvent::Stderr(bytes)),
         }
     }
 
-    fn unfinished(&mut self, at: Duration, from: Side) -> io::Result<()> {
+    fn unfinished(&mut self, at: Duration, from: PeerSide) -> io::Result<()> {
         if self.line(from).is_empty() {
             return Ok(());
         }
         let line = self.line(from).take();
-        self.write(at, from, line.map_or(What::Left(1), What::Unfinished))
+        self.write(
+            at,
+            from,
+            line.map_or(RecordedEvent::Left(1), RecordedEvent::Unfinished),
+        )
     }
 
-    fn write(&mut self, at: Duration, from: Side, what: What) -> io::Result<()> {
-        let entry = Entry { at, from, what };
+    fn write(&mut self, at: Duration, from: PeerSide, what: RecordedEvent) -> io::Result<()> {
+        let entry = RecordingEntry { at, from, what };
         let json = match &self.redactor {
             Some(redactor) => entry.redacted(redactor).to_json(),
             None => entry.to_json(),
@@ -208,7 +214,7 @@ mod tests {
     use crate::Recording;
 
     /// Records these, and reads what was kept.
-    fn kept(redactor: Option<Redactor>, seen: Vec<Seen>) -> Vec<(Side, What)> {
+    fn kept(redactor: Option<Redactor>, seen: Vec<Seen>) -> Vec<(PeerSide, RecordedEvent)> {
         let mut file = tempfile::tempfile().unwrap();
         let recorder = Recorder::start(file.try_clone().unwrap(), redactor).unwrap();
         let source = recorder.source();
@@ -225,33 +231,36 @@ mod tests {
             .collect()
     }
 
-    fn bytes(from: Side, bytes: &[u8]) -> Seen {
+    fn bytes(from: PeerSide, bytes: &[u8]) -> Seen {
         Seen::Bytes(from, bytes.into())
     }
 
     #[test]
     fn lines_are_put_together_from_pieces_of_either_side() {
         let seen = vec![
-            bytes(Side::Client, b"{\"a\""),
-            bytes(Side::Agent, b"x\r\n\ny"),
-            bytes(Side::Client, b": 1}\n"),
+            bytes(PeerSide::Client, b"{\"a\""),
+            bytes(PeerSide::Agent, b"x\r\n\ny"),
+            bytes(PeerSide::Client, b": 1}\n"),
             Seen::Stderr(b"half a war".as_slice().into()),
-            bytes(Side::Agent, b"\xff\nrest"),
-            Seen::Event(Side::Agent, What::Close),
-            Seen::Event(Side::Agent, What::Exit(3)),
+            bytes(PeerSide::Agent, b"\xff\nrest"),
+            Seen::Event(PeerSide::Agent, RecordedEvent::Close),
+            Seen::Event(PeerSide::Agent, RecordedEvent::Exit(3)),
         ];
-        let line = |bytes: &[u8]| What::Line(bytes.to_vec());
+        let line = |bytes: &[u8]| RecordedEvent::Line(bytes.to_vec());
         assert_eq!(
             kept(None, seen),
             [
-                (Side::Agent, line(b"x\r")),
-                (Side::Agent, line(b"")),
-                (Side::Client, line(b"{\"a\": 1}")),
-                (Side::Agent, What::Stderr(b"half a war".to_vec())),
-                (Side::Agent, line(b"y\xff")),
-                (Side::Agent, What::Unfinished(b"rest".to_vec())),
-                (Side::Agent, What::Close),
-                (Side::Agent, What::Exit(3)),
+                (PeerSide::Agent, line(b"x\r")),
+                (PeerSide::Agent, line(b"")),
+                (PeerSide::Client, line(b"{\"a\": 1}")),
+                (
+                    PeerSide::Agent,
+                    RecordedEvent::Stderr(b"half a war".to_vec())
+                ),
+                (PeerSide::Agent, line(b"y\xff")),
+                (PeerSide::Agent, RecordedEvent::Unfinished(b"rest".to_vec())),
+                (PeerSide::Agent, RecordedEvent::Close),
+                (PeerSide::Agent, RecordedEvent::Exit(3)),
             ]
         );
     }
@@ -259,21 +268,27 @@ mod tests {
     #[test]
     fn what_is_too_long_is_counted_and_the_next_line_is_kept() {
         let mebibyte = vec![b'x'; 1 << 20];
-        let mut seen: Vec<Seen> = (0..65).map(|_| bytes(Side::Agent, &mebibyte)).collect();
-        seen.push(bytes(Side::Agent, b"\nnext\n"));
-        let expected = [What::Left(1), What::Line(b"next".to_vec())];
-        assert_eq!(kept(None, seen), expected.map(|what| (Side::Agent, what)));
+        let mut seen: Vec<Seen> = (0..65).map(|_| bytes(PeerSide::Agent, &mebibyte)).collect();
+        seen.push(bytes(PeerSide::Agent, b"\nnext\n"));
+        let expected = [
+            RecordedEvent::Left(1),
+            RecordedEvent::Line(b"next".to_vec()),
+        ];
+        assert_eq!(
+            kept(None, seen),
+            expected.map(|what| (PeerSide::Agent, what))
+        );
     }
 
     #[test]
     fn secrets_are_not_written() {
         let redactor = Redactor::new().with_secret("hunter2-swordfish");
         let seen = vec![
-            bytes(Side::Client, b"{\"text\":\"hunter2-"),
-            bytes(Side::Client, b"swordfish\"}\n"),
+            bytes(PeerSide::Client, b"{\"text\":\"hunter2-"),
+            bytes(PeerSide::Client, b"swordfish\"}\n"),
         ];
-        let expected = What::Line(b"{\"text\":\"[redacted]\"}".to_vec());
-        assert_eq!(kept(Some(redactor), seen), [(Side::Client, expected)]);
+        let expected = RecordedEvent::Line(b"{\"text\":\"[redacted]\"}".to_vec());
+        assert_eq!(kept(Some(redactor), seen), [(PeerSide::Client, expected)]);
     }
 
     #[test]
@@ -286,7 +301,7 @@ mod tests {
             piece("a1B2a1B2"),
         ];
         let expected = ["[redacted]\n", "[redacted]"];
-        let expected = expected.map(|text| (Side::Agent, What::Stderr(text.into())));
+        let expected = expected.map(|text| (PeerSide::Agent, RecordedEvent::Stderr(text.into())));
         assert_eq!(kept(Some(redactor), seen), expected);
     }
 }

@@ -11,8 +11,8 @@ use super::random::Dice;
 use super::selection::Lines;
 use super::wire::{ChaosWire, Heard, Over, heard};
 use super::{CANARY, Round, fault, mutate};
-use crate::judge::verdict::Fault;
-use acp_recording::{Recording, Side};
+use crate::judge::verdict::ScenarioFault;
+use acp_recording::{PeerSide, Recording};
 
 /// How a round goes, as far as it went.
 pub(super) struct Course<R, W> {
@@ -33,16 +33,16 @@ pub(super) struct Told {
     pub(super) script: Vec<String>,
     /// The lines of it that may be left out.
     pub(super) said: Lines,
-    pub(super) faults: Vec<Fault>,
+    pub(super) faults: Vec<ScenarioFault>,
 }
 
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
     /// Talks with the peer to the end; returns what is to be told, and all that went
     /// over the wire.
-    pub(super) async fn talk(mut self, round: Round, role: Side) -> (Told, Recording) {
+    pub(super) async fn talk(mut self, round: Round, role: PeerSide) -> (Told, Recording) {
         match role {
-            Side::Agent => self.with_agent(round).await,
-            Side::Client => self.with_client(round).await,
+            PeerSide::Agent => self.with_agent(round).await,
+            PeerSide::Client => self.with_client(round).await,
         }
         self.finish()
     }

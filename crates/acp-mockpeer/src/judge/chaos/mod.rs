@@ -32,11 +32,11 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::verdict::{Fault, Judged, State};
+use super::verdict::{Judged, ScenarioFault, State};
 use super::workspace::Room;
 use super::{Judge, Stop, Unseen, Unstartable, process};
 use crate::language::Scenario;
-use acp_recording::{Recording, Side};
+use acp_recording::{PeerSide, Recording};
 use conversation::{Course, Told};
 use random::Dice;
 pub use selection::{Lines, NoLines};
@@ -150,8 +150,8 @@ impl Round {
         let canary = format!("canary-{:016x}", Dice::new(self.seed, &[0]).next());
         let launch = room.mark(judge.launch.clone()).with_env(CANARY, &canary);
         let launch = match judge.role {
-            Side::Agent => launch,
-            Side::Client => launch
+            PeerSide::Agent => launch,
+            PeerSide::Client => launch
                 .with_env("ACP_CHECK_TASK", TASKS)
                 .with_env("ACP_CHECK_CWD", room.project()),
         };
@@ -262,8 +262,8 @@ fn empty_scenario() -> Scenario {
     }
 }
 
-fn fault(summary: String, entry: Option<usize>) -> Fault {
-    Fault {
+fn fault(summary: String, entry: Option<usize>) -> ScenarioFault {
+    ScenarioFault {
         entry,
         ..super::evidence::plain_fault(summary)
     }

@@ -7,7 +7,7 @@ use acp_process::{ChildHandle, Exit, ExitStatus, Rung};
 use tokio::sync::watch;
 
 use super::fault;
-use crate::judge::verdict::Fault;
+use crate::judge::verdict::ScenarioFault;
 
 /// Exit codes by which runtimes tell that they gave up: a panic of Rust, and what a
 /// shell tells of a child that a signal ended.
@@ -47,7 +47,7 @@ pub(super) async fn see_off(handle: &ChildHandle, at_once: bool) -> SeenOff {
     }
 }
 
-pub(super) fn faults(seen: &SeenOff, grown: Option<u64>, left: &[String]) -> Vec<Fault> {
+pub(super) fn faults(seen: &SeenOff, grown: Option<u64>, left: &[String]) -> Vec<ScenarioFault> {
     let mut faults = Vec::new();
     let mut add = |why: String| faults.push(fault(why, None));
     match (seen.forced, seen.exit.status()) {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use acp_recording::{Entry, Recording, Side, What};
+use acp_recording::{PeerSide, RecordedEvent, Recording, RecordingEntry};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, timeout_at};
@@ -33,13 +33,13 @@ pub(super) enum Over {
 
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> ChaosWire<R, W> {
     /// Joins both ends; `canary` is what must not be heard from the peer.
-    pub(super) fn new(us: Side, reader: R, writer: W, canary: &str) -> Self {
+    pub(super) fn new(us: PeerSide, reader: R, writer: W, canary: &str) -> Self {
         let canary_heard = Arc::new(OnceLock::new());
         let (heard, canary) = (canary_heard.clone(), canary.as_bytes().to_vec());
         let mut numbers = 0..;
-        let listen = move |entry: &Entry| {
+        let listen = move |entry: &RecordingEntry| {
             let number = numbers.next().unwrap_or(usize::MAX);
-            if let (true, What::Line(line) | What::Unfinished(line)) =
+            if let (true, RecordedEvent::Line(line) | RecordedEvent::Unfinished(line)) =
                 (entry.from != us, &entry.what)
                 && super::plan::find(line, &canary).is_some()
             {

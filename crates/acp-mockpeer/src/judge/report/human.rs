@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use acp_text::{shorten_counted, visible};
 
-use super::super::verdict::{Fault, Judged, State};
+use super::super::verdict::{Judged, ScenarioFault, State};
 use super::text::{self, count, seconds};
-use super::{Look, Report, RuleState};
+use super::{Report, ReportLook, RuleState};
 
 /// How many lines of a transcript are shown before one that matters, and after.
 const BEFORE: usize = 8;
@@ -21,7 +21,7 @@ const STDERR_LINES: usize = 10;
 /// Reasons are gathered; of many scenarios with the same one, so many are named.
 const MOST_NAMED: usize = 4;
 
-pub(super) fn write(report: &Report, look: Look) -> String {
+pub(super) fn write(report: &Report, look: ReportLook) -> String {
     let mut page = Page {
         text: String::new(),
         colours: look.colours,
@@ -40,7 +40,7 @@ pub(super) fn write(report: &Report, look: Look) -> String {
 }
 
 /// Writes what is to be said of one scenario.
-pub(super) fn one(report: &Report, judged: &Judged, look: Look) -> String {
+pub(super) fn one(report: &Report, judged: &Judged, look: ReportLook) -> String {
     let mut page = Page {
         text: String::new(),
         colours: look.colours,
@@ -61,7 +61,7 @@ enum Colour {
 /// Tells whether the same rules were broken in the same way; numbers, such as ids, apart.
 fn are_alike(one: &Judged, other: &Judged) -> bool {
     let letters = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "");
-    let same = |(one, other): (&Fault, &Fault)| {
+    let same = |(one, other): (&ScenarioFault, &ScenarioFault)| {
         !one.rules.is_empty()
             && one.rules == other.rules
             && letters(&one.summary) == letters(&other.summary)
@@ -177,7 +177,7 @@ impl Page {
         }
     }
 
-    fn fault(&mut self, judged: &Judged, fault: &Fault) {
+    fn fault(&mut self, judged: &Judged, fault: &ScenarioFault) {
         self.line("");
         for rule in &fault.rules {
             let colour = match fault.fails {

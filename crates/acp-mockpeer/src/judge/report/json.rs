@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::verdict::{Fault, Judged, State};
+use super::super::verdict::{Judged, ScenarioFault, State};
 use super::{Report, RuleReport, RuleState, text};
 
 /// The version of the format; it grows when something is taken away or means
@@ -84,7 +84,7 @@ fn scenario(judged: &Judged) -> Value {
     })
 }
 
-fn fault(judged: &Judged, fault: &Fault) -> Value {
+fn fault(judged: &Judged, fault: &ScenarioFault) -> Value {
     let step = fault
         .line
         .map(|line| judged.scenario.source_line(line).trim());

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::super::verdict::{Judged, State};
 use super::text::{self, escaped};
 use super::{Report, human};
-use crate::judge::report::Look;
+use crate::judge::report::ReportLook;
 
 pub(super) fn write(report: &Report) -> String {
     let failures = report.judged.iter().filter(|one| is_failure(one)).count();
@@ -65,7 +65,7 @@ fn case(report: &Report, judged: &Judged, suite: &str, xml: &mut String) {
         properties.push(("rule".to_owned(), rule.clone()));
     }
     write_properties(xml, "      ", &properties);
-    let whole = || escaped(&human::one(report, judged, Look::default()));
+    let whole = || escaped(&human::one(report, judged, ReportLook::default()));
     let reason = judged.why.as_deref().unwrap_or_default();
     if is_failure(judged) {
         let message = judged.faults.iter().find(|fault| fault.fails);

@@ -18,14 +18,14 @@ use super::verdict::{Judged, State};
 use super::{Expected, Judge};
 use crate::language::Scenario;
 use crate::rules::{Rule, Rules};
-use acp_recording::Side;
+use acp_recording::PeerSide;
 
 /// What came of all scenarios.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report {
     /// Which side was under test.
-    pub role: Side,
+    pub role: PeerSide,
     /// The name of the program's file.
     file: String,
     /// The program as one would type it.
@@ -107,7 +107,7 @@ pub enum Format {
 /// How a report for a terminal looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Look {
+pub struct ReportLook {
     /// With colours.
     pub colours: bool,
 }
@@ -160,7 +160,7 @@ impl Report {
 
     /// Writes the report.
     #[must_use]
-    pub fn render(&self, format: Format, look: Look) -> String {
+    pub fn render(&self, format: Format, look: ReportLook) -> String {
         match format {
             Format::Human => human::write(self, look),
             Format::Json => json::write(self),
@@ -327,7 +327,7 @@ impl Format {
     }
 }
 
-impl Look {
+impl ReportLook {
     /// With colours, or without.
     #[must_use]
     pub fn with_colours(mut self, colours: bool) -> Self {

@@ -6,12 +6,12 @@ use acp_process::Launch;
 use expect_test::expect_file;
 use serde_json::Value;
 
-use super::{Format, Look, Report};
+use super::{Format, Report, ReportLook};
 use crate::judge::verdict::{Judged, State};
 use crate::judge::{Expected, Judge};
 use crate::language::Scenario;
 use crate::player::Play;
-use acp_recording::Side;
+use acp_recording::PeerSide;
 
 const HELLO: &str = "-> initialize\n<- result {\"protocolVersion\": 1}\n";
 
@@ -20,7 +20,7 @@ const HOSTILE: &str = r#"<- notify _x {"a": "</script><script>alert(1)</script><
 
 fn judge(strict: bool) -> Judge {
     let launch = Launch::new("/opt/agents/ada").with_args(["--mode", "it's <fast>"]);
-    let judge = Judge::new(Side::Agent, launch).unwrap();
+    let judge = Judge::new(PeerSide::Agent, launch).unwrap();
     if strict { judge.strict() } else { judge }
 }
 
@@ -147,7 +147,7 @@ fn states_are_what_they_should_be() {
 #[test]
 fn every_format_is_reviewed_like_code() {
     let report = everything(&judge(false));
-    let render = |format| report.render(format, Look::default());
+    let render = |format| report.render(format, ReportLook::default());
     expect_file!["snapshots/report.txt"].assert_eq(&render(Format::Human));
     expect_file!["snapshots/report.json"].assert_eq(&render(Format::Json));
     expect_file!["snapshots/report.xml"].assert_eq(&render(Format::Junit));
@@ -162,7 +162,7 @@ fn every_format_is_reviewed_like_code() {
 fn json_is_as_its_schema_says() {
     let schema: Value = serde_json::from_str(include_str!("../../../report.schema.json")).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    let text = everything(&judge(false)).render(Format::Json, Look::default());
+    let text = everything(&judge(false)).render(Format::Json, ReportLook::default());
     let report: Value = serde_json::from_str(&text).unwrap();
     let errors: Vec<_> = validator
         .iter_errors(&report)
@@ -214,7 +214,7 @@ fn well_formed(text: &str, empty: &[&str]) {
 
 #[test]
 fn a_page_fetches_nothing_and_lets_no_stranger_speak() {
-    let page = everything(&judge(false)).render(Format::Html, Look::default());
+    let page = everything(&judge(false)).render(Format::Html, ReportLook::default());
     well_formed(&page, &["meta", "input"]);
     let (head, _) = page.split_once("</style>").unwrap();
     for word in [
@@ -244,7 +244,7 @@ fn a_page_fetches_nothing_and_lets_no_stranger_speak() {
 
 #[test]
 fn links_lead_somewhere() {
-    let page = everything(&judge(false)).render(Format::Html, Look::default());
+    let page = everything(&judge(false)).render(Format::Html, ReportLook::default());
     let mut count = 0;
     for link in page.split("href=\"#").skip(1) {
         let (id, _) = link.split_once('"').unwrap();
@@ -256,7 +256,7 @@ fn links_lead_somewhere() {
 
 #[test]
 fn junit_is_xml_that_counts_right() {
-    let xml = everything(&judge(false)).render(Format::Junit, Look::default());
+    let xml = everything(&judge(false)).render(Format::Junit, ReportLook::default());
     well_formed(&xml, &[]);
     let count = |tag: &str| xml.matches(tag).count().to_string();
     let (head, _) = xml.split_once("<properties>").unwrap();
@@ -277,11 +277,11 @@ fn junit_is_xml_that_counts_right() {
 fn no_format_shows_a_secret_or_moves_a_cursor() {
     let report = everything(&judge(false));
     for format in [Format::Human, Format::Json, Format::Junit, Format::Html] {
-        let text = report.render(format, Look::default());
+        let text = report.render(format, ReportLook::default());
         assert!(!text.contains("sk-abcdefghijklmnopqrstuv"), "{format:?}");
         assert!(!text.contains('\u{1b}'), "{format:?}");
     }
-    let colours = Look::default().with_colours(true);
+    let colours = ReportLook::default().with_colours(true);
     let text = report.render(Format::Human, colours);
     // Colours, and nothing else.
     for code in text.split('\u{1b}').skip(1) {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use acp_recording::{Entry, What, signal_name};
+use acp_recording::{RecordedEvent, RecordingEntry, signal_name};
 use acp_text::visible;
 
 /// Escapes a text for XML and HTML; each character that would not be seen is shown.
@@ -36,22 +36,22 @@ pub(super) fn word(word: &str) -> String {
 }
 
 /// Says what an entry of a transcript is, in one line.
-pub(super) fn entry(entry: &Entry) -> String {
+pub(super) fn entry(entry: &RecordingEntry) -> String {
     let text = |bytes: &[u8]| visible(&String::from_utf8_lossy(bytes)).into_owned();
     match &entry.what {
-        What::Line(bytes) => text(bytes),
-        What::Unfinished(bytes) => format!("{} (no line feed)", text(bytes)),
-        What::Stderr(bytes) => format!("stderr: {}", text(bytes)),
-        What::Close => "closed".to_owned(),
-        What::Exit(code) => format!("exit {code}"),
-        What::Killed(signal) => format!("exit by {}", signal_name(*signal)),
-        What::Left(lines) => format!("… {lines} lines left out"),
+        RecordedEvent::Line(bytes) => text(bytes),
+        RecordedEvent::Unfinished(bytes) => format!("{} (no line feed)", text(bytes)),
+        RecordedEvent::Stderr(bytes) => format!("stderr: {}", text(bytes)),
+        RecordedEvent::Close => "closed".to_owned(),
+        RecordedEvent::Exit(code) => format!("exit {code}"),
+        RecordedEvent::Killed(signal) => format!("exit by {}", signal_name(*signal)),
+        RecordedEvent::Left(lines) => format!("… {lines} lines left out"),
     }
 }
 
 /// Tells whether an entry is the place of something left out.
-pub(super) fn is_gap(entry: &Entry) -> bool {
-    matches!(entry.what, What::Left(_))
+pub(super) fn is_gap(entry: &RecordingEntry) -> bool {
+    matches!(entry.what, RecordedEvent::Left(_))
 }
 
 /// Writes a time that something took: `0.3 s`.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use acp_recording::{Side, SignalName};
+use acp_recording::{PeerSide, SignalName};
 
 use super::below::below;
 use super::{message, pattern, units};
@@ -165,19 +165,19 @@ fn stderr(reader: &mut Reader<'_>) -> Parsed<Act> {
 }
 
 /// Some acts are the business of one side.
-fn only_of(reader: &Reader<'_>, at: usize, from: Side, act: &Act) -> Parsed<()> {
+fn only_of(reader: &Reader<'_>, at: usize, from: PeerSide, act: &Act) -> Parsed<()> {
     let (owner, what) = match act {
-        Act::Exit { .. } => (Side::Agent, "it is the agent that exits: `<- exit`"),
+        Act::Exit { .. } => (PeerSide::Agent, "it is the agent that exits: `<- exit`"),
         Act::Stderr { .. } => (
-            Side::Agent,
+            PeerSide::Agent,
             "it is the agent that has a stderr: `<- stderr`",
         ),
         Act::Grandchild(_) => (
-            Side::Agent,
+            PeerSide::Agent,
             "it is the agent that has children: `<- grandchild`",
         ),
         Act::Signal(_) => (
-            Side::Client,
+            PeerSide::Client,
             "it is the client that sends signals: `-> signal`; an agent ends by `<- exit by`",
         ),
         _ => return Ok(()),

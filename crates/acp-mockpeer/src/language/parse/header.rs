@@ -5,7 +5,7 @@ use crate::language::pattern::{Element, Pattern};
 use crate::language::reader::{Parsed, Reader};
 use crate::language::{Header, Need};
 use crate::rules::Check;
-use acp_recording::Side;
+use acp_recording::PeerSide;
 
 const FIELDS: [&str; 9] = [
     "proves", "tck", "side", "needs", "allow", "patience", "limit", "task", "level",
@@ -85,8 +85,8 @@ fn ids(reader: &mut Reader<'_>) -> Parsed<Vec<String>> {
     list(reader, WHAT, |reader| Ok(reader.word(WHAT)?.to_owned()))
 }
 
-fn side(reader: &mut Reader<'_>) -> Parsed<Side> {
-    let sides = [Side::Agent, Side::Client].map(|side| (side.name(), side));
+fn side(reader: &mut Reader<'_>) -> Parsed<PeerSide> {
+    let sides = [PeerSide::Agent, PeerSide::Client].map(|side| (side.name(), side));
     let side = reader.one_of(sides);
     side.ok_or_else(|| reader.expected("`agent` or `client`: the only side this scenario tests"))
 }
@@ -94,7 +94,7 @@ fn side(reader: &mut Reader<'_>) -> Parsed<Side> {
 fn needs(reader: &mut Reader<'_>) -> Parsed<Vec<Need>> {
     const WHAT: &str = "a side and a capability of it, such as `agent sessionCapabilities.list`";
     list(reader, WHAT, |reader| {
-        let side = Side::named(reader.peek_word()).ok_or_else(|| reader.expected(WHAT))?;
+        let side = PeerSide::named(reader.peek_word()).ok_or_else(|| reader.expected(WHAT))?;
         reader.word(WHAT)?;
         let at = reader.mark();
         let path = reader.word(WHAT)?.to_owned();

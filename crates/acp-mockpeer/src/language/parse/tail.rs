@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use acp_recording::Side;
+use acp_recording::PeerSide;
 
 use super::pattern;
 use super::units::rules;
@@ -23,7 +23,7 @@ pub(super) struct Tail {
 }
 
 /// Reads them, up to what it does not know.
-pub(super) fn tail(reader: &mut Reader<'_>, from: Side) -> Parsed<Tail> {
+pub(super) fn tail(reader: &mut Reader<'_>, from: PeerSide) -> Parsed<Tail> {
     const WORDS: [&str; 9] = [
         "as", "with", "within", "for", "split", "pausing", "ended", "after", "padded",
     ];

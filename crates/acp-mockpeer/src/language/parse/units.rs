@@ -1,12 +1,12 @@
 //! Small words with values: rules and bytes.
 
-use acp_recording::Side;
+use acp_recording::PeerSide;
 
 use crate::language::reader::{Parsed, Reader};
 use crate::rules::{Rule, Rules};
 
 /// Takes the ids of rules that bind this side, at least one.
-pub(super) fn rules(reader: &mut Reader<'_>, from: Side) -> Parsed<Vec<&'static Rule>> {
+pub(super) fn rules(reader: &mut Reader<'_>, from: PeerSide) -> Parsed<Vec<&'static Rule>> {
     let mut all = Vec::new();
     loop {
         let word = reader.peek_word();

@@ -23,7 +23,7 @@ use serde_json::Value;
 use crate::ledger::{advertises, may_ask};
 use crate::rules::{Check, Finding};
 use crate::schema::Use;
-use acp_recording::Side;
+use acp_recording::PeerSide;
 use chunks::Messages;
 use lists::Whole;
 use offers::Offers;
@@ -54,7 +54,7 @@ pub(crate) struct Monitors {
 /// Who speaks, and what each side said that it can.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Speaker<'a> {
-    pub(crate) from: Side,
+    pub(crate) from: PeerSide,
     pub(crate) own: &'a Value,
     pub(crate) other: &'a Value,
 }
@@ -84,36 +84,36 @@ impl Monitors {
             all.push(broken(&["R183"], text));
         }
         let session = params["sessionId"].as_str().unwrap_or_default();
-        if speaker.from == Side::Client {
+        if speaker.from == PeerSide::Client {
             all.extend(self.offers.asked(method, params).map(of_wrong));
         }
         match (speaker.from, method) {
-            (Side::Client, "session/load") => {
+            (PeerSide::Client, "session/load") => {
                 self.calls.begin_again(session);
                 self.messages.begin_again(session);
                 self.whole.begin_turn(session);
             }
-            (Side::Client, "session/prompt") => {
+            (PeerSide::Client, "session/prompt") => {
                 self.calls.begin_turn(session);
                 self.whole.begin_turn(session);
             }
-            (Side::Client, "session/cancel") => self.questions.cancel(session),
-            (Side::Agent, "fs/read_text_file" | "fs/write_text_file" | "terminal/create")
+            (PeerSide::Client, "session/cancel") => self.questions.cancel(session),
+            (PeerSide::Agent, "fs/read_text_file" | "fs/write_text_file" | "terminal/create")
                 // What the client cannot do at all is another fault.
                 if may_ask(method, speaker.other) =>
             {
                 all.extend(self.calls.used(session));
             }
-            (Side::Agent, "session/update") => self.told(session, &params["update"], &mut all),
-            (Side::Agent, "session/request_permission") => {
+            (PeerSide::Agent, "session/update") => self.told(session, &params["update"], &mut all),
+            (PeerSide::Agent, "session/request_permission") => {
                 all.extend(self.calls.asked(session, &params["toolCall"]));
                 self.questions.asked(session, id);
             }
-            (Side::Agent, "terminal/release") => {
+            (PeerSide::Agent, "terminal/release") => {
                 self.calls.released(session, &params["terminalId"]);
             }
-            (Side::Agent, "elicitation/create") => self.question(speaker, params, &mut all),
-            (Side::Agent, "elicitation/complete")
+            (PeerSide::Agent, "elicitation/create") => self.question(speaker, params, &mut all),
+            (PeerSide::Agent, "elicitation/complete")
                 if !self.visits.complete(&params["elicitationId"]) =>
             {
                 let text = format!("no visit has the id {}", params["elicitationId"]);
@@ -127,7 +127,7 @@ impl Monitors {
     /// Looks at an answer; `None` is an error.
     pub(crate) fn answered(
         &mut self,
-        from: Side,
+        from: PeerSide,
         question: Question<'_>,
         result: Option<&Value>,
     ) -> Vec<Finding> {
@@ -137,14 +137,14 @@ impl Monitors {
         if method == "elicitation/create" {
             self.visits.answered(&params["elicitationId"], result);
         }
-        if from == Side::Client {
+        if from == PeerSide::Client {
             all.extend(self.of_client(question, result).map(of_wrong));
         }
         let Some(result) = result else {
             return all;
         };
         all.extend(every(method, Use::Result, result));
-        if from == Side::Client {
+        if from == PeerSide::Client {
             if method == "terminal/create" {
                 self.calls.made(session, &result["terminalId"]);
             }

@@ -14,13 +14,13 @@ use crate::player::describe;
 use crate::player::failure::{Failure, broken, failure, waited};
 use crate::player::flow::{Flow, Hope, Taker};
 use crate::player::login;
-use crate::player::outcome::Found;
+use crate::player::outcome::PlacedFinding;
 use crate::player::surroundings::Ended;
 use crate::player::wire::Arrival;
 use crate::rules::Finding;
 use crate::rules::{Breach, Check};
-use acp_recording::Side;
-use acp_recording::What;
+use acp_recording::PeerSide;
+use acp_recording::RecordedEvent;
 
 impl<R, W> Engine<R, W>
 where
@@ -238,7 +238,7 @@ where
             self.more_findings += 1;
             return;
         }
-        self.findings.push(Found {
+        self.findings.push(PlacedFinding {
             finding,
             from: self.other(),
             line,
@@ -275,7 +275,7 @@ where
     /// The other side closed.
     pub(super) fn eof(&mut self) -> Result<(), Stop> {
         let now = Instant::now();
-        if self.main.is_none() && self.setting.us == Side::Agent {
+        if self.main.is_none() && self.setting.us == PeerSide::Agent {
             return Err(Stop::Over);
         }
         let only_pipe = self.world.exit.is_none() && self.ended.is_none();
@@ -283,7 +283,7 @@ where
         let met = move |act: &Act| match act {
             Act::Close { .. } => true,
             // Of a pipe, the end is all that can be seen.
-            Act::Exit { how, .. } => us == Side::Client && only_pipe && *how == ExitAs::Any,
+            Act::Exit { how, .. } => us == PeerSide::Client && only_pipe && *how == ExitAs::Any,
             _ => false,
         };
         let program = self.setting.program.clone();
@@ -302,11 +302,11 @@ where
         let now = Instant::now();
         let ended = self.ended.unwrap_or(Ended::Unknown);
         self.wire.inlet.transcript.push(
-            Side::Agent,
+            PeerSide::Agent,
             match ended {
-                Ended::Code(code) => What::Exit(code),
-                Ended::Signal(signal) => What::Killed(signal),
-                Ended::Unknown => What::Close,
+                Ended::Code(code) => RecordedEvent::Exit(code),
+                Ended::Signal(signal) => RecordedEvent::Killed(signal),
+                Ended::Unknown => RecordedEvent::Close,
             },
         );
         let met = move |act: &Act| match act {

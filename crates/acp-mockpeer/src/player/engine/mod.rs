@@ -17,14 +17,14 @@ use super::failure::{Failure, broken};
 use super::flow::{Flow, Next};
 use super::login::Login;
 use super::mutator::Mutator;
-use super::outcome::Found;
+use super::outcome::PlacedFinding;
 use super::surroundings::{Ended, World};
 use super::wire::{Arrival, Wire};
 use crate::language::step::{Message, Step};
 use crate::language::{ExitAs, Scenario};
 use crate::ledger::Ledger;
 use crate::rules::{Breach, Check, Rule};
-use acp_recording::Side;
+use acp_recording::PeerSide;
 
 /// More standing rules, or conversations begun by them, than any script means.
 const MOST_FLOWS: usize = 4096;
@@ -40,7 +40,7 @@ const LAST_LINES: Duration = Duration::from_millis(250);
 pub(super) struct Setting {
     pub(super) scenario: Scenario,
     pub(super) program: Program,
-    pub(super) us: Side,
+    pub(super) us: PeerSide,
     pub(super) allow: BTreeSet<Check>,
     pub(super) knowledge: Knowledge,
     pub(super) limit: Option<Duration>,
@@ -77,7 +77,7 @@ pub(super) struct Engine<R, W> {
     over_since: Option<Instant>,
     exit_at: Option<Instant>,
     pub(super) ended: Option<Ended>,
-    pub(super) findings: Vec<Found>,
+    pub(super) findings: Vec<PlacedFinding>,
     pub(super) more_findings: u64,
     /// What rules demanded, and was not so; the play went on.
     pub(super) breaches: Vec<Breach>,
@@ -171,7 +171,7 @@ where
                 }
                 continue;
             }
-            if self.main.is_none() && self.setting.us == Side::Client {
+            if self.main.is_none() && self.setting.us == PeerSide::Client {
                 return self.farewell().await;
             }
             // Who hears nothing more and has nothing more to do is done.
@@ -210,7 +210,7 @@ where
         }
     }
 
-    fn other(&self) -> Side {
+    fn other(&self) -> PeerSide {
         self.setting.us.other()
     }
 

@@ -7,9 +7,9 @@ use serde_json::Value;
 use super::{Page, anchor, escaped, kind, slug};
 use crate::judge::report::Report;
 use crate::judge::report::text::{self, seconds};
-use crate::judge::verdict::{Fault, Judged, State};
+use crate::judge::verdict::{Judged, ScenarioFault, State};
 use crate::rules::Rule;
-use acp_recording::{Entry, What};
+use acp_recording::{RecordedEvent, RecordingEntry};
 
 /// A line longer than this is folded behind its beginning.
 const LONG: usize = 600;
@@ -89,7 +89,7 @@ impl Page {
         self.put("</div>\n</details>\n");
     }
 
-    fn fault(&mut self, judged: &Judged, fault: &Fault) {
+    fn fault(&mut self, judged: &Judged, fault: &ScenarioFault) {
         let tone = match (fault.doubtful, fault.fails) {
             (true, _) => "doubtful",
             (false, true) => "failed",
@@ -159,7 +159,7 @@ impl Page {
         self.put("</ol>\n");
     }
 
-    fn entry(&mut self, entry: &Entry, here: Option<&Fault>) {
+    fn entry(&mut self, entry: &RecordingEntry, here: Option<&ScenarioFault>) {
         if text::is_gap(entry) {
             let gap = escaped(&text::entry(entry));
             self.put(&format!(
@@ -168,8 +168,8 @@ impl Page {
             return;
         }
         let (side, arrow) = match entry.from {
-            acp_recording::Side::Client => ("client", "→"),
-            acp_recording::Side::Agent => ("agent", "←"),
+            acp_recording::PeerSide::Client => ("client", "→"),
+            acp_recording::PeerSide::Agent => ("agent", "←"),
         };
         let mark = if here.is_some() { " here" } else { "" };
         self.put(&format!(
@@ -189,7 +189,7 @@ impl Page {
                 escaped(&ids)
             ));
         }
-        if let What::Line(line) = &entry.what
+        if let RecordedEvent::Line(line) = &entry.what
             && let Some(gist) = gist(line)
         {
             self.put(&format!("<span class=\"gist\">{}</span>", escaped(&gist)));
