@@ -147,7 +147,7 @@ async fn an_agent_that_dies_takes_its_proxy_with_it() {
     let managed = scene.dial("exit 7", false).await;
     scene.closed().await;
     let error = managed.close().await.unwrap_err();
-    assert_eq!(error.connection.unwrap().status().code(), Some(7));
+    assert_eq!(error.connection.unwrap().exit().status().code(), Some(7));
     assert!(error.proxy.is_none());
 }
 
