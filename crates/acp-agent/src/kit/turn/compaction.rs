@@ -34,7 +34,7 @@ pub struct RunningCompaction<'t> {
 
 impl RunningCompaction<'_> {
     /// Ends it well: this summary stands for the conversation up to here. The
-    /// history keeps it as [`What::Compacted`](crate::kit::What::Compacted).
+    /// history keeps it as [`RecordBody::Compacted`](crate::kit::RecordBody::Compacted).
     ///
     /// # Errors
     ///
