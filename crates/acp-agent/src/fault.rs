@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::host_call::HostPanicked;
 
-/// The methods in whose name failures are told.
+/// The method in whose name a turn fails.
 pub(crate) const PROMPT: &str = "session/prompt";
 
 /// What a client can act upon, as the `data` of an error.

@@ -1,10 +1,9 @@
-//! Serves a product to every client of the Agent Client Protocol.
+//! Makes a program an agent of the Agent Client Protocol.
 //!
-//! What it promises: each request is answered once; a prompt's answer stands
-//! behind the last update of its turn; after a cancel the answer is always
-//! `cancelled`; no session waits for another; nothing but an answer of the user
-//! allows a tool; and a host that fails, panics or hangs harms nobody but the
-//! turn it was asked for.
+//! Each request is answered once, and a prompt behind the last update of its turn;
+//! after a cancel the answer is always `cancelled`; no session waits for another;
+//! only an answer of the user allows a tool; and a host that fails, panics or hangs
+//! harms its own turn and nothing else.
 //!
 //! # An agent
 //!
@@ -63,11 +62,11 @@
 //!
 //! | the client wants to | implement | register by |
 //! |---|---|---|
-//! | begin, prompt, cancel, close a session | [`SessionHost`](host::SessionHost), [`LiveSession`](host::LiveSession) | [`new`](AgentBuilder::new) |
-//! | go on with an earlier session | [`SessionResumer`](host::SessionResumer) | [`resumer`](AgentBuilder::resumer) |
-//! | see an earlier conversation again | [`SessionLoader`](host::SessionLoader) | [`loader`](AgentBuilder::loader) |
-//! | choose among earlier sessions | [`SessionCatalog`](host::SessionCatalog) | [`catalog`](AgentBuilder::catalog) |
-//! | remove one | [`SessionDeleter`](host::SessionDeleter) | [`deleter`](AgentBuilder::deleter) |
+//! | start, prompt, cancel, close a session | [`SessionHost`](host::SessionHost), [`LiveSession`](host::LiveSession) | [`new`](AgentBuilder::new) |
+//! | resume an earlier session | [`SessionResumer`](host::SessionResumer) | [`resumer`](AgentBuilder::resumer) |
+//! | load an earlier conversation | [`SessionLoader`](host::SessionLoader) | [`loader`](AgentBuilder::loader) |
+//! | list earlier sessions | [`SessionCatalog`](host::SessionCatalog) | [`catalog`](AgentBuilder::catalog) |
+//! | delete one | [`SessionDeleter`](host::SessionDeleter) | [`deleter`](AgentBuilder::deleter) |
 //! | set a mode, a model, an option | [`ConfigController`](host::ConfigController) | [`config`](AgentBuilder::config) |
 //! | log in | [`Authenticator`](host::Authenticator) | [`authenticator`](AgentBuilder::authenticator) |
 //! | log in before anything else | the same | [`strict_login`](AgentBuilder::strict_login) |
@@ -76,12 +75,21 @@
 //!
 //! | a session wants to | it calls |
 //! |---|---|
-//! | tell text, thoughts, tools, plans, usage | [`ClientLink::emit`](host::ClientLink::emit) |
-//! | tell its title, its commands, its options, a notice | the same, with an event [of the session](host::Event::of_session) |
+//! | send text, thoughts, tool calls, plans, usage | [`ClientLink::emit`](host::ClientLink::emit) |
+//! | report its title, its commands, its options, a notice | the same, with an event [of the session](host::HostEvent::of_session) |
 //! | ask for permission, ask questions, send to an address | the same, with a [`Gate`](host::Gate) |
 //! | read and write the client's files | [`ClientLink::read_text_file`](host::ClientLink::read_text_file) and its sibling |
 //! | have the client run a command | [`ClientLink::create_terminal`](host::ClientLink::create_terminal) |
 
+// Rooms, each built on those below it:
+//
+//   demo                     an agent written with the kit
+//   kit                      an agent from a function that answers prompts
+//   serve                    connections: registration, handshake, methods
+//   session                  a live session and its link to the host
+//   turn                     the turns of a session, without I/O
+//   wire                     host values in the types of the protocol
+//   fault, host_call, limits, random_id
 pub mod demo;
 mod fault;
 mod host_call;
@@ -97,3 +105,7 @@ pub use acp_host as host;
 pub use acp_protocol::rpc::CloseCause;
 pub use limits::AgentLimits;
 pub use serve::{Agent, AgentBuilder, BuildError};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -85,8 +85,8 @@ impl Cancel {
     /// # Cancel safety
     ///
     /// As cancel-safe as the future it is given.
-    pub fn run_until_cancelled<F: Future>(&self, work: F) -> UntilCancelled<F> {
-        UntilCancelled {
+    pub fn run_until_cancelled<F: Future>(&self, work: F) -> RunUntilCancelled<F> {
+        RunUntilCancelled {
             work,
             cancelled: self.cancelled(),
         }
@@ -145,14 +145,14 @@ pin_project! {
     /// The future of [`Cancel::run_until_cancelled`].
     #[derive(Debug)]
     #[must_use = "futures do nothing unless they are awaited"]
-    pub struct UntilCancelled<F> {
+    pub struct RunUntilCancelled<F> {
         #[pin]
         work: F,
         cancelled: Cancelled,
     }
 }
 
-impl<F: Future> Future for UntilCancelled<F> {
+impl<F: Future> Future for RunUntilCancelled<F> {
     type Output = Option<F::Output>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {

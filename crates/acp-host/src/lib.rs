@@ -1,4 +1,5 @@
-//! What a product implements to become an agent of the Agent Client Protocol.
+//! The traits that an engine implements to become an agent of the Agent Client
+//! Protocol, and the values they exchange.
 //!
 //! The crate promises to know nothing of the wire and nothing of a runtime: it
 //! holds traits, the values they exchange, and one small signal
@@ -13,10 +14,10 @@
 //! | a login | [`Authenticator`], [`LogoutHandler`] |
 //! | a conversation that can be shortened | [`LiveSession::compact`] |
 //!
-//! | a session has to tell or to ask | it calls |
+//! | a session has to report or to ask | it calls |
 //! |---|---|
 //! | text, tools, plans, ends of turns | [`ClientLink::emit`] with an [`EventBody`] |
-//! | commands, its title, notices, its options | the same, [`of the session`](Event::of_session) |
+//! | commands, its title, notices, its options | the same, [`of the session`](HostEvent::of_session) |
 //! | decisions to leave to the user | the same with a [`Gate`]; [`respond_gate`](LiveSession::respond_gate) brings the answer |
 //! | files of the client | [`ClientLink::read_text_file`], [`ClientLink::write_text_file`] |
 //! | commands to run at the client | [`ClientLink::create_terminal`] |
@@ -50,7 +51,7 @@
 //!
 //!     async fn submit(&self, submission: Submission) -> Result<(), HostError> {
 //!         let link = self.link.get().ok_or_else(|| HostError::public("not attached"))?;
-//!         let turn = Arc::new(Origin::new("main", submission.command.as_str()));
+//!         let turn = Arc::new(TurnOrigin::new("main", submission.command.as_str()));
 //!         let text = submission.content.iter().filter_map(Block::as_text).collect::<String>();
 //!         let said = [
 //!             EventBody::TurnStarted { command: Some(submission.command), index: 0 },
@@ -58,7 +59,7 @@
 //!             EventBody::TurnDone,
 //!         ];
 //!         for (number, body) in (0..).zip(said) {
-//!             let event = Event::new(Arc::clone(&turn), number, body);
+//!             let event = HostEvent::new(Arc::clone(&turn), number, body);
 //!             link.emit(event).await.map_err(HostError::internal)?;
 //!         }
 //!         Ok(())
@@ -72,62 +73,57 @@
 //! }
 //! ```
 
-mod auth;
 mod cancel;
+mod client;
 mod config;
-mod content;
-pub mod dynamic;
 mod error;
 mod event;
-mod field;
-mod form;
-mod gate;
 mod id;
 mod json;
-mod lifecycle;
-mod link;
-mod news;
+mod secret;
 mod session;
-mod setup;
-mod terminal;
-mod tool;
 
-pub use auth::{AuthKind, AuthMethod, Authenticator, LogoutHandler};
-pub use cancel::{Cancel, Cancelled, UntilCancelled};
+pub use cancel::{Cancel, Cancelled, RunUntilCancelled};
+pub use client::terminal::{CreateTerminal, Terminal, TerminalExit, TerminalOutput, TerminalPort};
+pub use client::{
+    BoxFuture, ClientCallError, ClientLink, EmitError, Offer, Port, ReadTextFile, WriteTextFile,
+};
 pub use config::{
     ConfigCatalog, ConfigCategory, ConfigChange, ConfigChoice, ConfigController, ConfigKind,
     ConfigOption, ConfigValue,
 };
-pub use content::{Block, Media, PromptContent, Resource, ResourceBody, ResourceLink};
 pub use error::{HostError, HostErrorKind};
-pub use event::{
-    ContextUse, Cost, Delta, Event, EventBody, InputCancelReason, Origin, TurnFailure,
-    TurnRejectReason, Visibility,
-};
-pub use field::{FieldKind, FormField, FormOption, FormValue, TextFormat, TextRule};
-pub use form::{Form, FormError, OpenUrl};
-pub use gate::{
+pub use event::compaction::{CompactRejectReason, Compaction, CompactionStatus};
+pub use event::content::{Block, Media, PromptContent, Resource, ResourceBody, ResourceLink};
+pub use event::form::{FormError, OpenUrl, UserForm};
+pub use event::form_field::{FieldKind, FormField, FormOption, FormValue, TextFormat, TextRule};
+pub use event::gate::{
     Control, DecisionSource, Gate, GateAnswer, GateKind, GateResponse, PermissionAction,
 };
-pub use id::{CommandId, GateId, LoopId, SessionId, SessionIdError, ToolId, TurnId};
-pub use json::Json;
-pub use lifecycle::{
-    CatalogEntry, CatalogQuery, Loaded, Replay, SessionCatalog, SessionDeleter, SessionLoader,
-    SessionResumer,
-};
-pub use link::{
-    BoxFuture, ClientError, ClientLink, EmitError, Offer, Port, ReadTextFile, WriteTextFile,
-};
-pub use news::{
-    Command, CompactRejectReason, Compaction, CompactionStatus, Notice, NoticeSeverity, SessionInfo,
-};
-pub use session::{LiveSession, SessionHost, Submission};
-pub use setup::{
-    ClientFeatures, DirectoryError, McpAcceptance, McpRemote, McpServer, McpStdio, Secret, Setup,
-    check_directory,
-};
-pub use terminal::{CreateTerminal, Terminal, TerminalExit, TerminalOutput, TerminalPort};
-pub use tool::{
+pub use event::session_info::{Notice, NoticeSeverity, SessionInfo, SlashCommand};
+pub use event::tool::{
     Diff, PlanEntry, PlanPriority, PlanStatus, ToolCall, ToolContent, ToolEnd, ToolKind,
     ToolLocation, ToolProgress,
 };
+pub use event::{
+    ContextUse, Cost, Delta, EventBody, HostEvent, InputCancelReason, TurnFailure, TurnOrigin,
+    TurnRejectReason, Visibility,
+};
+pub use id::{CommandId, GateId, LoopId, SessionId, SessionIdError, ToolId, TurnId};
+pub use json::Json;
+pub use secret::SecretText;
+pub use session::auth::{AuthKind, AuthMethod, Authenticator, LogoutHandler};
+pub use session::catalog::{
+    CatalogEntry, CatalogQuery, LoadedSession, Replay, SessionCatalog, SessionDeleter,
+    SessionLoader, SessionResumer,
+};
+pub use session::dynamic;
+pub use session::setup::{
+    ClientFeatures, DirectoryError, McpAcceptance, McpRemote, McpServer, McpStdio, Setup,
+    check_directory,
+};
+pub use session::{LiveSession, SessionHost, Submission};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

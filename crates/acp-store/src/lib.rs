@@ -1,10 +1,12 @@
-//! Durable session history for an agent: one file, embedded SQLite.
+//! Stores the sessions of an agent in one file: embedded SQLite.
 //!
-//! What it promises: what was acknowledged is there after the process was
-//! killed, and by default after a loss of power, too; a change is made as a whole
-//! or not at all; several processes may use one file at once; a file that is
-//! damaged, of a newer program or of another kind is refused with an error that
-//! says so, and left as it is; and what was deleted is overwritten.
+//! An acknowledged change survives the end of the process, and by default a loss of
+//! power; a change is made as a whole or not at all; several processes may use one file
+//! at once; a file that is damaged, of a newer program or of another kind is refused
+//! and left as it is; and deleted content is overwritten.
+//!
+//! With the feature `kit`, which is on by default, the crate holds [`SqliteHistory`];
+//! without it there is nothing here yet.
 //!
 //! [`SqliteHistory`] is a [`History`](acp_agent::kit::History) of the
 //! [`kit`](acp_agent::kit): with it, the sessions of an agent can be listed,
@@ -69,18 +71,12 @@
 //! shrink, its room is used again; [`compact`](SqliteHistory::compact) gives it
 //! back. Copies that the file system or the disk made are beyond its reach.
 
-mod connection;
-mod error;
-mod fault;
-mod file;
-mod form;
-mod history;
-mod limits;
-mod options;
-mod record;
-mod session;
-mod worker;
+#[cfg(feature = "kit")]
+mod sqlite;
 
-pub use error::{OpenError, StoreError};
-pub use history::SqliteHistory;
-pub use options::{Durability, StoreOptions};
+#[cfg(feature = "kit")]
+pub use sqlite::{Durability, OpenError, SqliteHistory, StoreError, StoreOptions};
+
+#[cfg(all(doctest, feature = "kit"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

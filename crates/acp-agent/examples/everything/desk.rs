@@ -9,10 +9,10 @@ use std::{
 };
 
 use acp_agent::host::{
-    Block, Cancel, ClientLink, Command, CommandId, CompactRejectReason, Compaction,
-    CompactionStatus, ContextUse, Event, EventBody, Gate, GateAnswer, GateId, GateResponse,
-    HostError, LiveSession, Origin, PermissionAction, SessionId, SessionInfo, Submission, ToolCall,
-    ToolEnd, ToolKind,
+    Block, Cancel, ClientLink, CommandId, CompactRejectReason, Compaction, CompactionStatus,
+    ContextUse, EventBody, Gate, GateAnswer, GateId, GateResponse, HostError, HostEvent,
+    LiveSession, PermissionAction, SessionId, SessionInfo, SlashCommand, Submission, ToolCall,
+    ToolEnd, ToolKind, TurnOrigin,
 };
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
@@ -74,7 +74,7 @@ impl Desk {
     /// Tells something that concerns the session as a whole.
     async fn tell(&self, body: EventBody) -> Result<(), HostError> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let told = self.link()?.emit(Event::of_session(number, body)).await;
+        let told = self.link()?.emit(HostEvent::of_session(number, body)).await;
         told.map_err(HostError::internal)
     }
 
@@ -151,8 +151,8 @@ impl LiveSession for Desk {
         let commands = errands::COMMANDS
             .iter()
             .map(|(name, does, hint)| match hint {
-                Some(hint) => Command::new(*name, *does).with_hint(*hint),
-                None => Command::new(*name, *does),
+                Some(hint) => SlashCommand::new(*name, *does).with_hint(*hint),
+                None => SlashCommand::new(*name, *does),
             })
             .collect();
         self.tell(EventBody::CommandsChanged(commands)).await
@@ -171,7 +171,7 @@ impl LiveSession for Desk {
         let text = text.join(" ");
         let turn = Turn {
             link: self.link()?,
-            origin: Arc::new(Origin::new("main", command.as_str())),
+            origin: Arc::new(TurnOrigin::new("main", command.as_str())),
             next: AtomicU64::new(0),
             cancel: cancel.clone(),
         };
@@ -224,7 +224,8 @@ impl LiveSession for Desk {
         if lines < 3 {
             let nothing = "there is nothing between the first and the last line";
             tell(CompactionStatus::Failed(Some(nothing.to_owned()))).await?;
-            let reason = CompactRejectReason::RetainedTailTooLarge;
+            let error = HostError::public("what must be kept is too long already");
+            let reason = CompactRejectReason::Failed(error);
             let rejected = EventBody::CompactRejected { command, reason };
             return self.tell(rejected).await;
         }
@@ -239,7 +240,7 @@ impl LiveSession for Desk {
 /// A turn that runs, and numbers its events.
 pub(crate) struct Turn<'a> {
     link: &'a ClientLink,
-    pub(crate) origin: Arc<Origin>,
+    pub(crate) origin: Arc<TurnOrigin>,
     next: AtomicU64,
     pub(crate) cancel: Cancel,
 }
@@ -247,7 +248,7 @@ pub(crate) struct Turn<'a> {
 impl Turn<'_> {
     /// The turn of a sub-agent that works for this one.
     pub(crate) fn child(&self, name: &str) -> Turn<'_> {
-        let origin = Origin::new(name, format!("{}-{name}", self.origin.turn));
+        let origin = TurnOrigin::new(name, format!("{}-{name}", self.origin.turn));
         Turn {
             link: self.link,
             origin: Arc::new(origin.with_parent(Arc::clone(&self.origin))),
@@ -264,7 +265,7 @@ impl Turn<'_> {
 
     pub(crate) async fn tell(&self, body: EventBody) -> Result<(), HostError> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let event = Event::new(Arc::clone(&self.origin), number, body);
+        let event = HostEvent::new(Arc::clone(&self.origin), number, body);
         self.link.emit(event).await.map_err(HostError::internal)
     }
 }

@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use acp_agent::host::{
-    ClientError, CreateTerminal, Delta, EventBody, Form, FormField, FormOption, FormValue, Gate,
+    ClientCallError, CreateTerminal, Delta, EventBody, FormField, FormOption, FormValue, Gate,
     GateAnswer, GateId, HostError, Notice, NoticeSeverity, OpenUrl, PlanEntry, PlanStatus,
-    ReadTextFile, Terminal, ToolCall, ToolContent, ToolEnd, ToolKind, WriteTextFile,
+    ReadTextFile, Terminal, ToolCall, ToolContent, ToolEnd, ToolKind, UserForm, WriteTextFile,
 };
 use tokio::time::timeout;
 
@@ -60,7 +60,7 @@ pub(crate) async fn run(
 }
 
 /// What the client did, in words.
-fn outcome<T>(done: Result<T, ClientError>, words: impl FnOnce(T) -> String) -> String {
+fn outcome<T>(done: Result<T, ClientCallError>, words: impl FnOnce(T) -> String) -> String {
     match done {
         Ok(value) => words(value),
         Err(error) => format!("I could not {error}."),
@@ -112,7 +112,7 @@ async fn bind(desk: &Desk, turn: &Turn<'_>, command: &str) -> Result<(), HostErr
 }
 
 /// Waits for a command, not for ever, and gives what it printed.
-async fn watch(terminal: &Terminal) -> Result<String, ClientError> {
+async fn watch(terminal: &Terminal) -> Result<String, ClientCallError> {
     if let Ok(exit) = timeout(PATIENCE, terminal.wait()).await {
         exit?;
     } else {
@@ -132,7 +132,7 @@ async fn sign(desk: &Desk, turn: &Turn<'_>) -> Result<(), HostError> {
         FormOption::new("neat", "A neat hand"),
         FormOption::new("quick", "A quick hand"),
     ];
-    let form = Form::new()
+    let form = UserForm::new()
         .with_field(FormField::text("name", "Your name"))
         .with_field(FormField::select("hand", "Your hand", hands))
         .with_field(FormField::confirm("seal", "With a seal?").optional());

@@ -14,9 +14,10 @@ use acp_agent::{
     Agent, AgentBuilder, BuildError,
     host::{
         AuthMethod, Authenticator, Block, CatalogEntry, CatalogQuery, ConfigCatalog, ConfigChange,
-        ConfigChoice, ConfigController, ConfigOption, ConfigValue, Event, EventBody, HostError,
-        HostErrorKind, Loaded, LogoutHandler, McpAcceptance, Origin, PromptContent, SessionCatalog,
-        SessionDeleter, SessionHost, SessionId, SessionLoader, SessionResumer, Setup,
+        ConfigChoice, ConfigController, ConfigOption, ConfigValue, EventBody, HostError,
+        HostErrorKind, HostEvent, LoadedSession, LogoutHandler, McpAcceptance, PromptContent,
+        SessionCatalog, SessionDeleter, SessionHost, SessionId, SessionLoader, SessionResumer,
+        Setup, TurnOrigin,
     },
 };
 use parking_lot::{Mutex, MutexGuard};
@@ -140,9 +141,9 @@ impl Book {
     }
 
     /// The events of the turns that wrote it, with the numbers that they had.
-    fn journal(&self) -> Vec<Event> {
+    fn journal(&self) -> Vec<HostEvent> {
         let events = self.lines.iter().flat_map(|line| {
-            let origin = Arc::new(Origin::new("main", line.turn.as_str()));
+            let origin = Arc::new(TurnOrigin::new("main", line.turn.as_str()));
             let command = None;
             [
                 (0, EventBody::TurnStarted { command, index: 0 }),
@@ -153,7 +154,7 @@ impl Book {
                 ),
                 (3, EventBody::TurnDone),
             ]
-            .map(|(number, body)| Event::new(Arc::clone(&origin), number, body))
+            .map(|(number, body)| HostEvent::new(Arc::clone(&origin), number, body))
         });
         events.collect()
     }
@@ -214,10 +215,14 @@ impl SessionResumer for Library {
 impl SessionLoader for Library {
     type Session = Desk;
 
-    async fn load_session(&self, id: SessionId, setup: Setup) -> Result<Loaded<Desk>, HostError> {
+    async fn load_session(
+        &self,
+        id: SessionId,
+        setup: Setup,
+    ) -> Result<LoadedSession<Desk>, HostError> {
         let journal = self.book(&id, |book| book.journal())?;
         let desk = self.resume_session(id, setup).await?;
-        Ok(Loaded::new(desk, journal.into_iter()))
+        Ok(LoadedSession::new(desk, journal.into_iter()))
     }
 }
 

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use super::DemoAgent;
-use crate::kit::{Answer, Turn, TurnError};
+use crate::kit::{Turn, TurnError, UserAnswer};
 
 /// A plant to choose. Its schema is written by hand, for this crate does without
 /// the derive macro; `#[derive(JsonSchema)]` does the same.
@@ -79,11 +79,11 @@ impl DemoAgent {
     pub(super) async fn ask_choice(&self, turn: &Turn) -> Result<(), TurnError> {
         let answer = turn.ask::<Plant>("Which plant shall I water?").or_text();
         match answer.await? {
-            Answer::Given(plant) => self.say(turn, &format!("I water the {plant:?}.\n")).await,
-            Answer::Declined => self.say(turn, "You do not want to say.\n").await,
-            Answer::Dismissed => self.say(turn, "You did not answer.\n").await,
+            UserAnswer::Given(plant) => self.say(turn, &format!("I water the {plant:?}.\n")).await,
+            UserAnswer::Declined => self.say(turn, "You do not want to say.\n").await,
+            UserAnswer::Dismissed => self.say(turn, "You did not answer.\n").await,
             // The next prompt answers.
-            Answer::InWords => Ok(()),
+            UserAnswer::InWords => Ok(()),
         }
     }
 
@@ -128,7 +128,7 @@ impl DemoAgent {
         }
     }
 
-    /// Asks for a secret, which no form may do: what is told at the address,
+    /// Asks for a secret, which no form may do: what is entered at the address,
     /// neither the client nor an agent hears.
     pub(super) async fn ask_secret(&self, turn: &Turn) -> Result<(), TurnError> {
         if !turn.setup().client.urls {

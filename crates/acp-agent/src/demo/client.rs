@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use acp_host::{ClientError, CreateTerminal, Diff, ToolContent, ToolKind};
+use acp_host::{ClientCallError, CreateTerminal, Diff, ToolContent, ToolKind};
 use serde_json::json;
 
 use super::{DemoAgent, work::NOTE};
@@ -173,10 +173,10 @@ fn without_dots(path: &Path) -> PathBuf {
 
 /// What to say of a question that the client did not answer well. That nobody
 /// waits any more ends the turn.
-fn said(error: &ClientError) -> Result<String, TurnError> {
+fn said(error: &ClientCallError) -> Result<String, TurnError> {
     match error {
-        ClientError::Cancelled => Err(TurnError::cancelled()),
-        ClientError::Unsupported => Ok("the client cannot do that".to_owned()),
+        ClientCallError::Cancelled => Err(TurnError::cancelled()),
+        ClientCallError::Unsupported => Ok("the client cannot do that".to_owned()),
         other => Ok(other.to_string()),
     }
 }

@@ -1,11 +1,11 @@
-//! What the demo agent tells and knows of its session.
+//! The session as the demo agent reports it.
 
 use acp_host::{
-    Block, Command, ConfigValue, ContextUse, Cost, Notice, NoticeSeverity, ResourceBody,
+    Block, ConfigValue, ContextUse, Cost, Notice, NoticeSeverity, ResourceBody, SlashCommand,
 };
 
 use super::{ACT, DemoAgent, options, words::WORDS};
-use crate::kit::{Prompt, Turn, TurnError, What};
+use crate::kit::{Prompt, RecordBody, Turn, TurnError};
 
 impl DemoAgent {
     pub(super) async fn give_title(&self, turn: &Turn, title: &str) -> Result<(), TurnError> {
@@ -30,7 +30,7 @@ impl DemoAgent {
     pub(super) async fn offer_commands(&self, turn: &Turn) -> Result<(), TurnError> {
         let commands = WORDS.iter().map(|(word, about)| {
             let (about, hint) = about.split_once(": ").unwrap_or((about, ""));
-            let command = Command::new(*word, about);
+            let command = SlashCommand::new(*word, about);
             match hint.split_once(' ') {
                 Some((_, hint)) => command.with_hint(hint),
                 None => command,
@@ -82,7 +82,7 @@ impl DemoAgent {
         self.say(turn, text).await
     }
 
-    /// Says what the client told when the session began, and what is set.
+    /// Lists the abilities of the client, and the options.
     pub(super) async fn tell_setup(&self, turn: &Turn) -> Result<(), TurnError> {
         let setup = turn.setup();
         let client = &setup.client;
@@ -153,7 +153,7 @@ impl DemoAgent {
         let mut earlier = turn.earlier();
         let mut count = 0;
         while let Some(record) = earlier.next().await? {
-            if let What::Asked(blocks) = record.what {
+            if let RecordBody::Asked(blocks) = record.body {
                 count += 1;
                 let texts: Vec<_> = blocks.iter().filter_map(Block::as_text).collect();
                 let text = format!("{count}. {}\n", texts.join(" "));

@@ -54,7 +54,7 @@ impl DemoAgent {
         Ok(())
     }
 
-    /// Says what it was told.
+    /// Repeats the prompt.
     pub(super) async fn echo(&self, turn: &Turn, text: &str) -> Result<(), TurnError> {
         self.say(turn, if text.is_empty() { "(nothing)" } else { text })
             .await

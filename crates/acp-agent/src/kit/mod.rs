@@ -6,7 +6,7 @@
 //!
 //! | in a turn | call |
 //! |---|---|
-//! | say something, think aloud, decline | [`Turn::text`], [`Turn::thought`], [`Turn::refusal`] |
+//! | send text, a thought, a refusal | [`Turn::text`], [`Turn::thought`], [`Turn::refusal`] |
 //! | show a picture, a link, a file | [`Turn::image`], [`Turn::show`] |
 //! | show a plan | [`Turn::plan`] |
 //! | run a tool | [`Turn::tool`], then [`RunningTool`] |
@@ -16,12 +16,12 @@
 //! | read and write files of the client | [`Turn::read_text_file`], [`Turn::write_text_file`] |
 //! | run a command at the client | [`Turn::terminal`] |
 //! | let a sub-agent work, which may ask, too | [`Turn::sub_agent`] |
-//! | tell what it used, a notice, a title, commands | [`Turn::usage`], [`Turn::notice`], [`Turn::title`], [`Turn::commands`] |
+//! | report usage, a notice, a title, commands | [`Turn::usage`], [`Turn::notice`], [`Turn::title`], [`Turn::commands`] |
 //! | shorten the conversation | [`Turn::compact`] |
-//! | know and set the mode and other options | [`Turn::mode`], [`Turn::option`], [`Turn::set_mode`], [`Turn::set_option`] |
-//! | know what happened earlier | [`Turn::earlier`] |
-//! | stop when nobody waits any more | `?`, [`Turn::run_until_cancelled`], [`Turn::cancelled`] |
-//! | say how it ended | [`TurnEnd`], [`TurnError`] |
+//! | read and set the mode and other options | [`Turn::mode`], [`Turn::option`], [`Turn::set_mode`], [`Turn::set_option`] |
+//! | read what happened earlier | [`Turn::earlier`] |
+//! | stop when it is cancelled | `?`, [`Turn::run_until_cancelled`], [`Turn::cancelled`] |
+//! | end the turn | [`TurnEnd`], [`TurnError`] |
 //!
 //! # Sessions that last
 //!
@@ -56,19 +56,21 @@ mod turn;
 
 use std::{sync::Arc, time::Duration};
 
-use acp_host::{Command, ConfigOption};
+use acp_host::{ConfigOption, SlashCommand};
 
 use crate::AgentBuilder;
-use history::Kept;
+use history::SharedHistory;
 use session::facts::KitSessions;
 
 pub use history::{
-    Earlier, Ending, History, HistoryError, MemoryHistory, Page, Record, StoredSession, What,
+    Earlier, History, HistoryError, MemoryHistory, Page, Record, RecordBody, RecordedEnd,
+    StoredSession,
 };
 pub use session::KitSession;
 pub use turn::{
-    AddressVisit, Answer, Ask, AskOr, Permission, Prompt, QuestionError, RunningCommand,
-    RunningCompaction, RunningTool, ToolDraft, Turn, TurnEnd, TurnError, form_of,
+    AddressVisit, Permission, Prompt, QuestionError, QuestionOrDefault, RunningCommand,
+    RunningCompaction, RunningTool, ToolDraft, Turn, TurnEnd, TurnError, TypedQuestion, UserAnswer,
+    form_of,
 };
 
 /// Answers prompts: the one thing that makes an agent.
@@ -104,9 +106,9 @@ pub trait TurnHandler: Send + Sync + 'static {
 pub struct Kit<H> {
     handler: Arc<H>,
     cancel_grace: Duration,
-    kept: Option<Kept>,
+    history: Option<SharedHistory>,
     options: Vec<ConfigOption>,
-    commands: Arc<[Command]>,
+    commands: Arc<[SlashCommand]>,
     live: KitSessions,
 }
 
@@ -116,7 +118,7 @@ impl<H: TurnHandler> Kit<H> {
         Self {
             handler: Arc::new(handler),
             cancel_grace: Duration::from_secs(5),
-            kept: None,
+            history: None,
             options: Vec::new(),
             commands: Arc::default(),
             live: KitSessions::default(),
@@ -135,7 +137,7 @@ impl<H: TurnHandler> Kit<H> {
     /// deleted.
     #[must_use]
     pub fn with_history(mut self, history: impl History) -> Self {
-        self.kept = Some(Kept(Arc::new(history)));
+        self.history = Some(SharedHistory(Arc::new(history)));
         self
     }
 
@@ -150,7 +152,7 @@ impl<H: TurnHandler> Kit<H> {
     /// Offers commands. A prompt that uses one begins with `/name`, and comes to
     /// the handler as it is.
     #[must_use]
-    pub fn with_commands(mut self, commands: Vec<Command>) -> Self {
+    pub fn with_commands(mut self, commands: Vec<SlashCommand>) -> Self {
         self.commands = commands.into();
         self
     }
@@ -159,7 +161,7 @@ impl<H: TurnHandler> Kit<H> {
     pub fn into_builder(self) -> AgentBuilder {
         let kit = Arc::new(self);
         let mut builder = AgentBuilder::new(Arc::clone(&kit));
-        if kit.kept.is_some() {
+        if kit.history.is_some() {
             builder = builder
                 .resumer(Arc::clone(&kit))
                 .loader(Arc::clone(&kit))

@@ -80,7 +80,7 @@ impl AgentBuilder {
         })
     }
 
-    /// Says what the agent is called, and which version of it this is (R029).
+    /// Sets the name and the version of the agent (R029).
     /// Without it, it goes by the name of this crate.
     #[must_use]
     pub fn info(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
@@ -90,21 +90,21 @@ impl AgentBuilder {
         self
     }
 
-    /// Says what people call the agent.
+    /// Sets the name that people read.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.0.info.title = Some(title.into());
         self
     }
 
-    /// Takes up sessions again: `sessionCapabilities.resume`.
+    /// Resumes sessions: `sessionCapabilities.resume`.
     #[must_use]
     pub fn resumer(mut self, resumer: impl SessionResumer) -> Self {
         self.0.resumer = Some(Box::new(resumer));
         self
     }
 
-    /// Takes up sessions again and tells their conversation: `loadSession`.
+    /// Loads sessions and replays their conversation: `loadSession`.
     #[must_use]
     pub fn loader(mut self, loader: impl SessionLoader) -> Self {
         self.0.loader = Some(Box::new(loader));
@@ -183,14 +183,14 @@ impl AgentBuilder {
         self
     }
 
-    /// Says what prompts may hold besides text and links.
+    /// Sets what prompts may hold besides text and links.
     #[must_use]
     pub fn prompt_content(mut self, content: PromptContent) -> Self {
         self.0.prompt = content;
         self
     }
 
-    /// Says which tool servers sessions connect to. By default those that are
+    /// Sets which tool servers sessions connect to. By default those that are
     /// started as programs, which the protocol asks every agent to take (R081).
     #[must_use]
     pub fn mcp(mut self, acceptance: McpAcceptance) -> Self {
@@ -219,8 +219,8 @@ impl AgentBuilder {
         self
     }
 
-    /// Leaves out the names of events. Updates carry them under `_meta` (see
-    /// `eventId` and `promptId` in the README), so that clients can tell an
+    /// Leaves out the ids of events. Updates carry them under `_meta` (see
+    /// `eventId` and `promptId` in the README), so that clients recognise an
     /// update that they have seen; it makes each update about 110 bytes longer.
     #[must_use]
     pub fn without_event_names(mut self) -> Self {

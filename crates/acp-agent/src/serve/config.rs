@@ -77,7 +77,7 @@ struct Setting<'a> {
 }
 
 impl Setting<'_> {
-    /// Sets the option, tells the client, and gives all options.
+    /// Sets the option, informs the client, and gives all options.
     async fn set(
         &self,
         value: SessionConfigOptionValue,

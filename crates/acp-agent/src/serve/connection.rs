@@ -63,7 +63,7 @@ impl AgentConnection {
             .map(|session| self.0.start_close(session))
             .collect();
         for mut closed in closing {
-            // Its task ends only after it has told so.
+            // Its task sends this before it ends.
             let _ = closed.wait_for(|is_closed| *is_closed).await;
         }
     }

@@ -3,8 +3,8 @@
 use std::{collections::HashSet, path::PathBuf};
 
 use acp_host::{
-    ClientFeatures, DirectoryError, McpAcceptance, McpRemote, McpServer, McpStdio, Secret, Setup,
-    check_directory,
+    ClientFeatures, DirectoryError, McpAcceptance, McpRemote, McpServer, McpStdio, SecretText,
+    Setup, check_directory,
 };
 use acp_protocol::{rpc::Fault, v1};
 
@@ -107,7 +107,7 @@ fn stdio(server: v1::McpServerStdio) -> Result<McpServer, &'static str> {
     let env = server
         .env
         .into_iter()
-        .map(|pair| (pair.name, Secret::new(pair.value)));
+        .map(|pair| (pair.name, SecretText::new(pair.value)));
     Ok(McpServer::Stdio(
         McpStdio::new(server.name, command)
             .with_args(server.args)
@@ -118,6 +118,6 @@ fn stdio(server: v1::McpServerStdio) -> Result<McpServer, &'static str> {
 fn remote(name: String, url: String, headers: Vec<v1::HttpHeader>) -> McpRemote {
     let headers = headers
         .into_iter()
-        .map(|header| (header.name, Secret::new(header.value)));
+        .map(|header| (header.name, SecretText::new(header.value)));
     McpRemote::new(name, url).with_headers(headers.collect())
 }

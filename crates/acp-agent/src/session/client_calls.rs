@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use acp_host::{ClientError, ReadTextFile, WriteTextFile};
+use acp_host::{ClientCallError, ReadTextFile, WriteTextFile};
 use acp_protocol::{
     Request,
     rpc::{CallError, ErrorCode},
@@ -15,9 +15,9 @@ use crate::{session::SessionCore, wire::path_text};
 pub(crate) async fn read_text_file(
     core: &SessionCore,
     request: ReadTextFile,
-) -> Result<String, ClientError> {
+) -> Result<String, ClientCallError> {
     if !core.client.read_text_file {
-        return Err(ClientError::Unsupported);
+        return Err(ClientCallError::Unsupported);
     }
     check_absolute(&request.path)?;
     let mut wire = ReadTextFileRequest::new(&core.id, path_text(&request.path));
@@ -30,9 +30,9 @@ pub(crate) async fn read_text_file(
 pub(crate) async fn write_text_file(
     core: &SessionCore,
     request: WriteTextFile,
-) -> Result<(), ClientError> {
+) -> Result<(), ClientCallError> {
     if !core.client.write_text_file {
-        return Err(ClientError::Unsupported);
+        return Err(ClientCallError::Unsupported);
     }
     check_absolute(&request.path)?;
     let wire = WriteTextFileRequest::new(&core.id, path_text(&request.path), request.text);
@@ -44,38 +44,40 @@ pub(crate) async fn write_text_file(
 pub(crate) async fn call<R: Request>(
     core: &SessionCore,
     request: &R,
-) -> Result<R::Response, ClientError> {
+) -> Result<R::Response, ClientCallError> {
     let cancel = core.turns().client_calls()?;
     let call = core.peer().call(request);
     let answer = match cancel {
         Some(cancel) => cancel.run_until_cancelled(call).await,
         None => Some(call.await),
     };
-    answer.ok_or(ClientError::Cancelled)?.map_err(client_error)
+    answer
+        .ok_or(ClientCallError::Cancelled)?
+        .map_err(client_error)
 }
 
 /// Paths on the wire are absolute (R143, R151).
-pub(crate) fn check_absolute(path: &Path) -> Result<(), ClientError> {
+pub(crate) fn check_absolute(path: &Path) -> Result<(), ClientCallError> {
     if path.is_absolute() {
         return Ok(());
     }
-    Err(ClientError::Failed {
+    Err(ClientCallError::Failed {
         reason: "the path is not absolute".to_owned(),
     })
 }
 
-pub(crate) fn client_error(error: CallError) -> ClientError {
+pub(crate) fn client_error(error: CallError) -> ClientCallError {
     match error {
         CallError::Peer(error) if error.code == ErrorCode::REQUEST_CANCELLED => {
-            ClientError::Cancelled
+            ClientCallError::Cancelled
         }
-        CallError::Peer(error) => ClientError::Refused {
+        CallError::Peer(error) => ClientCallError::Refused {
             code: error.code.0,
             message: error.message,
         },
-        CallError::Cancelled => ClientError::Cancelled,
-        CallError::Closed(_) => ClientError::Closed,
-        other => ClientError::Failed {
+        CallError::Cancelled => ClientCallError::Cancelled,
+        CallError::Closed(_) => ClientCallError::Closed,
+        other => ClientCallError::Failed {
             reason: other.to_string(),
         },
     }

@@ -19,7 +19,7 @@ use crate::{
 /// A question to the client about a gate that the host opened.
 ///
 /// It ends early when the turn is cancelled (then the gate is closed), or when
-/// the gate was resolved elsewhere; the client is told by `$/cancel_request`
+/// the gate was resolved elsewhere; `$/cancel_request` tells the client
 /// that its answer is not wanted, and what it answers later changes nothing.
 pub(super) struct GateRequest {
     core: Arc<SessionCore>,
@@ -86,7 +86,7 @@ impl GateRequest {
 
 impl Drop for GateRequest {
     fn drop(&mut self) {
-        // Its gate was not told after all, and may be told again.
+        // The gate was not opened after all, and may be opened again.
         if !self.is_started {
             self.core.turns().close_gate(&self.gate.id);
         }
@@ -170,7 +170,9 @@ fn stop(core: &SessionCore, command: &CommandId, fault: Fault) {
 
 #[cfg(test)]
 mod tests {
-    use acp_host::{Cancel, EventBody, GateAnswer, Origin, PermissionAction, ToolCall, Visibility};
+    use acp_host::{
+        Cancel, EventBody, GateAnswer, PermissionAction, ToolCall, TurnOrigin, Visibility,
+    };
     use acp_protocol::v1::{RequestPermissionOutcome, RequestPermissionResponse};
 
     use super::*;
@@ -181,7 +183,7 @@ mod tests {
         let mut turns = SessionTurns::default();
         let command = CommandId::from("a");
         turns.begin(command.clone(), Cancel::new()).unwrap();
-        let turn = Arc::new(Origin::new("main", "t"));
+        let turn = Arc::new(TurnOrigin::new("main", "t"));
         let started = EventBody::TurnStarted {
             command: Some(command),
             index: 0,

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use acp_host::{
-    BoxFuture, ClientError, CreateTerminal, Delta, EmitError, Event, EventBody, HostError, Offer,
-    Origin, Port, ReadTextFile, Terminal, Visibility, WriteTextFile,
+    BoxFuture, ClientCallError, CreateTerminal, Delta, EmitError, EventBody, HostError, HostEvent,
+    Offer, Port, ReadTextFile, Terminal, TurnOrigin, Visibility, WriteTextFile,
 };
 use acp_protocol::{
     rpc::frame::TextHead,
@@ -27,8 +27,8 @@ use crate::{
 pub(super) struct SessionPort(pub(super) Arc<SessionCore>);
 
 impl Port for SessionPort {
-    fn offer(&self, event: Event) -> Offer {
-        let Event {
+    fn offer(&self, event: HostEvent) -> Offer {
+        let HostEvent {
             origin,
             number,
             visibility,
@@ -53,18 +53,24 @@ impl Port for SessionPort {
         self.0.turns().lose(Some(cause));
     }
 
-    fn read_text_file(&self, request: ReadTextFile) -> BoxFuture<'_, Result<String, ClientError>> {
+    fn read_text_file(
+        &self,
+        request: ReadTextFile,
+    ) -> BoxFuture<'_, Result<String, ClientCallError>> {
         Box::pin(client_calls::read_text_file(&self.0, request))
     }
 
-    fn write_text_file(&self, request: WriteTextFile) -> BoxFuture<'_, Result<(), ClientError>> {
+    fn write_text_file(
+        &self,
+        request: WriteTextFile,
+    ) -> BoxFuture<'_, Result<(), ClientCallError>> {
         Box::pin(client_calls::write_text_file(&self.0, request))
     }
 
     fn create_terminal(
         &self,
         request: CreateTerminal,
-    ) -> BoxFuture<'_, Result<Terminal, ClientError>> {
+    ) -> BoxFuture<'_, Result<Terminal, ClientCallError>> {
         Box::pin(terminal::create(&self.0, request))
     }
 }
@@ -81,7 +87,7 @@ impl SessionCore {
     /// connection. The first piece of a message goes the way of all events.
     fn offer_delta(
         self: &Arc<Self>,
-        origin: Arc<Origin>,
+        origin: Arc<TurnOrigin>,
         number: u64,
         visibility: Visibility,
         delta: Delta,
@@ -119,7 +125,7 @@ impl SessionCore {
     /// Takes an event of a turn.
     fn offer_event(
         self: &Arc<Self>,
-        origin: Arc<Origin>,
+        origin: Arc<TurnOrigin>,
         number: u64,
         visibility: Visibility,
         body: EventBody,
@@ -172,7 +178,7 @@ impl SessionCore {
     fn unsent(
         &self,
         turns: &mut SessionTurns,
-        origin: &Origin,
+        origin: &TurnOrigin,
         number: u64,
         updates: Vec<SessionUpdate>,
     ) -> UnsentUpdates {

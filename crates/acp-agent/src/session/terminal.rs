@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use acp_host::{
-    BoxFuture, ClientError, CreateTerminal, Terminal, TerminalExit, TerminalOutput, TerminalPort,
+    BoxFuture, ClientCallError, CreateTerminal, Terminal, TerminalExit, TerminalOutput,
+    TerminalPort,
 };
 use acp_protocol::{
     rpc::OnDrop,
@@ -27,9 +28,9 @@ use crate::{
 pub(crate) async fn create(
     core: &Arc<SessionCore>,
     request: CreateTerminal,
-) -> Result<Terminal, ClientError> {
+) -> Result<Terminal, ClientCallError> {
     if !core.client.terminal {
-        return Err(ClientError::Unsupported);
+        return Err(ClientCallError::Unsupported);
     }
     if let Some(cwd) = &request.cwd {
         check_absolute(cwd)?;
@@ -61,9 +62,9 @@ pub(crate) async fn create(
         Some(cancel) => cancel.run_until_cancelled(created).await,
         None => Some(created.await),
     };
-    match created.ok_or(ClientError::Cancelled)? {
+    match created.ok_or(ClientCallError::Cancelled)? {
         Ok(created) => created.map(Terminal::new),
-        Err(_) => Err(ClientError::Closed),
+        Err(_) => Err(ClientCallError::Closed),
     }
 }
 
@@ -79,7 +80,7 @@ impl TerminalPort for ClientTerminal {
         self.id.as_str()
     }
 
-    fn output(&self) -> BoxFuture<'_, Result<TerminalOutput, ClientError>> {
+    fn output(&self) -> BoxFuture<'_, Result<TerminalOutput, ClientCallError>> {
         Box::pin(async {
             let request = TerminalOutputRequest::new(&self.core.id, &self.id);
             let output = call(&self.core, &request).await?;
@@ -90,7 +91,7 @@ impl TerminalPort for ClientTerminal {
         })
     }
 
-    fn wait(&self) -> BoxFuture<'_, Result<TerminalExit, ClientError>> {
+    fn wait(&self) -> BoxFuture<'_, Result<TerminalExit, ClientCallError>> {
         Box::pin(async {
             let request = WaitForTerminalExitRequest::new(&self.core.id, &self.id);
             let exit = call(&self.core, &request).await?;
@@ -98,7 +99,7 @@ impl TerminalPort for ClientTerminal {
         })
     }
 
-    fn kill(&self) -> BoxFuture<'_, Result<(), ClientError>> {
+    fn kill(&self) -> BoxFuture<'_, Result<(), ClientCallError>> {
         Box::pin(async {
             // Also behind a cancellation, which may be the reason for it.
             self.core.turns().client_calls()?;
@@ -108,7 +109,7 @@ impl TerminalPort for ClientTerminal {
         })
     }
 
-    fn release(mut self: Box<Self>) -> BoxFuture<'static, Result<(), ClientError>> {
+    fn release(mut self: Box<Self>) -> BoxFuture<'static, Result<(), ClientCallError>> {
         self.is_released = true;
         if let Err(closed) = self.core.turns().client_calls() {
             return Box::pin(std::future::ready(Err(closed)));

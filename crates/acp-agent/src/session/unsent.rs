@@ -7,7 +7,7 @@ use std::{
 };
 
 use acp_connection::{Sending, Unsent};
-use acp_host::{EmitError, Origin};
+use acp_host::{EmitError, TurnOrigin};
 use acp_protocol::{rpc::SendError, v1::SessionUpdate};
 
 use crate::{session::SessionCore, turn::session_turns::SessionTurns, wire::event_meta::EventMeta};
@@ -53,7 +53,7 @@ impl UnsentUpdates {
         &mut self,
         core: &SessionCore,
         turns: &mut SessionTurns,
-        origin: Option<&Origin>,
+        origin: Option<&TurnOrigin>,
     ) -> Option<Result<(), EmitError>> {
         while let Some(update) = self.next() {
             // A long update is encoded only if there is room for it.
@@ -91,7 +91,7 @@ impl UnsentUpdates {
     pub(crate) fn wait(
         self,
         core: &Arc<SessionCore>,
-        origin: Option<Arc<Origin>>,
+        origin: Option<Arc<TurnOrigin>>,
     ) -> WaitingUpdates {
         WaitingUpdates {
             core: Arc::clone(core),
@@ -105,7 +105,7 @@ impl UnsentUpdates {
 /// is dropped are forgotten.
 pub(crate) struct WaitingUpdates {
     core: Arc<SessionCore>,
-    origin: Option<Arc<Origin>>,
+    origin: Option<Arc<TurnOrigin>>,
     unsent: UnsentUpdates,
 }
 

@@ -11,7 +11,7 @@ use std::{
 };
 
 use acp_host::{
-    Cancel, Cancelled, CommandId, EmitError, EventBody, Gate, GateId, GateKind, Origin,
+    Cancel, Cancelled, CommandId, EmitError, EventBody, Gate, GateId, GateKind, TurnOrigin,
 };
 use acp_protocol::v1::SessionUpdate;
 
@@ -51,12 +51,12 @@ pub(crate) struct ActivePrompt {
 /// The turn of a prompt.
 #[derive(Debug)]
 pub(super) struct RunningTurn {
-    pub(super) origin: Arc<Origin>,
+    pub(super) origin: Arc<TurnOrigin>,
     pub(super) translator: Translator,
 }
 
 impl RunningTurn {
-    fn owns(&self, origin: &Origin) -> bool {
+    fn owns(&self, origin: &TurnOrigin) -> bool {
         self.origin.is_same_turn(origin) || origin.descends_from(&self.origin)
     }
 }
@@ -158,13 +158,13 @@ impl ActivePrompt {
 
     /// Whether events of a turn may still be sent: it is the turn of the prompt or
     /// works for it, and neither has it ended nor is the prompt answered.
-    pub(super) fn accepts(&self, origin: &Origin) -> bool {
+    pub(super) fn accepts(&self, origin: &TurnOrigin) -> bool {
         let turn = self.turn.as_ref();
         turn.is_some_and(|turn| turn.owns(origin)) && self.end.is_none() && !self.is_abandoned
     }
 
     /// The turn of `origin`, if the client sees its text.
-    pub(super) fn streaming(&mut self, origin: &Origin) -> Option<&mut Translator> {
+    pub(super) fn streaming(&mut self, origin: &TurnOrigin) -> Option<&mut Translator> {
         let turn = self.turn.as_mut()?;
         (turn.origin.is_same_turn(origin) && self.end.is_none() && !self.is_abandoned)
             .then_some(&mut turn.translator)
@@ -181,14 +181,14 @@ impl ActivePrompt {
     }
 
     /// The `_meta` of the events of a turn that works for the prompt.
-    pub(crate) fn event_meta(&self, origin: &Origin) -> Arc<EventMeta> {
+    pub(crate) fn event_meta(&self, origin: &TurnOrigin) -> Arc<EventMeta> {
         match &self.turn {
             Some(turn) if turn.origin.turn == origin.turn => Arc::clone(turn.translator.meta()),
             _ => Arc::new(self.meta_of(origin)),
         }
     }
 
-    fn meta_of(&self, origin: &Origin) -> EventMeta {
+    fn meta_of(&self, origin: &TurnOrigin) -> EventMeta {
         EventMeta::of_prompt(origin.turn.as_str(), self.command.as_str())
     }
 
@@ -264,7 +264,7 @@ impl ActivePrompt {
         }
     }
 
-    pub(super) fn forget(&mut self, origin: &Origin, update: &SessionUpdate) {
+    pub(super) fn forget(&mut self, origin: &TurnOrigin, update: &SessionUpdate) {
         if let Some(turn) = &mut self.turn
             && turn.owns(origin)
         {
@@ -275,7 +275,7 @@ impl ActivePrompt {
     /// Takes an event; `None` if it has nothing to do with this prompt.
     pub(super) fn event(
         &mut self,
-        origin: &Arc<Origin>,
+        origin: &Arc<TurnOrigin>,
         is_public: bool,
         body: EventBody,
         view: &mut ClientView,
@@ -319,7 +319,7 @@ impl ActivePrompt {
     /// Takes the host's reply to the submission.
     fn reply(
         &mut self,
-        origin: &Arc<Origin>,
+        origin: &Arc<TurnOrigin>,
         body: EventBody,
         effects: &mut Effects,
     ) -> EventAction {

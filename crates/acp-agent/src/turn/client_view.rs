@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use acp_host::{ClientFeatures, Command, EventBody, Gate, GateKind, SessionInfo};
+use acp_host::{ClientFeatures, EventBody, Gate, GateKind, SessionInfo, SlashCommand};
 use acp_protocol::{
     Patch,
     v1::{self, SessionUpdate},
@@ -139,11 +139,11 @@ impl ClientView {
         }
     }
 
-    fn commands(&mut self, commands: Vec<Command>) -> SessionUpdate {
+    fn commands(&mut self, commands: Vec<SlashCommand>) -> SessionUpdate {
         self.commands_sent = true;
         let own = self
             .compact_command
-            .then(|| Command::new("compact", "Shorten the conversation so far"));
+            .then(|| SlashCommand::new("compact", "Shorten the conversation so far"));
         let all = own.into_iter().chain(commands).map(wire::command);
         v1::AvailableCommandsUpdate::new(all).into()
     }

@@ -80,10 +80,10 @@ impl PromptEnd {
                 InputCancelReason::Retracted | InputCancelReason::TurnInterrupted,
             ) => StopReason::Cancelled,
             PromptEnd::NotAccepted(fault) => return Err(fault),
-            PromptEnd::NotCompacted(
-                CompactRejectReason::Interrupted | CompactRejectReason::Cancelled,
-            ) => StopReason::Cancelled,
-            PromptEnd::NotCompacted(reason) => return Err(prompt_fault(reason.public_text())),
+            PromptEnd::NotCompacted(CompactRejectReason::Cancelled) => StopReason::Cancelled,
+            PromptEnd::NotCompacted(CompactRejectReason::Failed(error)) => {
+                return Err(fault::from_host(fault::PROMPT, error));
+            }
             PromptEnd::Lost(error) => {
                 return Err(match error {
                     Some(error) => fault::from_host(fault::PROMPT, error),

@@ -3,8 +3,8 @@
 use std::{collections::HashMap, sync::Arc};
 
 use acp_host::{
-    Block, Delta, EventBody, Gate, GateKind, Notice, NoticeSeverity, Origin, ToolCall, ToolEnd,
-    ToolId, ToolProgress, TurnFailure,
+    Block, Delta, EventBody, Gate, GateKind, Notice, NoticeSeverity, ToolCall, ToolEnd, ToolId,
+    ToolProgress, TurnFailure, TurnOrigin,
 };
 use acp_protocol::{
     Meta, RawJson,
@@ -50,7 +50,7 @@ struct StreamedBytes {
 
 impl Translator {
     /// Begins a turn; `meta` is that of its updates.
-    pub(crate) fn new(origin: &Origin, meta: EventMeta) -> Self {
+    pub(crate) fn new(origin: &TurnOrigin, meta: EventMeta) -> Self {
         Self {
             ids: MessageIds::new(origin.turn.clone()),
             meta: Arc::new(meta),

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use acp_host::{
-    FieldKind, Form, FormField, FormOption, FormValue, Gate, GateAnswer, GateId, GateKind, OpenUrl,
-    TextFormat, ToolId,
+    FieldKind, FormField, FormOption, FormValue, Gate, GateAnswer, GateId, GateKind, OpenUrl,
+    TextFormat, ToolId, UserForm,
 };
 use acp_protocol::v1::{
     BooleanPropertySchema, CreateElicitationRequest, ElicitationContentValue, ElicitationFormMode,
@@ -17,7 +17,7 @@ use acp_protocol::v1::{
 pub(crate) fn form_request(
     session: &SessionId,
     gate: &Gate,
-    form: &Form,
+    form: &UserForm,
     tool: Option<&ToolId>,
 ) -> CreateElicitationRequest {
     let mut schema = ElicitationSchema::new();
@@ -122,7 +122,7 @@ fn property(field: &FormField) -> ElicitationPropertySchema {
                     schema.min_length = rule.min_chars;
                     // Bytes are no fewer than characters, so this is a hint; the
                     // answer is checked again.
-                    let most = u32::try_from(Form::MAX_ANSWER_BYTES).unwrap_or(u32::MAX);
+                    let most = u32::try_from(UserForm::MAX_ANSWER_BYTES).unwrap_or(u32::MAX);
                     schema.max_length = Some(rule.max_chars.map_or(most, |max| max.min(most)));
                     schema.format = rule.format.map(format);
                 }

@@ -1,12 +1,12 @@
 //! What concerns a session as a whole, on the wire.
 
-use acp_host::{Command, Compaction, CompactionStatus, Notice, NoticeSeverity};
+use acp_host::{Compaction, CompactionStatus, Notice, NoticeSeverity, SlashCommand};
 use acp_protocol::{
     Patch,
     v1::{self, SessionUpdate},
 };
 
-pub(crate) fn command(command: Command) -> v1::AvailableCommand {
+pub(crate) fn command(command: SlashCommand) -> v1::AvailableCommand {
     let mut wire = v1::AvailableCommand::new(command.name, command.description);
     wire.input = command
         .hint

@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use acp_agent::host::{
-    Block, Command, Delta, EmitError, Event, EventBody, Gate, Offer, SessionInfo, ToolCall, ToolEnd,
+    Block, Delta, EmitError, EventBody, Gate, HostEvent, Offer, SessionInfo, SlashCommand,
+    ToolCall, ToolEnd,
 };
 use serde_json::json;
 use tokio::time::timeout;
@@ -111,7 +112,7 @@ async fn an_event_that_its_host_gave_up_was_not_told() {
     let request = client.prompt(&id, "hi").await;
     let turn = session.start().await;
     let told = fill(&session, &turn).await;
-    let give_up = async |event: Event| {
+    let give_up = async |event: HostEvent| {
         let telling = session.link().emit(event);
         let given_up = timeout(Duration::from_millis(10), telling).await;
         assert!(given_up.is_err(), "there is no room");
@@ -124,7 +125,7 @@ async fn an_event_that_its_host_gave_up_was_not_told() {
     };
     give_up(turn.event(EventBody::ToolRequested(tool()))).await;
     give_up(turn.event(title())).await;
-    give_up(Event::of_session(0, title())).await;
+    give_up(HostEvent::of_session(0, title())).await;
     give_up(turn.event(gate())).await;
     for _ in 0..told {
         client.update().await;
@@ -180,11 +181,11 @@ async fn what_was_told_last_arrives_last() {
     client.new_session().await;
     let session = strings.session().await;
     // So much that the connection wants to write before it takes more.
-    let used = EventBody::CommandsChanged(vec![Command::new("a", "x".repeat(80 << 10))]);
+    let used = EventBody::CommandsChanged(vec![SlashCommand::new("a", "x".repeat(80 << 10))]);
     session.tell(0, used).await;
     let offer = |number, title: &str| {
         let info = SessionInfo::new().with_title(title);
-        let event = Event::of_session(number, EventBody::InfoChanged(info));
+        let event = HostEvent::of_session(number, EventBody::InfoChanged(info));
         session.link().offer(event)
     };
     let Offer::Wait(first) = offer(1, "first") else {

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use acp_agent::host::{
-    ClientError, CreateTerminal, Delta, EmitError, Event, EventBody, Form, FormField, Gate, GateId,
-    OpenUrl, ReadTextFile, Secret, SessionInfo, Terminal, TerminalExit, WriteTextFile,
+    ClientCallError, CreateTerminal, Delta, EmitError, EventBody, FormField, Gate, GateId,
+    HostEvent, OpenUrl, ReadTextFile, SecretText, SessionInfo, Terminal, TerminalExit, UserForm,
+    WriteTextFile,
 };
 use acp_protocol::v1::methods::ClientMethod;
 use serde_json::{Value, json};
@@ -28,11 +29,11 @@ async fn scene() -> (Client, std::sync::Arc<Session>) {
     (client, session)
 }
 
-fn create(session: &Session) -> JoinHandle<Result<Terminal, ClientError>> {
+fn create(session: &Session) -> JoinHandle<Result<Terminal, ClientCallError>> {
     let link = session.link().clone();
     let request = CreateTerminal::new("make")
         .with_args(["all"])
-        .with_env("TOKEN", Secret::new("t"))
+        .with_env("TOKEN", SecretText::new("t"))
         .with_cwd("/home/ada")
         .with_output_byte_limit(1000);
     tokio::spawn(async move { link.create_terminal(request).await })
@@ -101,7 +102,7 @@ async fn a_command_runs_at_the_client() {
     });
     assert!(matches!(
         released,
-        Err(ClientError::Refused { code: -32002, .. })
+        Err(ClientCallError::Refused { code: -32002, .. })
     ));
     // It was released once.
     client.assert_quiet().await;
@@ -144,7 +145,7 @@ async fn a_client_without_terminals_is_not_asked() {
         .create_terminal(CreateTerminal::new("ls"))
         .await;
     assert!(
-        matches!(created, Err(ClientError::Unsupported)),
+        matches!(created, Err(ClientCallError::Unsupported)),
         "{created:?}"
     );
     client.assert_quiet().await;
@@ -155,8 +156,8 @@ async fn a_terminal_ends_with_its_connection() {
     let (mut client, session) = scene().await;
     let terminal = terminal(&mut client, &session).await;
     client.hang_up().await;
-    assert_eq!(terminal.wait().await, Err(ClientError::Closed));
-    assert_eq!(terminal.release().await, Err(ClientError::Closed));
+    assert_eq!(terminal.wait().await, Err(ClientCallError::Closed));
+    assert_eq!(terminal.release().await, Err(ClientCallError::Closed));
 }
 
 /// A method that the schema adds is not called, and this test says so.
@@ -170,7 +171,7 @@ async fn every_method_of_a_client_is_called() {
         turn.text("hello").await;
         turn.open_gate("g1", "t1").await;
         session.response().await;
-        let form = Form::new().with_field(FormField::text("name", "Name"));
+        let form = UserForm::new().with_field(FormField::text("name", "Name"));
         let gate = Gate::form("g2", "Who are you?", form);
         turn.tell(EventBody::GateOpened(Box::new(gate)))
             .await
@@ -232,7 +233,7 @@ async fn every_method_of_a_client_is_called() {
     assert_eq!(seen, all.collect());
 }
 
-fn read(session: &Session, path: &str) -> JoinHandle<Result<String, ClientError>> {
+fn read(session: &Session, path: &str) -> JoinHandle<Result<String, ClientCallError>> {
     let link = session.link().clone();
     let request = ReadTextFile::new(path);
     tokio::spawn(async move { link.read_text_file(request).await })
@@ -266,10 +267,10 @@ async fn a_cancelled_turn_asks_for_nothing_more_than_to_clean_up() {
         assert_eq!(withdrawn, BTreeSet::from(want));
     };
     let (waited, ()) = tokio::join!(waiting, stop);
-    assert_eq!(waited, Err(ClientError::Cancelled));
-    assert_eq!(reading.await.unwrap(), Err(ClientError::Cancelled));
+    assert_eq!(waited, Err(ClientCallError::Cancelled));
+    assert_eq!(reading.await.unwrap(), Err(ClientCallError::Cancelled));
     let created = creating.await.unwrap().map(drop);
-    assert_eq!(created, Err(ClientError::Cancelled));
+    assert_eq!(created, Err(ClientCallError::Cancelled));
     // The terminal that nobody waits for any more is released once there is one.
     client
         .reply(&create_id, json!({"terminalId": "term-2"}))
@@ -302,16 +303,16 @@ async fn a_closed_session_asks_for_nothing() {
     let dropped = terminal(&mut client, &session).await;
     let params = json!({"sessionId": "session-0"});
     client.call("session/close", params).await;
-    let closed = Err(ClientError::Closed);
+    let closed = Err(ClientCallError::Closed);
     assert_eq!(read(&session, "/home/ada/a").await.unwrap(), closed);
     let created = create(&session).await.unwrap().map(drop);
-    assert_eq!(created, Err(ClientError::Closed));
-    assert_eq!(kept.wait().await.map(drop), Err(ClientError::Closed));
-    assert_eq!(kept.kill().await, Err(ClientError::Closed));
-    assert_eq!(kept.release().await, Err(ClientError::Closed));
+    assert_eq!(created, Err(ClientCallError::Closed));
+    assert_eq!(kept.wait().await.map(drop), Err(ClientCallError::Closed));
+    assert_eq!(kept.kill().await, Err(ClientCallError::Closed));
+    assert_eq!(kept.release().await, Err(ClientCallError::Closed));
     drop(dropped);
     let info = SessionInfo::new().with_title("Late");
-    let late = Event::of_session(0, EventBody::InfoChanged(info));
+    let late = HostEvent::of_session(0, EventBody::InfoChanged(info));
     assert_eq!(session.link().emit(late).await, Err(EmitError::Ended));
     let turn = session.turn("main", "late");
     let text = EventBody::Delta(Delta::Text("late".into()));
@@ -322,9 +323,9 @@ async fn a_closed_session_asks_for_nothing() {
 #[tokio::test(start_paused = true)]
 async fn paths_are_absolute() {
     let (mut client, session) = scene().await;
-    let failed = |result: Result<(), ClientError>| {
+    let failed = |result: Result<(), ClientCallError>| {
         assert!(
-            matches!(result, Err(ClientError::Failed { .. })),
+            matches!(result, Err(ClientCallError::Failed { .. })),
             "{result:?}"
         );
     };

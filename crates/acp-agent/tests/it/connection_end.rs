@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use acp_agent::host::{ClientError, Delta, EmitError, EventBody, ReadTextFile};
+use acp_agent::host::{ClientCallError, Delta, EmitError, EventBody, ReadTextFile};
 use acp_protocol::rpc::CloseCause;
 use serde_json::json;
 use tokio::time::Instant;
@@ -64,7 +64,7 @@ async fn a_client_that_leaves_interrupts_its_turns_and_closes_its_sessions() {
         .link()
         .read_text_file(ReadTextFile::new("/a"))
         .await;
-    assert_eq!(read, Err(ClientError::Unsupported));
+    assert_eq!(read, Err(ClientCallError::Unsupported));
 }
 
 #[tokio::test(start_paused = true)]
@@ -136,6 +136,6 @@ async fn whoever_waits_for_room_or_for_an_answer_is_told() {
     });
     client.pause().await;
     client.hang_up().await;
-    assert_eq!(reading.await.unwrap(), Err(ClientError::Closed));
+    assert_eq!(reading.await.unwrap(), Err(ClientCallError::Closed));
     assert_ne!(telling.await.unwrap(), EmitError::TooLarge);
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use acp_agent::{
     AgentBuilder, AgentLimits,
     host::{
-        Block, Command, Delta, Event, EventBody, Origin, SessionInfo, ToolCall, ToolContent,
-        ToolEnd, Visibility,
+        Block, Delta, EventBody, HostEvent, SessionInfo, SlashCommand, ToolCall, ToolContent,
+        ToolEnd, TurnOrigin, Visibility,
     },
 };
 use serde_json::{Value, json};
@@ -21,13 +21,13 @@ fn params(id: &str) -> Value {
 }
 
 /// The events of two turns, as a journal keeps them.
-fn journal() -> Vec<Event> {
+fn journal() -> Vec<HostEvent> {
     let mut events = Vec::new();
-    let mut tell = |turn: &Arc<Origin>, bodies: Vec<EventBody>| {
+    let mut tell = |turn: &Arc<TurnOrigin>, bodies: Vec<EventBody>| {
         let numbered = (0..).zip(bodies);
-        events.extend(numbered.map(|(n, body)| Event::new(Arc::clone(turn), n, body)));
+        events.extend(numbered.map(|(n, body)| HostEvent::new(Arc::clone(turn), n, body)));
     };
-    let first = Arc::new(Origin::new("main", "t1"));
+    let first = Arc::new(TurnOrigin::new("main", "t1"));
     let started = |index| EventBody::TurnStarted {
         command: Some("c".into()),
         index,
@@ -48,9 +48,9 @@ fn journal() -> Vec<Event> {
         ],
     );
     // A sub-agent and a stranger are not told.
-    let child = Arc::new(Origin::new("child", "t2").with_parent(Arc::clone(&first)));
+    let child = Arc::new(TurnOrigin::new("child", "t2").with_parent(Arc::clone(&first)));
     tell(&child, vec![said("unseen")]);
-    let second = Arc::new(Origin::new("main", "t3"));
+    let second = Arc::new(TurnOrigin::new("main", "t3"));
     tell(
         &second,
         vec![
@@ -61,9 +61,9 @@ fn journal() -> Vec<Event> {
             EventBody::TurnInterrupted,
         ],
     );
-    let secret = Event::new(second, 9, said("canary")).with_visibility(Visibility::Internal);
+    let secret = HostEvent::new(second, 9, said("canary")).with_visibility(Visibility::Internal);
     events.push(secret);
-    events.push(Event::of_session(
+    events.push(HostEvent::of_session(
         3,
         EventBody::InfoChanged(SessionInfo::new().with_title("Plants")),
     ));
@@ -139,7 +139,7 @@ async fn a_resumed_session_tells_nothing_before_the_client_knows_it() {
     for method in ["session/resume", "session/new"] {
         *strings.script.tells.lock() = vec![
             EventBody::InfoChanged(SessionInfo::new().with_title(method)),
-            EventBody::CommandsChanged(vec![Command::new("plan", "Plans").with_hint("what")]),
+            EventBody::CommandsChanged(vec![SlashCommand::new("plan", "Plans").with_hint("what")]),
         ];
         // The answer first, then what was told while the session was attached.
         let answer = client.call(method, params("s")).await;

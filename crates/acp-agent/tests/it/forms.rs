@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use acp_agent::host::{
-    DecisionSource, EventBody, FieldKind, Form, FormField, FormOption, FormValue, Gate, GateAnswer,
-    GateId, GateResponse, OpenUrl, TextFormat, TextRule,
+    DecisionSource, EventBody, FieldKind, FormField, FormOption, FormValue, Gate, GateAnswer,
+    GateId, GateResponse, OpenUrl, TextFormat, TextRule, UserForm,
 };
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn gate() -> Gate {
         FormOption::new("red", "Red"),
         FormOption::new("blue", "Blue"),
     ];
-    let form = Form::new()
+    let form = UserForm::new()
         .with_field(FormField::text("name", "Name").with_default(FormValue::Text("Ada".into())))
         .with_field(FormField::select("colour", "Colour", colours).optional())
         .with_field(
@@ -128,7 +128,7 @@ async fn numbers_and_several_choices() {
     let name = TextRule::new()
         .with_max_chars(8)
         .with_format(TextFormat::Email);
-    let form = Form::new()
+    let form = UserForm::new()
         .with_field(FormField::new("port", "Port", port).with_default(FormValue::Integer(80)))
         .with_field(FormField::number("load", "Load").with_default(FormValue::Number(0.5)))
         .with_field(FormField::multi_select("letters", "Letters", letters))

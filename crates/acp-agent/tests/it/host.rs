@@ -19,9 +19,9 @@ use acp_agent::{
     host::{
         AuthMethod, Authenticator, Block, Cancel, CatalogEntry, CatalogQuery, ClientLink,
         CommandId, ConfigCatalog, ConfigChange, ConfigController, ConfigOption, Delta, EmitError,
-        Event, EventBody, Gate, GateResponse, HostError, HostErrorKind, LiveSession, Loaded,
-        LogoutHandler, Origin, SessionCatalog, SessionDeleter, SessionHost, SessionId,
-        SessionLoader, SessionResumer, Setup, Submission, ToolCall,
+        EventBody, Gate, GateResponse, HostError, HostErrorKind, HostEvent, LiveSession,
+        LoadedSession, LogoutHandler, SessionCatalog, SessionDeleter, SessionHost, SessionId,
+        SessionLoader, SessionResumer, Setup, Submission, ToolCall, TurnOrigin,
     },
 };
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -78,7 +78,7 @@ pub(crate) struct Script {
     /// What the next session tells while it is attached.
     pub(crate) tells: Mutex<Vec<EventBody>>,
     /// What is replayed.
-    pub(crate) journal: Mutex<Vec<Event>>,
+    pub(crate) journal: Mutex<Vec<HostEvent>>,
     pub(crate) entries: Mutex<Vec<CatalogEntry>>,
     pub(crate) queries: Mutex<Vec<CatalogQuery>>,
     pub(crate) deleted: Mutex<Vec<String>>,
@@ -228,11 +228,11 @@ impl SessionLoader for Host {
         &self,
         id: SessionId,
         setup: Setup,
-    ) -> Result<Loaded<Arc<Session>>, HostError> {
+    ) -> Result<LoadedSession<Arc<Session>>, HostError> {
         next(&self.script.load).act().await?;
         let journal = std::mem::take(&mut *self.script.journal.lock());
         let session = self.make(id.to_string(), setup);
-        Ok(Loaded::new(session, journal.into_iter()))
+        Ok(LoadedSession::new(session, journal.into_iter()))
     }
 }
 
@@ -306,7 +306,7 @@ pub(crate) struct Session {
     /// Prompts that were not accepted.
     refused: Mutex<Vec<CommandId>>,
     /// How the turn that runs in place ends.
-    pub(crate) end_in_place: Mutex<Option<Event>>,
+    pub(crate) end_in_place: Mutex<Option<HostEvent>>,
     /// What became of what was told while it was attached.
     pub(crate) told: Mutex<Vec<Result<(), EmitError>>>,
     compactions: UnboundedSender<CommandId>,
@@ -324,7 +324,7 @@ impl LiveSession for Session {
         self.link.set(link).expect("attached twice");
         let tells = std::mem::take(&mut *self.script.tells.lock());
         for (number, body) in (0..).zip(tells) {
-            let event = Event::of_session(number, body);
+            let event = HostEvent::of_session(number, body);
             let told = self.link().emit(event).await;
             self.told.lock().push(told);
         }
@@ -406,7 +406,7 @@ impl Session {
 
     /// Tells something that concerns the session as a whole.
     pub(crate) async fn tell(&self, number: u64, body: EventBody) {
-        let event = Event::of_session(number, body);
+        let event = HostEvent::of_session(number, body);
         self.link().emit(event).await.unwrap();
     }
 
@@ -438,7 +438,7 @@ impl Session {
 
     /// A turn that nobody asked for.
     pub(crate) fn turn(self: &Arc<Self>, loop_id: &str, turn: &str) -> Turn {
-        let origin = Arc::new(Origin::new(loop_id, turn));
+        let origin = Arc::new(TurnOrigin::new(loop_id, turn));
         Turn {
             session: Arc::clone(self),
             origin,
@@ -450,14 +450,14 @@ impl Session {
 /// A turn whose events the test tells.
 pub(crate) struct Turn {
     session: Arc<Session>,
-    pub(crate) origin: Arc<Origin>,
+    pub(crate) origin: Arc<TurnOrigin>,
     next: AtomicU64,
 }
 
 impl Turn {
     /// A turn of a sub-agent that this turn started.
     pub(crate) fn child(&self, loop_id: &str, turn: &str) -> Turn {
-        let origin = Origin::new(loop_id, turn).with_parent(Arc::clone(&self.origin));
+        let origin = TurnOrigin::new(loop_id, turn).with_parent(Arc::clone(&self.origin));
         Turn {
             session: Arc::clone(&self.session),
             origin: Arc::new(origin),
@@ -465,9 +465,9 @@ impl Turn {
         }
     }
 
-    pub(crate) fn event(&self, body: EventBody) -> Event {
+    pub(crate) fn event(&self, body: EventBody) -> HostEvent {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        Event::new(Arc::clone(&self.origin), number, body)
+        HostEvent::new(Arc::clone(&self.origin), number, body)
     }
 
     pub(crate) async fn tell(&self, body: EventBody) -> Result<(), EmitError> {

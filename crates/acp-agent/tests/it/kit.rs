@@ -10,7 +10,7 @@ use std::{
 
 use acp_agent::{
     Agent, AgentBuilder,
-    host::{ClientError, HostError, ToolContent, ToolKind},
+    host::{ClientCallError, HostError, ToolContent, ToolKind},
     kit::{Kit, Permission, Prompt, Turn, TurnEnd, TurnError, TurnHandler},
 };
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ impl TurnHandler for Obedient {
                 turn.text(text).await?;
             }
             "read unless refused" => match turn.read_text_file("/none").await {
-                Err(ClientError::Refused { code, .. }) => turn.text(code.to_string()).await?,
+                Err(ClientCallError::Refused { code, .. }) => turn.text(code.to_string()).await?,
                 other => turn.text(format!("{other:?}")).await?,
             },
             "write" => turn.write_text_file("/home/ada/notes.md", "new").await?,

@@ -9,8 +9,8 @@ use acp_agent::{
     Agent,
     host::{CatalogEntry, CatalogQuery, ConfigChoice, ConfigOption, HostError, SessionId},
     kit::{
-        Ending, History, HistoryError, Kit, MemoryHistory, Page, Prompt, Record, StoredSession,
-        Turn, TurnEnd, TurnError, TurnHandler, What,
+        History, HistoryError, Kit, MemoryHistory, Page, Prompt, Record, RecordBody, RecordedEnd,
+        StoredSession, Turn, TurnEnd, TurnError, TurnHandler,
     },
 };
 use serde_json::{Value, json};
@@ -80,9 +80,9 @@ async fn kept(history: &impl History, id: &str) -> Vec<Record> {
     }
 }
 
-fn endings(records: &[Record]) -> Vec<Ending> {
-    let ends = records.iter().filter_map(|record| match record.what {
-        What::Ended(end) => Some(end),
+fn endings(records: &[Record]) -> Vec<RecordedEnd> {
+    let ends = records.iter().filter_map(|record| match record.body {
+        RecordBody::Ended(end) => Some(end),
         _ => None,
     });
     ends.collect()
@@ -210,18 +210,18 @@ async fn an_answer_leaves_when_all_of_its_turn_is_kept() {
     let words = "word ".repeat(500);
     let answer = say(&mut client, &id, &words).await;
     assert_eq!(answer["result"]["stopReason"], "end_turn");
-    // What was asked, and all the rest at once.
+    // RecordBody was asked, and all the rest at once.
     assert_eq!(counted.appends.load(Ordering::Relaxed), 2);
     let records = kept(&counted, &id).await;
-    assert!(matches!(&records[0].what, What::Asked(_)));
-    assert!(matches!(&records[1].what, What::Said(block) if block.as_text() == Some(&words)));
-    assert_eq!(endings(&records), [Ending::Done]);
+    assert!(matches!(&records[0].body, RecordBody::Asked(_)));
+    assert!(matches!(&records[1].body, RecordBody::Said(block) if block.as_text() == Some(&words)));
+    assert_eq!(endings(&records), [RecordedEnd::Done]);
     assert_eq!(records.len(), 3);
 
     say(&mut client, &id, "too many").await;
     assert_eq!(
         endings(&kept(&counted, &id).await),
-        [Ending::Done, Ending::MaxSteps]
+        [RecordedEnd::Done, RecordedEnd::MaxSteps]
     );
 }
 
@@ -278,7 +278,7 @@ async fn the_latest_prompt_has_the_session() {
     // Nothing runs on in a turn that has failed.
     assert_eq!(failed, [open]);
     let records = kept(&history, &id).await;
-    assert_eq!(endings(&records), [Ending::Done]);
+    assert_eq!(endings(&records), [RecordedEnd::Done]);
     // The next prompt has it again, and begins behind all that happened.
     assert_eq!(
         say(&mut one, &id, "mine").await["result"]["stopReason"],
@@ -352,13 +352,13 @@ async fn many_processes_on_one_session() {
     let turns: Vec<&[Record]> = records.chunk_by(|a, b| a.turn == b.turn).collect();
     let names: std::collections::BTreeSet<_> = turns.iter().map(|turn| &turn[0].turn).collect();
     assert_eq!(names.len(), turns.len(), "a turn is in two pieces");
-    let asked = |turn: &[Record]| match &turn[0].what {
-        What::Asked(blocks) => blocks[0].as_text().unwrap().to_owned(),
+    let asked = |turn: &[Record]| match &turn[0].body {
+        RecordBody::Asked(blocks) => blocks[0].as_text().unwrap().to_owned(),
         other => panic!("a turn begins with {other:?}"),
     };
     let mut whole: Vec<_> = turns
         .iter()
-        .filter(|turn| endings(turn) == [Ending::Done])
+        .filter(|turn| endings(turn) == [RecordedEnd::Done])
         .map(|turn| asked(turn))
         .collect();
     whole.sort();

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use acp_agent::{
     demo::DemoAgent,
     host::{Block, CatalogEntry, CatalogQuery, ConfigValue, SessionId, ToolCall, ToolEnd, TurnId},
-    kit::{Ending, History, HistoryError, Kit, MemoryHistory, Record, StoredSession, What},
+    kit::{
+        History, HistoryError, Kit, MemoryHistory, Record, RecordBody, RecordedEnd, StoredSession,
+    },
 };
 use serde_json::json;
 
@@ -19,14 +21,14 @@ fn session(name: &str) -> StoredSession {
     StoredSession::new(CatalogEntry::new(id(name)).with_cwd("/home/ada"))
 }
 
-/// What one turn leaves when it says so many bytes.
+/// RecordBody one turn leaves when it says so many bytes.
 fn turn(name: &str, bytes: usize) -> Vec<Record> {
     let turn = TurnId::from(name);
     let said = Block::text("x".repeat(bytes));
     let happened = [
-        What::Asked(vec![Block::text(name)]),
-        What::Said(said),
-        What::Ended(Ending::Done),
+        RecordBody::Asked(vec![Block::text(name)]),
+        RecordBody::Said(said),
+        RecordBody::Ended(RecordedEnd::Done),
     ];
     let records = (0..).zip(happened);
     records
@@ -139,7 +141,7 @@ async fn the_oldest_turns_of_a_session_are_forgotten() {
     }
     assert_eq!(length(&history, "a").await, Some(9));
     let (records, _) = read(&history, "a").await;
-    assert_eq!(records[0].what, What::Forgotten { records: 3 });
+    assert_eq!(records[0].body, RecordBody::Forgotten { records: 3 });
     assert_eq!(records[1..], [turn("t2", 300), turn("t3", 300)].concat());
     // Who had read the beginning reads on without the gap.
     let page = history.read(&id("a"), 3).await.unwrap();
@@ -150,7 +152,7 @@ async fn the_oldest_turns_of_a_session_are_forgotten() {
     append(&history, "a", begins).await.unwrap();
     append(&history, "a", ends).await.unwrap();
     let (records, _) = read(&history, "a").await;
-    assert_eq!(records[0].what, What::Forgotten { records: 9 });
+    assert_eq!(records[0].body, RecordBody::Forgotten { records: 9 });
     assert_eq!(records[1..], turn("t4", 500));
 }
 
@@ -240,13 +242,13 @@ async fn tools_of_a_turn_that_was_killed_have_failed() {
     history.create(session("a")).await.unwrap();
     let started = |turn: &str, tool: &str| {
         let call = ToolCall::new(tool, "run", "Run");
-        Record::new(turn.into(), 1, What::ToolStarted(call))
+        Record::new(turn.into(), 1, RecordBody::ToolStarted(call))
     };
     let asked = |turn: &str| {
-        let asked = What::Asked(vec![Block::text(turn)]);
+        let asked = RecordBody::Asked(vec![Block::text(turn)]);
         Record::new(turn.into(), 0, asked)
     };
-    let done = What::ToolCompleted(ToolEnd::completed("b"));
+    let done = RecordBody::ToolCompleted(ToolEnd::completed("b"));
     let records = vec![
         asked("t1"),
         started("t1", "a"),
@@ -275,27 +277,30 @@ async fn tools_of_a_turn_that_was_killed_have_failed() {
 
 #[test]
 fn records_keep_the_form_in_which_stores_have_them() {
-    let check = |what: What, want: serde_json::Value| {
+    let check = |what: RecordBody, want: serde_json::Value| {
         let record = Record::new("t1".into(), 7, what);
         let want = json!({"turn": "t1", "number": 7, "what": want});
         assert_eq!(serde_json::to_value(&record).unwrap(), want);
         assert_eq!(serde_json::from_value::<Record>(want).unwrap(), record);
     };
     check(
-        What::Asked(vec![Block::text("hi")]),
+        RecordBody::Asked(vec![Block::text("hi")]),
         json!({"Asked": [{"Text": "hi"}]}),
     );
-    check(What::Ended(Ending::MaxSteps), json!({"Ended": "MaxSteps"}));
     check(
-        What::Used { used: 1, limit: 2 },
+        RecordBody::Ended(RecordedEnd::MaxSteps),
+        json!({"Ended": "MaxSteps"}),
+    );
+    check(
+        RecordBody::Used { used: 1, limit: 2 },
         json!({"Used": {"used": 1, "limit": 2}}),
     );
     check(
-        What::Compacted(vec![Block::text("all")]),
+        RecordBody::Compacted(vec![Block::text("all")]),
         json!({"Compacted": [{"Text": "all"}]}),
     );
     check(
-        What::Forgotten { records: 3 },
+        RecordBody::Forgotten { records: 3 },
         json!({"Forgotten": {"records": 3}}),
     );
 }

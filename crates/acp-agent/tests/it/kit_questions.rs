@@ -1,6 +1,6 @@
 //! The kit: questions made of types.
 
-use acp_agent::kit::{Answer, Kit, Prompt, Turn, TurnEnd, TurnError, TurnHandler};
+use acp_agent::kit::{Kit, Prompt, Turn, TurnEnd, TurnError, TurnHandler, UserAnswer};
 use serde_json::{Value, json};
 
 use crate::client::{Client, prompt};
@@ -46,7 +46,7 @@ impl TurnHandler for Asker {
                 format!("{:?}", database.await?)
             }
             "database or text" => match turn.ask::<Database>("Which database?").or_text().await? {
-                Answer::InWords => return Ok(TurnEnd::Done),
+                UserAnswer::InWords => return Ok(TurnEnd::Done),
                 other => format!("{other:?}"),
             },
             "address" => {

@@ -3,10 +3,12 @@
 use acp_agent::{
     Agent,
     host::{
-        Command, ConfigChoice, ConfigOption, ContextUse, CreateTerminal, Form, FormField, Notice,
-        NoticeSeverity, OpenUrl, ToolContent,
+        ConfigChoice, ConfigOption, ContextUse, CreateTerminal, FormField, Notice, NoticeSeverity,
+        OpenUrl, SlashCommand, ToolContent, UserForm,
     },
-    kit::{Answer, Kit, MemoryHistory, Prompt, Turn, TurnEnd, TurnError, TurnHandler, What},
+    kit::{
+        Kit, MemoryHistory, Prompt, RecordBody, Turn, TurnEnd, TurnError, TurnHandler, UserAnswer,
+    },
 };
 use serde_json::{Value, json};
 
@@ -36,14 +38,14 @@ impl TurnHandler for Obedient {
                 let earlier = turn.earlier().all().await?;
                 let asked = earlier
                     .iter()
-                    .filter(|record| matches!(record.what, What::Asked(_)));
+                    .filter(|record| matches!(record.body, RecordBody::Asked(_)));
                 turn.text(asked.count().to_string()).await?;
             }
             "mode" => turn.text(format!("{:?}", turn.mode())).await?,
             "ask" => {
-                let form = Form::new().with_field(FormField::text("name", "Name"));
+                let form = UserForm::new().with_field(FormField::text("name", "Name"));
                 let answer = match turn.ask_form("Who are you?", form).await? {
-                    answer @ Answer::Given(_) => answer.text("name").unwrap().to_owned(),
+                    answer @ UserAnswer::Given(_) => answer.text("name").unwrap().to_owned(),
                     other => format!("{other:?}"),
                 };
                 turn.text(answer).await?;
@@ -77,7 +79,7 @@ fn agent() -> Agent {
     Kit::new(Obedient)
         .with_history(MemoryHistory::default())
         .with_options(vec![ConfigOption::mode("ask", modes)])
-        .with_commands(vec![Command::new("work", "Works")])
+        .with_commands(vec![SlashCommand::new("work", "Works")])
         .into_builder()
         .build()
         .unwrap()
@@ -87,7 +89,7 @@ fn params(id: &str) -> Value {
     json!({"sessionId": id, "cwd": "/home/ada/project", "mcpServers": []})
 }
 
-/// What a client makes of updates: adjacent pieces of one message joined.
+/// RecordBody a client makes of updates: adjacent pieces of one message joined.
 fn transcript(updates: &[Value]) -> Vec<Value> {
     let mut folded: Vec<Value> = Vec::new();
     for update in updates {

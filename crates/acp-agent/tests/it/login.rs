@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use acp_agent::{
     AgentBuilder, BuildError,
-    host::{AuthMethod, Secret},
+    host::{AuthMethod, SecretText},
 };
 use serde_json::{Value, json};
 
@@ -112,7 +112,7 @@ async fn logins_in_a_terminal_are_for_clients_that_have_one() {
         let mut methods = auth_methods();
         methods[1] = methods[1]
             .clone()
-            .with_env("TOKEN_FILE", Secret::new("/tmp/t"));
+            .with_env("TOKEN_FILE", SecretText::new("/tmp/t"));
         let agent = AgentBuilder::new(host.clone())
             .authenticator(host, methods)
             .build()

@@ -6,8 +6,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use acp_agent::{
     AgentBuilder,
     host::{
-        Block, Command, CompactRejectReason, Compaction, CompactionStatus, ContextUse, Cost,
-        EmitError, Event, EventBody, Notice, NoticeSeverity, SessionInfo,
+        Block, CompactRejectReason, Compaction, CompactionStatus, ContextUse, Cost, EmitError,
+        EventBody, HostError, HostEvent, Notice, NoticeSeverity, SessionInfo, SlashCommand,
     },
 };
 use acp_protocol::rpc::Limits;
@@ -54,7 +54,10 @@ async fn title_commands_and_usage() {
     assert!(update.as_object().unwrap().contains_key("updatedAt"));
 
     session
-        .tell(4, EventBody::CommandsChanged(vec![Command::new("a", "A")]))
+        .tell(
+            4,
+            EventBody::CommandsChanged(vec![SlashCommand::new("a", "A")]),
+        )
         .await;
     let update = client.update().await;
     assert_eq!(update["availableCommands"][1]["name"], "a");
@@ -77,7 +80,7 @@ async fn what_is_too_large_to_be_told_is_not_remembered_as_told() {
     let agent = builder.connection_limits(limits).build().unwrap();
     let mut client = Client::ready(&agent).await;
     let long = "x".repeat(4 << 10);
-    let commands = vec![Command::new("a", long.as_str())];
+    let commands = vec![SlashCommand::new("a", long.as_str())];
     let tells = vec![EventBody::CommandsChanged(commands.clone())];
     *strings.script.tells.lock() = tells;
     client.new_session().await;
@@ -89,7 +92,7 @@ async fn what_is_too_large_to_be_told_is_not_remembered_as_told() {
 
     let time = UNIX_EPOCH + Duration::from_secs(1_700_000_000);
     let tell = async |number, info| {
-        let event = Event::of_session(number, EventBody::InfoChanged(info));
+        let event = HostEvent::of_session(number, EventBody::InfoChanged(info));
         session.link().emit(event).await
     };
     let info = SessionInfo::new().with_title(long).with_updated_at(time);
@@ -196,14 +199,11 @@ async fn the_command_shortens_the_conversation() {
     assert_eq!(client.stop_reason(request).await, "end_turn");
 
     let reasons = [
-        (
-            CompactRejectReason::RetainedTailTooLarge,
-            "too long already",
-        ),
-        (CompactRejectReason::Internal, "could not be shortened"),
-        (CompactRejectReason::StaleBasis, "went on meanwhile"),
+        (HostError::public("it is too long"), "it is too long"),
+        (HostError::internal("canary"), "the agent failed"),
     ];
-    for (reason, text) in reasons {
+    for (error, text) in reasons {
+        let reason = CompactRejectReason::Failed(error);
         let request = client.prompt("session-0", "/compact").await;
         let command = session.compaction().await;
         session
@@ -231,7 +231,7 @@ async fn the_command_shortens_the_conversation() {
     client.cancel("session-0").await;
     client.pause().await;
     assert_eq!(session.interrupts(), 1);
-    let reason = CompactRejectReason::ExecutionFailed;
+    let reason = CompactRejectReason::Failed(HostError::internal("canary"));
     session
         .tell(9, EventBody::CompactRejected { command, reason })
         .await;

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use acp_agent::{
     Agent, AgentBuilder, AgentLimits,
-    host::{Block, Event, EventBody, Origin},
+    host::{Block, EventBody, HostEvent, TurnOrigin},
 };
 use acp_protocol::rpc::Limits;
 use parking_lot::Mutex;
@@ -142,15 +142,15 @@ async fn sessions_whose_journal_cannot_be_told_take_no_room() {
         .unwrap();
     let mut client = Client::ready(&agent).await;
     for _ in 0..=ROOM {
-        let origin = Arc::new(Origin::new("main", "t"));
+        let origin = Arc::new(TurnOrigin::new("main", "t"));
         let started = EventBody::TurnStarted {
             command: None,
             index: 0,
         };
         let step = EventBody::StepDone(vec![Block::text("x".repeat(2 << 10))]);
         *strings.script.journal.lock() = vec![
-            Event::new(Arc::clone(&origin), 0, started),
-            Event::new(origin, 1, step),
+            HostEvent::new(Arc::clone(&origin), 0, started),
+            HostEvent::new(origin, 1, step),
         ];
         let answer = client.call("session/load", params("s")).await;
         assert_eq!(answer["error"]["code"], -32603, "{answer}");

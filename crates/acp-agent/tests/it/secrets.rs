@@ -8,8 +8,8 @@ use std::{
 use acp_agent::{
     AgentBuilder,
     host::{
-        Block, CreateTerminal, Delta, EventBody, Form, FormField, Gate, HostError, Json, OpenUrl,
-        Secret, ToolCall, ToolContent, ToolEnd, TurnFailure, Visibility,
+        Block, CreateTerminal, Delta, EventBody, FormField, Gate, HostError, Json, OpenUrl,
+        SecretText, ToolCall, ToolContent, ToolEnd, TurnFailure, UserForm, Visibility,
     },
 };
 use parking_lot::Mutex;
@@ -202,7 +202,7 @@ async fn what_a_turn_asks_is_not_logged() {
     let request = client.prompt(&id, "hi").await;
     let turn = session.start().await;
 
-    let form = Form::new().with_field(FormField::text("name", "canary"));
+    let form = UserForm::new().with_field(FormField::text("name", "canary"));
     let gate = Gate::form("g1", "canary", form);
     turn.tell(EventBody::GateOpened(Box::new(gate)))
         .await
@@ -223,7 +223,8 @@ async fn what_a_turn_asks_is_not_logged() {
         .await;
     session.response().await;
 
-    let request_terminal = CreateTerminal::new("canary").with_env("TOKEN", Secret::new("canary"));
+    let request_terminal =
+        CreateTerminal::new("canary").with_env("TOKEN", SecretText::new("canary"));
     let link = session.link().clone();
     let created = tokio::spawn(async move { link.create_terminal(request_terminal).await });
     let asked = client.asked("terminal/create").await;

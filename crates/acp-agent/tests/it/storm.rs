@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use acp_agent::host::{Block, Event, EventBody, Origin, ToolCall, ToolEnd};
+use acp_agent::host::{Block, EventBody, HostEvent, ToolCall, ToolEnd, TurnOrigin};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -131,8 +131,8 @@ async fn prompts() {
     assert!(cancelled >= 16 && done >= 4, "{cancelled} and {done}");
 }
 
-fn journal() -> Vec<Event> {
-    let origin = Arc::new(Origin::new("main", "t"));
+fn journal() -> Vec<HostEvent> {
+    let origin = Arc::new(TurnOrigin::new("main", "t"));
     let bodies = [
         EventBody::TurnStarted {
             command: None,
@@ -144,7 +144,7 @@ fn journal() -> Vec<Event> {
     ];
     let numbered = (0..).zip(bodies);
     numbered
-        .map(|(number, body)| Event::new(Arc::clone(&origin), number, body))
+        .map(|(number, body)| HostEvent::new(Arc::clone(&origin), number, body))
         .collect()
 }
 

@@ -3,7 +3,7 @@
 use acp_agent::{
     AgentBuilder,
     host::{
-        Block, ContextUse, Delta, EmitError, Event, EventBody, Json, Media, PlanEntry,
+        Block, ContextUse, Delta, EmitError, EventBody, HostEvent, Json, Media, PlanEntry,
         PlanPriority, PlanStatus, ToolCall, ToolContent, ToolEnd, ToolKind, ToolProgress,
         Visibility,
     },
@@ -341,7 +341,7 @@ async fn the_session_as_a_whole_speaks_at_any_time() {
     let measured = || EventBody::ContextMeasured(ContextUse::new(1, 2));
     session
         .link()
-        .emit(Event::of_session(7, measured()))
+        .emit(HostEvent::of_session(7, measured()))
         .await
         .unwrap();
     let message = client.next().await;
@@ -350,12 +350,12 @@ async fn the_session_as_a_whole_speaks_at_any_time() {
         message["params"]["_meta"],
         json!({"eventId": format!("{id}:7")})
     );
-    let inside = Event::of_session(8, measured()).with_visibility(Visibility::Internal);
+    let inside = HostEvent::of_session(8, measured()).with_visibility(Visibility::Internal);
     session.link().emit(inside).await.unwrap();
     // What belongs to a turn is told in a turn only.
     session
         .link()
-        .emit(Event::of_session(9, text("hi")))
+        .emit(HostEvent::of_session(9, text("hi")))
         .await
         .unwrap();
     client.assert_quiet().await;

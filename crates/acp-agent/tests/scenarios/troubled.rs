@@ -8,10 +8,10 @@ use std::{
 
 use acp_agent::host::{
     Authenticator, Cancel, CatalogEntry, CatalogQuery, ClientLink, CommandId, ConfigCatalog,
-    ConfigChange, ConfigController, ConfigOption, Event, EventBody, GateResponse, HostError,
-    HostErrorKind, InputCancelReason, LiveSession, Loaded, LogoutHandler, Origin, Replay,
+    ConfigChange, ConfigController, ConfigOption, EventBody, GateResponse, HostError,
+    HostErrorKind, HostEvent, InputCancelReason, LiveSession, LoadedSession, LogoutHandler, Replay,
     SessionCatalog, SessionDeleter, SessionHost, SessionId, SessionLoader, SessionResumer, Setup,
-    Submission, TurnFailure, TurnRejectReason,
+    Submission, TurnFailure, TurnOrigin, TurnRejectReason,
 };
 use parking_lot::Mutex;
 
@@ -110,7 +110,7 @@ pub(crate) struct TroubledDesk {
 struct Torn;
 
 impl Replay for Torn {
-    async fn next_event(&mut self) -> Result<Option<Event>, HostError> {
+    async fn next_event(&mut self) -> Result<Option<HostEvent>, HostError> {
         Err(HostError::internal(SECRET))
     }
 }
@@ -152,13 +152,13 @@ impl SessionLoader for Troubled {
         &self,
         id: SessionId,
         setup: Setup,
-    ) -> Result<Loaded<TroubledDesk>, HostError> {
+    ) -> Result<LoadedSession<TroubledDesk>, HostError> {
         self.troubles.meet("load").await?;
-        let Loaded { session, journal } = self.library.load_session(id, setup).await?;
+        let LoadedSession { session, journal } = self.library.load_session(id, setup).await?;
         let session = self.wrap(session);
         Ok(match self.troubles.next("journal") {
-            None => Loaded { session, journal },
-            Some(_) => Loaded::new(session, Torn),
+            None => LoadedSession { session, journal },
+            Some(_) => LoadedSession::new(session, Torn),
         })
     }
 }
@@ -225,12 +225,12 @@ impl TroubledDesk {
     /// Runs a turn that ends in a way of its own.
     async fn end_turn(&self, submission: &Submission, end: &str) -> Result<(), HostError> {
         let command = submission.command.clone();
-        let origin = Arc::new(Origin::new("main", command.as_str()));
+        let origin = Arc::new(TurnOrigin::new("main", command.as_str()));
         let mut numbers = 0..;
         let mut tell = async |body| {
             let link = self.link.get().expect("it is attached");
             let number = numbers.next().unwrap_or_default();
-            let event = Event::new(Arc::clone(&origin), number, body);
+            let event = HostEvent::new(Arc::clone(&origin), number, body);
             link.emit(event).await.map_err(HostError::internal)
         };
         let rejected = |reason| EventBody::TurnRejected {

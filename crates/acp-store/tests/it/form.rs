@@ -6,7 +6,7 @@ use acp_agent::{
         Block, Diff, Json, Media, PlanEntry, PlanPriority, PlanStatus, Resource, ResourceLink,
         ToolCall, ToolContent, ToolEnd, ToolKind, ToolLocation, ToolProgress,
     },
-    kit::{Ending, History, Record, What},
+    kit::{History, Record, RecordBody, RecordedEnd},
 };
 use acp_store::StoreError;
 use expect_test::expect_file;
@@ -15,7 +15,7 @@ use rusqlite::Connection;
 use crate::support::{Place, failure, id, read_all, session};
 
 /// One of each.
-fn everything() -> Vec<What> {
+fn everything() -> Vec<RecordBody> {
     let call = ToolCall::new("tool1", "edit", "Edit notes.md")
         .with_kind(ToolKind::Edit)
         .with_location(ToolLocation::new("/home/ada/notes.md").with_line(7))
@@ -25,7 +25,7 @@ fn everything() -> Vec<What> {
         ))
         .with_content(ToolContent::Terminal("term-1".to_owned()));
     let mut things = vec![
-        What::Asked(vec![
+        RecordBody::Asked(vec![
             Block::text("Hi \u{0} \u{2028} \"you\" 😀"),
             Block::Link(
                 ResourceLink::new("file:///a", "a")
@@ -37,51 +37,51 @@ fn everything() -> Vec<What> {
             Block::Resource(Resource::text("file:///a", "aaa").with_media_type("text/plain")),
             Block::Resource(Resource::base64("file:///b", "YWFh")),
         ]),
-        What::Said(Block::text("Hello")),
-        What::Said(Block::Thinking("hm".to_owned())),
-        What::Said(Block::Refusal("no".to_owned())),
-        What::Said(Block::Image(
+        RecordBody::Said(Block::text("Hello")),
+        RecordBody::Said(Block::Thinking("hm".to_owned())),
+        RecordBody::Said(Block::Refusal("no".to_owned())),
+        RecordBody::Said(Block::Image(
             Media::new("image/png", "iVBORw0=").with_uri("file:///p.png"),
         )),
-        What::Said(Block::Audio(Media::new("audio/wav", "UklGRg=="))),
-        What::ToolRequested(call.clone()),
-        What::ToolStarted(call),
-        What::ToolProgressed(
+        RecordBody::Said(Block::Audio(Media::new("audio/wav", "UklGRg=="))),
+        RecordBody::ToolRequested(call.clone()),
+        RecordBody::ToolStarted(call),
+        RecordBody::ToolProgressed(
             ToolProgress::new("tool1")
                 .with_title("Editing")
                 .with_content(vec![ToolContent::text("…")])
                 .with_locations(vec![ToolLocation::new("/x")]),
         ),
-        What::ToolProgressed(ToolProgress::new("tool1")),
-        What::ToolCompleted(
+        RecordBody::ToolProgressed(ToolProgress::new("tool1")),
+        RecordBody::ToolCompleted(
             ToolEnd::completed("tool1")
                 .with_content(ToolContent::text("done"))
                 .with_output(Json::parse("1e2").unwrap()),
         ),
-        What::ToolCompleted(ToolEnd::failed("tool1")),
-        What::Planned(vec![
+        RecordBody::ToolCompleted(ToolEnd::failed("tool1")),
+        RecordBody::Planned(vec![
             PlanEntry::new("one").with_status(PlanStatus::Completed),
             PlanEntry::new("two")
                 .with_status(PlanStatus::InProgress)
                 .with_priority(PlanPriority::High),
             PlanEntry::new("three").with_priority(PlanPriority::Low),
         ]),
-        What::Used {
+        RecordBody::Used {
             used: 5,
             limit: 100,
         },
-        What::Compacted(vec![Block::text("in short")]),
-        What::Forgotten { records: 3 },
+        RecordBody::Compacted(vec![Block::text("in short")]),
+        RecordBody::Forgotten { records: 3 },
     ];
     for end in [
-        Ending::Done,
-        Ending::MaxTokens,
-        Ending::MaxSteps,
-        Ending::Refused,
-        Ending::Interrupted,
-        Ending::Failed,
+        RecordedEnd::Done,
+        RecordedEnd::MaxTokens,
+        RecordedEnd::MaxSteps,
+        RecordedEnd::Refused,
+        RecordedEnd::Interrupted,
+        RecordedEnd::Failed,
     ] {
-        things.push(What::Ended(end));
+        things.push(RecordBody::Ended(end));
     }
     things
 }

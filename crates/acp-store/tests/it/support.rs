@@ -8,7 +8,7 @@ use std::{
 
 use acp_agent::{
     host::{Block, CatalogEntry, SessionId},
-    kit::{History, HistoryError, Record, StoredSession, What},
+    kit::{History, HistoryError, Record, RecordBody, StoredSession},
 };
 use acp_store::{SqliteHistory, StoreError};
 use tempfile::TempDir;
@@ -101,10 +101,9 @@ pub(crate) fn session(name: &str) -> StoredSession {
 
 /// Records of a turn that says these texts, numbered from 0.
 pub(crate) fn said(turn: &str, texts: &[&str]) -> Vec<Record> {
-    let said = texts
-        .iter()
-        .zip(0..)
-        .map(|(text, number)| Record::new(turn.into(), number, What::Said(Block::text(*text))));
+    let said = texts.iter().zip(0..).map(|(text, number)| {
+        Record::new(turn.into(), number, RecordBody::Said(Block::text(*text)))
+    });
     said.collect()
 }
 
@@ -129,14 +128,14 @@ pub(crate) async fn read_all(
 /// The texts that were said in a session.
 pub(crate) async fn texts(history: &SqliteHistory, name: &str) -> Vec<String> {
     let records = read_all(history, name).await.unwrap();
-    let texts = records.into_iter().map(|record| match record.what {
-        What::Said(Block::Text(text)) => text,
+    let texts = records.into_iter().map(|record| match record.body {
+        RecordBody::Said(Block::Text(text)) => text,
         other => panic!("{other:?}"),
     });
     texts.collect()
 }
 
-/// What the client reads of a failure, and its cause.
+/// RecordBody the client reads of a failure, and its cause.
 #[track_caller]
 pub(crate) fn failure(error: &HistoryError) -> (Option<&str>, &StoreError) {
     let HistoryError::Failed(error) = error else {

@@ -2,7 +2,7 @@
 
 use std::{env, path::PathBuf};
 
-use acp_agent::host::Secret;
+use acp_agent::host::SecretText;
 
 /// What the agent is told when it starts.
 #[derive(Clone, Debug)]
@@ -10,7 +10,7 @@ pub struct Config {
     /// Where the API is, up to `/chat/completions`.
     pub base_url: String,
     /// The key for it. It is never printed.
-    pub key: Option<Secret>,
+    pub key: Option<SecretText>,
     /// The models that can be chosen; the first is the default.
     pub models: Vec<String>,
     /// How many tokens the model can read.
@@ -56,7 +56,7 @@ impl Config {
         let context = context.transpose().map_err(|_| ConfigError::Context)?;
         Ok(Self {
             base_url: base_url.trim_end_matches('/').to_owned(),
-            key: get("OPENAI_API_KEY").map(Secret::new),
+            key: get("OPENAI_API_KEY").map(SecretText::new),
             models,
             context: context.unwrap_or(128_000),
             store: get("CHAT_AGENT_STORE").map(PathBuf::from),

@@ -1,10 +1,10 @@
-//! What the model is told: instructions, what happened before, the prompt.
+//! RecordBody the model is told: instructions, what happened before, the prompt.
 
 use std::collections::VecDeque;
 
 use acp_agent::{
     host::{Block, Resource, ResourceBody, ToolContent, ToolEnd},
-    kit::{Record, Turn, TurnError, What},
+    kit::{Record, Turn, TurnError, RecordBody},
 };
 use serde::Serialize;
 
@@ -30,7 +30,7 @@ pub(crate) enum Message {
     },
 }
 
-/// What a user says; a plain text where that is all, for servers that know no
+/// RecordBody a user says; a plain text where that is all, for servers that know no
 /// more.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -102,7 +102,7 @@ fn part(block: &Block) -> Option<Part> {
     Some(Part::Text { text })
 }
 
-/// What happened in the session before the turn, as the model is told it: the
+/// RecordBody happened in the session before the turn, as the model is told it: the
 /// last turns, as many as fit.
 pub(crate) async fn earlier(turn: &Turn, max_bytes: usize) -> Result<Vec<Message>, TurnError> {
     let mut turns = Turns::new(max_bytes);
@@ -131,12 +131,12 @@ impl Turns {
     }
 
     fn add(&mut self, record: Record) {
-        if let What::Asked(blocks) = &record.what {
+        if let RecordBody::Asked(blocks) = &record.body {
             self.weigh();
             let asked = vec![Message::user(blocks)];
             self.turns.push_back((asked, 0));
         } else if let Some((messages, _)) = self.turns.back_mut() {
-            said(messages, record.what);
+            said(messages, record.body);
         }
     }
 
@@ -163,13 +163,13 @@ impl Turns {
 }
 
 /// Adds what happened to the messages of its turn.
-fn said(messages: &mut Vec<Message>, what: What) {
+fn said(messages: &mut Vec<Message>, what: RecordBody) {
     match what {
-        What::Said(Block::Text(text)) => messages.push(Message::Assistant {
+        RecordBody::Said(Block::Text(text)) => messages.push(Message::Assistant {
             content: Some(text),
             tool_calls: Vec::new(),
         }),
-        What::ToolRequested(tool) | What::ToolStarted(tool) => {
+        RecordBody::ToolRequested(tool) | RecordBody::ToolStarted(tool) => {
             let id = tool.id.as_str();
             let is_known = |message: &Message| {
                 matches!(message, Message::Assistant { tool_calls, .. }
@@ -192,7 +192,7 @@ fn said(messages: &mut Vec<Message>, what: What) {
                 tool_calls: vec![call],
             });
         }
-        What::ToolCompleted(end) => messages.push(Message::Tool {
+        RecordBody::ToolCompleted(end) => messages.push(Message::Tool {
             tool_call_id: end.id.as_str().to_owned(),
             content: output(&end),
         }),
@@ -200,7 +200,7 @@ fn said(messages: &mut Vec<Message>, what: What) {
     }
 }
 
-/// What a tool told the model: what it returned, or else what it showed.
+/// RecordBody a tool told the model: what it returned, or else what it showed.
 fn output(end: &ToolEnd) -> String {
     let returned = end.output.as_ref();
     let returned = returned.and_then(|output| serde_json::from_str(output.as_str()).ok());
@@ -238,7 +238,7 @@ mod tests {
 
     use super::*;
 
-    fn messages(max_bytes: usize, happened: Vec<What>) -> serde_json::Value {
+    fn messages(max_bytes: usize, happened: Vec<RecordBody>) -> serde_json::Value {
         let mut turns = Turns::new(max_bytes);
         for (number, what) in (0..).zip(happened) {
             turns.add(Record::new("t".into(), number, what));
@@ -246,12 +246,12 @@ mod tests {
         serde_json::to_value(turns.finish()).unwrap()
     }
 
-    fn asked(text: &str) -> What {
-        What::Asked(vec![Block::text(text)])
+    fn asked(text: &str) -> RecordBody {
+        RecordBody::Asked(vec![Block::text(text)])
     }
 
-    fn says(text: &str) -> What {
-        What::Said(Block::text(text))
+    fn says(text: &str) -> RecordBody {
+        RecordBody::Said(Block::text(text))
     }
 
     #[test]
@@ -261,14 +261,14 @@ mod tests {
             10_000,
             vec![
                 asked("one"),
-                What::Said(Block::Thinking("hm".into())),
+                RecordBody::Said(Block::Thinking("hm".into())),
                 says("I look."),
-                What::ToolRequested(tool.clone()),
-                What::ToolStarted(tool.clone()),
-                What::ToolCompleted(ToolEnd::completed("c1").with_content(ToolContent::text("a"))),
+                RecordBody::ToolRequested(tool.clone()),
+                RecordBody::ToolStarted(tool.clone()),
+                RecordBody::ToolCompleted(ToolEnd::completed("c1").with_content(ToolContent::text("a"))),
                 says("Done."),
                 asked("two"),
-                What::ToolStarted(ToolCall::new("c2", "run", "Run")),
+                RecordBody::ToolStarted(ToolCall::new("c2", "run", "Run")),
             ],
         );
         let function = |name: &str| serde_json::json!({"name": name, "arguments": "{}"});

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use acp_agent::{
-    host::{Secret, TurnFailure},
+    host::{SecretText, TurnFailure},
     kit::TurnError,
 };
 use reqwest::{Response, StatusCode, header::RETRY_AFTER};
@@ -31,7 +31,7 @@ const MAX_ERROR: usize = 64 << 10;
 pub(crate) struct Model {
     http: reqwest::Client,
     url: String,
-    key: Option<Secret>,
+    key: Option<SecretText>,
 }
 
 /// Why the model did not answer.

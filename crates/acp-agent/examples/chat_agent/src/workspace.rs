@@ -8,7 +8,7 @@ use std::{
 };
 
 use acp_agent::{
-    host::{ClientError, CreateTerminal, ToolContent},
+    host::{ClientCallError, CreateTerminal, ToolContent},
     kit::{RunningTool, Turn, TurnError},
 };
 use tokio::{
@@ -223,10 +223,10 @@ fn cut(text: &mut String) {
     }
 }
 
-impl From<ClientError> for Trouble {
-    fn from(error: ClientError) -> Self {
+impl From<ClientCallError> for Trouble {
+    fn from(error: ClientCallError) -> Self {
         match error {
-            ClientError::Cancelled | ClientError::Closed => Self::Ended(error.into()),
+            ClientCallError::Cancelled | ClientCallError::Closed => Self::Ended(error.into()),
             other => Self::Told(other.to_string()),
         }
     }

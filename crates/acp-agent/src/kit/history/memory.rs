@@ -10,7 +10,7 @@ use std::{
 use acp_host::{CatalogEntry, CatalogQuery, HostError, SessionId, TurnId};
 use parking_lot::{Mutex, MutexGuard};
 
-use crate::kit::{History, HistoryError, Page, Record, StoredSession, What};
+use crate::kit::{History, HistoryError, Page, Record, RecordBody, StoredSession};
 
 /// How many bytes of records one page holds at most (one record in any case).
 const PAGE_BYTES: usize = 1 << 20;
@@ -24,7 +24,7 @@ const PAGE_BYTES: usize = 1 << 20;
 /// | bound | default | why | beyond it |
 /// |---|---|---|---|
 /// | sessions | 4,096 | four times what one connection may hold live | the session that rested longest is forgotten |
-/// | bytes of one session | 16 MiB | four times what the largest models read at once: a million tokens, about 4 MiB of text | its oldest turns are forgotten, each as a whole; a reader finds [`What::Forgotten`] in their place. A turn that is larger by itself fails |
+/// | bytes of one session | 16 MiB | four times what the largest models read at once: a million tokens, about 4 MiB of text | its oldest turns are forgotten, each as a whole; a reader finds [`RecordBody::Forgotten`] in their place. A turn that is larger by itself fails |
 /// | bytes of all sessions | 256 MiB | memory that a program on a desk can spare | the session that rested longest is forgotten |
 ///
 /// Bytes are those of the records written as JSON. A session that was forgotten
@@ -148,7 +148,7 @@ impl History for MemoryHistory {
 #[derive(Debug, Default)]
 struct Store {
     known: BTreeMap<SessionId, Known>,
-    /// Counts what is done, to tell who rested longest.
+    /// Counts what is done, to know which session rested longest.
     clock: u64,
 }
 
@@ -294,7 +294,7 @@ impl Known {
         if from < forgotten {
             let turn = self.records.front().map(|first| first.record.turn.clone());
             let turn = turn.unwrap_or_else(|| "forgotten".into());
-            let gap = What::Forgotten { records: forgotten };
+            let gap = RecordBody::Forgotten { records: forgotten };
             page.records.insert(0, Record::new(turn, 0, gap));
         }
         page

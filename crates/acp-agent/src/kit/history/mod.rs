@@ -1,14 +1,14 @@
 //! Where the kit remembers its sessions: what a store has to do.
 
 mod earlier;
-pub(in crate::kit) mod journal;
 mod memory;
 pub(in crate::kit) mod record;
 pub(in crate::kit) mod recorder;
+pub(in crate::kit) mod replay;
 
 pub use earlier::Earlier;
 pub use memory::MemoryHistory;
-pub use record::{Ending, Record, What};
+pub use record::{Record, RecordBody, RecordedEnd};
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -58,7 +58,7 @@ pub trait History: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// [`HistoryError`] if it cannot be kept, or if there is such a session
+    /// [`HistoryError`] if it cannot be history, or if there is such a session
     /// already; the session does not begin then.
     fn create(
         &self,
@@ -135,7 +135,7 @@ pub trait History: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// [`HistoryError`] if it is still kept.
+    /// [`HistoryError`] if it is still history.
     fn delete(&self, id: &SessionId) -> impl Future<Output = Result<(), HistoryError>> + Send;
 }
 
@@ -239,55 +239,61 @@ pub(in crate::kit) fn unknown() -> HostError {
     HostError::public("there is no such session").with_kind(HostErrorKind::NotFound)
 }
 
-type Answer<'a, T> = BoxFuture<'a, Result<T, HistoryError>>;
+type UserAnswer<'a, T> = BoxFuture<'a, Result<T, HistoryError>>;
 
 /// [`History`] in a form that can be stored.
 pub(in crate::kit) trait DynHistory: Send + Sync {
-    fn create(&self, session: StoredSession) -> Answer<'_, ()>;
-    fn get<'a>(&'a self, id: &'a SessionId) -> Answer<'a, Option<StoredSession>>;
-    fn update(&self, session: StoredSession) -> Answer<'_, ()>;
-    fn append<'a>(&'a self, id: &'a SessionId, at: u64, records: Vec<Record>) -> Answer<'a, ()>;
-    fn read<'a>(&'a self, id: &'a SessionId, from: u64) -> Answer<'a, Page>;
-    fn list(&self, query: CatalogQuery) -> Answer<'_, Vec<CatalogEntry>>;
-    fn delete<'a>(&'a self, id: &'a SessionId) -> Answer<'a, ()>;
+    fn create(&self, session: StoredSession) -> UserAnswer<'_, ()>;
+    fn get<'a>(&'a self, id: &'a SessionId) -> UserAnswer<'a, Option<StoredSession>>;
+    fn update(&self, session: StoredSession) -> UserAnswer<'_, ()>;
+    fn append<'a>(&'a self, id: &'a SessionId, at: u64, records: Vec<Record>)
+    -> UserAnswer<'a, ()>;
+    fn read<'a>(&'a self, id: &'a SessionId, from: u64) -> UserAnswer<'a, Page>;
+    fn list(&self, query: CatalogQuery) -> UserAnswer<'_, Vec<CatalogEntry>>;
+    fn delete<'a>(&'a self, id: &'a SessionId) -> UserAnswer<'a, ()>;
 }
 
 /// Where a session is remembered.
 #[derive(Clone)]
-pub(in crate::kit) struct Kept(pub(in crate::kit) Arc<dyn DynHistory>);
+pub(in crate::kit) struct SharedHistory(pub(in crate::kit) Arc<dyn DynHistory>);
 
-impl std::fmt::Debug for Kept {
+impl std::fmt::Debug for SharedHistory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Kept")
+        f.write_str("SharedHistory")
     }
 }
 
 impl<T: History> DynHistory for T {
-    fn create(&self, session: StoredSession) -> Answer<'_, ()> {
+    fn create(&self, session: StoredSession) -> UserAnswer<'_, ()> {
         Box::pin(History::create(self, session))
     }
 
-    fn get<'a>(&'a self, id: &'a SessionId) -> Answer<'a, Option<StoredSession>> {
+    fn get<'a>(&'a self, id: &'a SessionId) -> UserAnswer<'a, Option<StoredSession>> {
         Box::pin(History::get(self, id))
     }
 
-    fn update(&self, session: StoredSession) -> Answer<'_, ()> {
+    fn update(&self, session: StoredSession) -> UserAnswer<'_, ()> {
         Box::pin(History::update(self, session))
     }
 
-    fn append<'a>(&'a self, id: &'a SessionId, at: u64, records: Vec<Record>) -> Answer<'a, ()> {
+    fn append<'a>(
+        &'a self,
+        id: &'a SessionId,
+        at: u64,
+        records: Vec<Record>,
+    ) -> UserAnswer<'a, ()> {
         Box::pin(History::append(self, id, at, records))
     }
 
-    fn read<'a>(&'a self, id: &'a SessionId, from: u64) -> Answer<'a, Page> {
+    fn read<'a>(&'a self, id: &'a SessionId, from: u64) -> UserAnswer<'a, Page> {
         Box::pin(History::read(self, id, from))
     }
 
-    fn list(&self, query: CatalogQuery) -> Answer<'_, Vec<CatalogEntry>> {
+    fn list(&self, query: CatalogQuery) -> UserAnswer<'_, Vec<CatalogEntry>> {
         Box::pin(History::list(self, query))
     }
 
-    fn delete<'a>(&'a self, id: &'a SessionId) -> Answer<'a, ()> {
+    fn delete<'a>(&'a self, id: &'a SessionId) -> UserAnswer<'a, ()> {
         Box::pin(History::delete(self, id))
     }
 }

@@ -1,4 +1,4 @@
-//! What is remembered of a turn.
+//! A record of a turn.
 
 use acp_host::{Block, PlanEntry, ToolCall, ToolEnd, ToolProgress, TurnId};
 use serde::{Deserialize, Serialize};
@@ -16,20 +16,21 @@ pub struct Record {
     /// together name a record for good.
     pub number: u64,
     /// What happened.
-    pub what: What,
+    #[serde(rename = "what")]
+    pub body: RecordBody,
 }
 
 impl Record {
     /// Takes note of something.
-    pub fn new(turn: TurnId, number: u64, what: What) -> Self {
-        Self { turn, number, what }
+    pub fn new(turn: TurnId, number: u64, body: RecordBody) -> Self {
+        Self { turn, number, body }
     }
 }
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub enum What {
+pub enum RecordBody {
     /// The user asked this; the turn began.
     Asked(Vec<Block>),
     /// The agent said, thought, declined or showed this.
@@ -54,7 +55,7 @@ pub enum What {
     /// The conversation up to here was shortened to this summary.
     Compacted(Vec<Block>),
     /// The turn ended. A turn without an end was interrupted by a crash.
-    Ended(Ending),
+    Ended(RecordedEnd),
     /// So many earlier records of the session are no longer kept. No turn says
     /// it; a store puts it in front of the first record that it still has.
     Forgotten {
@@ -66,7 +67,7 @@ pub enum What {
 /// How a turn ended that is remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub enum Ending {
+pub enum RecordedEnd {
     /// The agent had said what it had to say.
     Done,
     /// The answer grew longer than the model may write.

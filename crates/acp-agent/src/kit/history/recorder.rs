@@ -1,4 +1,4 @@
-//! Turns what a turn tells into records, and appends them to the history.
+//! Turns the events of a turn into records, and appends them to the history.
 
 use std::{
     mem,
@@ -12,9 +12,9 @@ use acp_host::{
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::kit::{
-    history::journal::Records,
-    history::record::{Ending, Record, What},
-    history::{HistoryError, Kept},
+    history::Earlier,
+    history::record::{Record, RecordBody, RecordedEnd},
+    history::{HistoryError, SharedHistory},
 };
 
 /// How much text is kept back at most until it is written: a crash may lose it,
@@ -28,14 +28,14 @@ const MAX_PENDING_RECORDS: usize = 64;
 /// to it at the same moment.
 const TAKES: usize = 8;
 
-/// Takes note of what a turn tells. Pieces of one text become one record, and
-/// news of one thing replace each other.
+/// Notes the events of a turn. Pieces of one text become one record, and
+/// updates of one thing replace each other.
 ///
 /// Records are written when a tool begins and when it ends, before the turn
 /// waits for the user, when there are many, and at the end.
 #[derive(Debug)]
 pub(in crate::kit) struct Recorder {
-    kept: Kept,
+    history: SharedHistory,
     session: SessionId,
     turn: TurnId,
     pending: Mutex<Pending>,
@@ -67,14 +67,18 @@ enum Place {
     End,
     /// At this position.
     At(u64),
-    /// Nowhere: something that was told is missing.
+    /// Nowhere: something that was sent is missing.
     Lost,
 }
 
 impl Recorder {
-    pub(in crate::kit) fn new(kept: Kept, session: SessionId, turn: TurnId) -> Arc<Self> {
+    pub(in crate::kit) fn new(
+        history: SharedHistory,
+        session: SessionId,
+        turn: TurnId,
+    ) -> Arc<Self> {
         Arc::new(Self {
-            kept,
+            history,
             session,
             turn,
             pending: Mutex::default(),
@@ -83,17 +87,21 @@ impl Recorder {
         })
     }
 
-    /// Takes note of what was told. True when what was noted so far should be
+    /// Notes an event that was sent. True when the notes so far should be
     /// written.
     ///
     /// The number is that of the event in the turn. A sub-agent numbers its own
     /// events, so those take the number of what was noted last.
-    pub(in crate::kit) fn note(&self, number: Option<u64>, what: What) -> bool {
+    pub(in crate::kit) fn note(&self, number: Option<u64>, what: RecordBody) -> bool {
         let mut pending = self.pending();
         let number = number.unwrap_or(pending.last);
         pending.last = number;
-        let is_boundary = matches!(what, What::ToolStarted(_) | What::ToolCompleted(_));
-        if let What::Said(Block::Text(text) | Block::Thinking(text) | Block::Refusal(text)) = &what
+        let is_boundary = matches!(
+            what,
+            RecordBody::ToolStarted(_) | RecordBody::ToolCompleted(_)
+        );
+        if let RecordBody::Said(Block::Text(text) | Block::Thinking(text) | Block::Refusal(text)) =
+            &what
         {
             pending.text += text.len();
         }
@@ -130,7 +138,7 @@ impl Recorder {
             _ if records.is_empty() => return Ok(()),
             Place::End => self.take_session(records).await,
             Place::At(at) => {
-                let appended = self.kept.0.append(&self.session, at, records).await;
+                let appended = self.history.0.append(&self.session, at, records).await;
                 appended.map(|()| at)
             }
         };
@@ -151,25 +159,34 @@ impl Recorder {
     async fn take_session(&self, records: Vec<Record>) -> Result<u64, HistoryError> {
         for _ in 1..TAKES {
             let at = self.end().await?;
-            match self.kept.0.append(&self.session, at, records.clone()).await {
+            match self
+                .history
+                .0
+                .append(&self.session, at, records.clone())
+                .await
+            {
                 Err(HistoryError::Moved) => {}
                 appended => return appended.map(|()| at),
             }
         }
         let at = self.end().await?;
-        let appended = self.kept.0.append(&self.session, at, records).await;
+        let appended = self.history.0.append(&self.session, at, records).await;
         appended.map(|()| at)
     }
 
     async fn end(&self) -> Result<u64, HistoryError> {
-        let known = self.kept.0.get(&self.session).await?;
+        let known = self.history.0.get(&self.session).await?;
         Ok(known.ok_or(HistoryError::NotFound)?.length)
     }
 
     /// What happened in the session before the turn.
-    pub(in crate::kit) fn earlier(&self) -> Option<Records> {
+    pub(in crate::kit) fn earlier(&self) -> Option<Earlier> {
         let end = *self.first.get()?;
-        Some(Records::new(self.kept.clone(), self.session.clone(), end))
+        Some(Earlier::new(
+            self.history.clone(),
+            self.session.clone(),
+            end,
+        ))
     }
 
     fn pending(&self) -> MutexGuard<'_, Pending> {
@@ -180,20 +197,22 @@ impl Recorder {
 
 /// Adds to the last record what continues or replaces it. Gives back what does
 /// neither.
-fn join(last: &mut Record, number: u64, next: What) -> Option<What> {
-    match (&mut last.what, next) {
-        (What::Said(Block::Text(last)), What::Said(Block::Text(next)))
-        | (What::Said(Block::Thinking(last)), What::Said(Block::Thinking(next)))
-        | (What::Said(Block::Refusal(last)), What::Said(Block::Refusal(next))) => {
+fn join(last: &mut Record, number: u64, next: RecordBody) -> Option<RecordBody> {
+    match (&mut last.body, next) {
+        (RecordBody::Said(Block::Text(last)), RecordBody::Said(Block::Text(next)))
+        | (RecordBody::Said(Block::Thinking(last)), RecordBody::Said(Block::Thinking(next)))
+        | (RecordBody::Said(Block::Refusal(last)), RecordBody::Said(Block::Refusal(next))) => {
             last.push_str(&next);
         }
-        (What::ToolProgressed(was), What::ToolProgressed(next)) if was.id == next.id => {
+        (RecordBody::ToolProgressed(was), RecordBody::ToolProgressed(next))
+            if was.id == next.id =>
+        {
             last.number = number;
             progress(was, next);
         }
-        (What::Planned(_), next @ What::Planned(_))
-        | (What::Used { .. }, next @ What::Used { .. }) => {
-            (last.number, last.what) = (number, next);
+        (RecordBody::Planned(_), next @ RecordBody::Planned(_))
+        | (RecordBody::Used { .. }, next @ RecordBody::Used { .. }) => {
+            (last.number, last.body) = (number, next);
         }
         (_, next) => return Some(next),
     }
@@ -213,26 +232,26 @@ fn progress(was: &mut ToolProgress, next: ToolProgress) {
 }
 
 /// What is kept of an event.
-pub(in crate::kit) fn what(body: &EventBody) -> Option<What> {
+pub(in crate::kit) fn what(body: &EventBody) -> Option<RecordBody> {
     Some(match body {
         EventBody::StepDone(blocks) => match &blocks[..] {
-            [block] => What::Said(block.clone()),
+            [block] => RecordBody::Said(block.clone()),
             _ => return None,
         },
-        EventBody::Delta(Delta::Text(text)) => What::Said(Block::Text(text.clone())),
-        EventBody::Delta(Delta::Thinking(text)) => What::Said(Block::Thinking(text.clone())),
-        EventBody::Delta(Delta::Refusal(text)) => What::Said(Block::Refusal(text.clone())),
-        EventBody::ToolRequested(tool) => What::ToolRequested((**tool).clone()),
-        EventBody::ToolStarted(tool) => What::ToolStarted((**tool).clone()),
-        EventBody::ToolProgressed(progress) => What::ToolProgressed((**progress).clone()),
-        EventBody::ToolCompleted(end) => What::ToolCompleted((**end).clone()),
-        EventBody::PlanChanged(entries) => What::Planned(entries.clone()),
-        EventBody::ContextMeasured(measured) => What::Used {
+        EventBody::Delta(Delta::Text(text)) => RecordBody::Said(Block::Text(text.clone())),
+        EventBody::Delta(Delta::Thinking(text)) => RecordBody::Said(Block::Thinking(text.clone())),
+        EventBody::Delta(Delta::Refusal(text)) => RecordBody::Said(Block::Refusal(text.clone())),
+        EventBody::ToolRequested(tool) => RecordBody::ToolRequested((**tool).clone()),
+        EventBody::ToolStarted(tool) => RecordBody::ToolStarted((**tool).clone()),
+        EventBody::ToolProgressed(progress) => RecordBody::ToolProgressed((**progress).clone()),
+        EventBody::ToolCompleted(end) => RecordBody::ToolCompleted((**end).clone()),
+        EventBody::PlanChanged(entries) => RecordBody::Planned(entries.clone()),
+        EventBody::ContextMeasured(measured) => RecordBody::Used {
             used: measured.used,
             limit: measured.limit,
         },
         EventBody::Compacting(compaction) => match &compaction.status {
-            CompactionStatus::Completed(summary) => What::Compacted(summary.clone()),
+            CompactionStatus::Completed(summary) => RecordBody::Compacted(summary.clone()),
             _ => return None,
         },
         _ => return None,
@@ -240,13 +259,13 @@ pub(in crate::kit) fn what(body: &EventBody) -> Option<What> {
 }
 
 /// How a turn is remembered to have ended.
-pub(in crate::kit) fn ending(end: &EventBody) -> Ending {
+pub(in crate::kit) fn ending(end: &EventBody) -> RecordedEnd {
     match end {
-        EventBody::TurnDone => Ending::Done,
-        EventBody::TurnFailed(TurnFailure::MaxTokens) => Ending::MaxTokens,
-        EventBody::TurnFailed(TurnFailure::ToolLimit) => Ending::MaxSteps,
-        EventBody::TurnFailed(TurnFailure::Refused) => Ending::Refused,
-        EventBody::TurnFailed(_) => Ending::Failed,
-        _ => Ending::Interrupted,
+        EventBody::TurnDone => RecordedEnd::Done,
+        EventBody::TurnFailed(TurnFailure::MaxTokens) => RecordedEnd::MaxTokens,
+        EventBody::TurnFailed(TurnFailure::ToolLimit) => RecordedEnd::MaxSteps,
+        EventBody::TurnFailed(TurnFailure::Refused) => RecordedEnd::Refused,
+        EventBody::TurnFailed(_) => RecordedEnd::Failed,
+        _ => RecordedEnd::Interrupted,
     }
 }

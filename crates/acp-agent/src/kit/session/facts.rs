@@ -1,4 +1,4 @@
-//! What is known of a session of the kit.
+//! The facts of a session of the kit.
 
 use parking_lot::Mutex;
 use std::{
@@ -10,24 +10,22 @@ use std::{
 };
 
 use acp_host::{
-    CatalogEntry, Command, ConfigChange, ConfigOption, ConfigValue, Event, EventBody, HostError,
-    LoopId, SessionId, SessionInfo, Setup,
+    CatalogEntry, ConfigChange, ConfigOption, ConfigValue, EventBody, HostError, HostEvent, LoopId,
+    SessionId, SessionInfo, Setup, SlashCommand,
 };
 
-use crate::kit::{
-    history::{Kept, StoredSession},
-    turn::permission::OpenGates,
-};
+use super::gates::OpenGates;
+use crate::kit::history::{SharedHistory, StoredSession};
 
-/// What a turn knows of its session.
+/// The facts that a turn knows of its session.
 #[derive(Debug)]
 pub(in crate::kit) struct SessionFacts {
     pub(in crate::kit) id: SessionId,
     pub(in crate::kit) setup: Setup,
     pub(in crate::kit) loop_id: LoopId,
     pub(in crate::kit) gates: OpenGates,
-    pub(in crate::kit) kept: Option<Kept>,
-    commands: Arc<[Command]>,
+    pub(in crate::kit) history: Option<SharedHistory>,
+    commands: Arc<[SlashCommand]>,
     options: Mutex<Vec<ConfigOption>>,
     title: Mutex<Option<String>>,
     /// Held while facts are written, so that the last ones are written last.
@@ -43,8 +41,8 @@ impl SessionFacts {
     pub(in crate::kit) fn new(
         id: SessionId,
         setup: Setup,
-        kept: Option<Kept>,
-        commands: Arc<[Command]>,
+        history: Option<SharedHistory>,
+        commands: Arc<[SlashCommand]>,
         options: Vec<ConfigOption>,
     ) -> Self {
         Self {
@@ -52,7 +50,7 @@ impl SessionFacts {
             setup,
             loop_id: MAIN.clone(),
             gates: OpenGates::default(),
-            kept,
+            history,
             commands,
             options: Mutex::new(options),
             title: Mutex::default(),
@@ -74,21 +72,21 @@ impl SessionFacts {
         self
     }
 
-    /// What the client is told when the session begins.
-    pub(in crate::kit) fn first_news(&self) -> Vec<EventBody> {
-        let mut news = Vec::new();
+    /// The first events of the session.
+    pub(in crate::kit) fn first_events(&self) -> Vec<EventBody> {
+        let mut events = Vec::new();
         if !self.commands.is_empty() {
-            news.push(EventBody::CommandsChanged(self.commands.to_vec()));
+            events.push(EventBody::CommandsChanged(self.commands.to_vec()));
         }
         if let Some(title) = &*self.title.lock() {
             let info = SessionInfo::new().with_title(title.as_str());
-            news.push(EventBody::InfoChanged(info));
+            events.push(EventBody::InfoChanged(info));
         }
-        news
+        events
     }
 
-    pub(in crate::kit) fn event(&self, body: EventBody) -> Event {
-        Event::of_session(self.next.fetch_add(1, Ordering::Relaxed), body)
+    pub(in crate::kit) fn event(&self, body: EventBody) -> HostEvent {
+        HostEvent::of_session(self.next.fetch_add(1, Ordering::Relaxed), body)
     }
 
     pub(in crate::kit) fn options(&self) -> Vec<ConfigOption> {
@@ -131,8 +129,8 @@ impl SessionFacts {
 
     /// Has the history begin the session.
     pub(in crate::kit) async fn create(&self) -> Result<(), HostError> {
-        match &self.kept {
-            Some(kept) => Ok(kept.0.create(self.stored(None, &self.options())).await?),
+        match &self.history {
+            Some(history) => Ok(history.0.create(self.stored(None, &self.options())).await?),
             None => Ok(()),
         }
     }
@@ -144,8 +142,8 @@ impl SessionFacts {
     }
 
     async fn update(&self, stored: StoredSession) -> Result<(), HostError> {
-        match &self.kept {
-            Some(kept) => Ok(kept.0.update(stored).await?),
+        match &self.history {
+            Some(history) => Ok(history.0.update(stored).await?),
             None => Ok(()),
         }
     }

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use acp_host::{
     CatalogEntry, CatalogQuery, ConfigCatalog, ConfigChange, ConfigController, ConfigOption,
-    HostError, Loaded, SessionCatalog, SessionDeleter, SessionHost, SessionId, SessionLoader,
-    SessionResumer, Setup,
+    HostError, LoadedSession, SessionCatalog, SessionDeleter, SessionHost, SessionId,
+    SessionLoader, SessionResumer, Setup,
 };
 
 use crate::kit::{
     Kit, KitSession, TurnHandler,
-    history::journal::{Journal, Records},
-    history::{Kept, StoredSession, unknown},
+    history::Earlier,
+    history::replay::RecordReplay,
+    history::{SharedHistory, StoredSession, unknown},
     session::facts::SessionFacts,
 };
 use crate::random_id;
@@ -35,7 +36,7 @@ impl<H: TurnHandler> SessionResumer for Kit<H> {
         id: SessionId,
         setup: Setup,
     ) -> Result<KitSession<H>, HostError> {
-        let stored = self.kept()?.0.get(&id).await?.ok_or_else(unknown)?;
+        let stored = self.history()?.0.get(&id).await?.ok_or_else(unknown)?;
         self.take_up(id, setup, stored).await
     }
 }
@@ -47,25 +48,25 @@ impl<H: TurnHandler> SessionLoader for Kit<H> {
         &self,
         id: SessionId,
         setup: Setup,
-    ) -> Result<Loaded<KitSession<H>>, HostError> {
-        let kept = self.kept()?;
-        let stored = kept.0.get(&id).await?.ok_or_else(unknown)?;
-        let records = Records::new(kept.clone(), id.clone(), stored.length);
+    ) -> Result<LoadedSession<KitSession<H>>, HostError> {
+        let history = self.history()?;
+        let stored = history.0.get(&id).await?.ok_or_else(unknown)?;
+        let records = Earlier::new(history.clone(), id.clone(), stored.length);
         let session = self.take_up(id, setup, stored).await?;
-        let journal = Journal::new(records, session.loop_id());
-        Ok(Loaded::new(session, journal))
+        let journal = RecordReplay::new(records, session.loop_id());
+        Ok(LoadedSession::new(session, journal))
     }
 }
 
 impl<H: TurnHandler> SessionCatalog for Kit<H> {
     async fn list(&self, query: CatalogQuery) -> Result<Vec<CatalogEntry>, HostError> {
-        Ok(self.kept()?.0.list(query).await?)
+        Ok(self.history()?.0.list(query).await?)
     }
 }
 
 impl<H: TurnHandler> SessionDeleter for Kit<H> {
     async fn delete(&self, id: &SessionId) -> Result<(), HostError> {
-        Ok(self.kept()?.0.delete(id).await?)
+        Ok(self.history()?.0.delete(id).await?)
     }
 }
 
@@ -87,15 +88,15 @@ impl<H: TurnHandler> ConfigController for Kit<H> {
 }
 
 impl<H: TurnHandler> Kit<H> {
-    fn kept(&self) -> Result<&Kept, HostError> {
-        self.kept
+    fn history(&self) -> Result<&SharedHistory, HostError> {
+        self.history
             .as_ref()
             .ok_or_else(|| HostError::public("this agent remembers no sessions"))
     }
 
     fn facts(&self, id: SessionId, setup: Setup) -> SessionFacts {
-        let (kept, commands) = (self.kept.clone(), self.commands.clone());
-        SessionFacts::new(id, setup, kept, commands, self.options.clone())
+        let (history, commands) = (self.history.clone(), self.commands.clone());
+        SessionFacts::new(id, setup, history, commands, self.options.clone())
     }
 
     async fn take_up(

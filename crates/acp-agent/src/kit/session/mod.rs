@@ -1,6 +1,7 @@
 //! A session of the kit: one turn after the other, each by the handler.
 
 pub(in crate::kit) mod facts;
+mod gates;
 mod host;
 
 use std::{
@@ -25,8 +26,8 @@ use tokio::time::{Sleep, sleep};
 
 use crate::kit::{
     Prompt, Turn, TurnHandler,
-    history::record::{self, What},
     history::recorder,
+    history::{RecordBody, RecordedEnd},
     session::facts::SessionFacts,
 };
 
@@ -72,7 +73,7 @@ impl<H: TurnHandler> KitSession<H> {
             timer: None,
         };
         match answered.await {
-            // Whatever came of it, the client cancelled it.
+            // The client cancelled it, however it ended.
             _ if cancel.is_cancelled() => EventBody::TurnInterrupted,
             Ended::Finished(Ok(end)) => end.into_event(),
             Ended::Finished(Err(error)) => error.into_event(),
@@ -85,7 +86,7 @@ impl<H: TurnHandler> KitSession<H> {
     /// handler answer.
     async fn remember_and_answer(&self, turn: &mut Turn, content: Vec<Block>) -> EventBody {
         if turn.recorder().is_some() {
-            turn.note(|| What::Asked(content.clone()));
+            turn.note(|| RecordBody::Asked(content.clone()));
             let cancel = turn.cancel_signal();
             let saved = cancel.run_until_cancelled(turn.save()).await;
             if let Some(Err(error)) = saved {
@@ -110,8 +111,8 @@ impl<H: TurnHandler> LiveSession for KitSession<H> {
     }
 
     async fn attach(&self, link: ClientLink) -> Result<(), HostError> {
-        let told = self.facts.first_news();
-        for body in told {
+        let events = self.facts.first_events();
+        for body in events {
             let event = self.facts.event(body);
             link.emit(event).await.map_err(HostError::internal)?;
         }
@@ -139,27 +140,31 @@ impl<H: TurnHandler> LiveSession for KitSession<H> {
             cancel.clone(),
         );
         *self.running() = Some(cancel);
-        let mut ending = Ending {
+        let mut unfinished = UnfinishedTurn {
             turn,
             running: &self.running,
-            is_told: false,
+            is_reported: false,
         };
 
         let index = self.turns.fetch_add(1, Ordering::Relaxed);
-        ending.turn.tell_now(EventBody::TurnStarted {
+        unfinished.turn.send_now(EventBody::TurnStarted {
             command: Some(command),
             index,
         });
-        let mut end = self.remember_and_answer(&mut ending.turn, content).await;
-        ending.turn.fail_open_tools().await;
-        ending.turn.note(|| What::Ended(recorder::ending(&end)));
+        let mut end = self
+            .remember_and_answer(&mut unfinished.turn, content)
+            .await;
+        unfinished.turn.fail_open_tools().await;
+        unfinished
+            .turn
+            .note(|| RecordBody::Ended(recorder::ending(&end)));
         // The answer leaves when all of the turn is remembered.
-        if let Err(error) = ending.turn.save().await
+        if let Err(error) = unfinished.turn.save().await
             && !matches!(end, EventBody::TurnFailed(_))
         {
             end = EventBody::TurnFailed(TurnFailure::Other(error));
         }
-        ending.tell(end);
+        unfinished.send(end);
         Ok(())
     }
 
@@ -185,27 +190,28 @@ impl<H> fmt::Debug for KitSession<H> {
     }
 }
 
-/// A turn that will have its end told, also if the work on it is dropped.
-struct Ending<'s> {
+/// A turn whose end is reported, also if the work on it is dropped.
+struct UnfinishedTurn<'s> {
     turn: Turn,
     running: &'s Mutex<Option<Cancel>>,
-    is_told: bool,
+    is_reported: bool,
 }
 
-impl Ending<'_> {
-    fn tell(&mut self, end: EventBody) {
-        self.is_told = true;
+impl UnfinishedTurn<'_> {
+    fn send(&mut self, end: EventBody) {
+        self.is_reported = true;
         *self.running.lock() = None;
-        self.turn.tell_now(end);
+        self.turn.send_now(end);
     }
 }
 
-impl Drop for Ending<'_> {
+impl Drop for UnfinishedTurn<'_> {
     fn drop(&mut self) {
-        if !self.is_told {
-            self.turn.note(|| What::Ended(record::Ending::Interrupted));
+        if !self.is_reported {
+            self.turn
+                .note(|| RecordBody::Ended(RecordedEnd::Interrupted));
             self.turn.save_soon();
-            self.tell(EventBody::TurnInterrupted);
+            self.send(EventBody::TurnInterrupted);
         }
     }
 }

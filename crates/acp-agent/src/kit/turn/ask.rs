@@ -2,11 +2,11 @@
 
 use std::{fmt, future::IntoFuture, marker::PhantomData, pin::Pin};
 
-use acp_host::{ClientError, Gate, GateId, ToolId};
+use acp_host::{ClientCallError, Gate, GateId, ToolId};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use crate::kit::{Answer, RunningTool, Turn, TurnError, turn::question::Question};
+use crate::kit::{RunningTool, Turn, TurnError, UserAnswer, turn::question::Question};
 
 impl Turn {
     /// Asks the user for a value of a type, and waits for it.
@@ -16,7 +16,7 @@ impl Turn {
     /// (a list or set of them); fields that are `Option` or have a default may be
     /// left out. Titles, descriptions and bounds are those that [`schemars`]
     /// knows. A type that is no struct is a form of one field. What no form can
-    /// ask for is an error; [`form_of`](crate::kit::form_of) tells it in a test.
+    /// ask for is an error; [`form_of`](crate::kit::form_of) finds it in a test.
     ///
     /// ```no_run
     /// # use acp_agent::kit::{Turn, TurnError};
@@ -38,7 +38,7 @@ impl Turn {
     /// ```
     ///
     /// What happens where the client shows no forms is the author's choice:
-    /// [`or_default`](Ask::or_default), [`or_text`](Ask::or_text), or else an
+    /// [`or_default`](TypedQuestion::or_default), [`or_text`](TypedQuestion::or_text), or else an
     /// error. It never waits for an answer that cannot come.
     ///
     /// Never ask for secrets: the client sees the answer and may keep it. Send
@@ -47,18 +47,18 @@ impl Turn {
     /// # Errors
     ///
     /// When awaited: [`QuestionError`](crate::kit::QuestionError) if the type is none
-    /// that can be asked for, [`ClientError::Unsupported`] if the client shows no
-    /// forms and nothing was chosen instead, any other if nobody waits for the
-    /// turn any more.
+    /// that can be asked for, [`ClientCallError::Unsupported`] if the client shows no
+    /// forms and nothing was chosen instead, any other if the turn
+    /// was cancelled.
     ///
     /// # Cancel safety
     ///
     /// If dropped, the question is withdrawn.
-    pub fn ask<T>(&self, message: impl Into<String>) -> Ask<'_, T>
+    pub fn ask<T>(&self, message: impl Into<String>) -> TypedQuestion<'_, T>
     where
         T: JsonSchema + DeserializeOwned + Send + 'static,
     {
-        Ask {
+        TypedQuestion {
             turn: self,
             message: message.into(),
             tool: None,
@@ -70,7 +70,7 @@ impl Turn {
 
 /// A question that is asked when it is awaited; made by [`Turn::ask`].
 #[must_use = "a question is asked when it is awaited"]
-pub struct Ask<'t, T> {
+pub struct TypedQuestion<'t, T> {
     turn: &'t Turn,
     message: String,
     tool: Option<ToolId>,
@@ -78,7 +78,7 @@ pub struct Ask<'t, T> {
     answer: PhantomData<fn() -> T>,
 }
 
-impl<'t, T> Ask<'t, T>
+impl<'t, T> TypedQuestion<'t, T>
 where
     T: JsonSchema + DeserializeOwned + Send + 'static,
 {
@@ -89,7 +89,7 @@ where
     }
 
     /// Asks in words where the client shows no forms. The answer is
-    /// [`Answer::InWords`] then: end the turn, and the next prompt answers.
+    /// [`UserAnswer::InWords`] then: end the turn, and the next prompt answers.
     pub fn or_text(mut self) -> Self {
         self.in_words = true;
         self
@@ -97,18 +97,18 @@ where
 
     /// Takes this value for the answer where there is none: the client shows no
     /// forms, or the user declined or dismissed the question.
-    pub fn or_default(self, default: T) -> AskOr<'t, T> {
-        AskOr { ask: self, default }
+    pub fn or_default(self, default: T) -> QuestionOrDefault<'t, T> {
+        QuestionOrDefault { ask: self, default }
     }
 
-    async fn answer(self) -> Result<Answer<T>, TurnError> {
+    async fn answer(self) -> Result<UserAnswer<T>, TurnError> {
         let question = Question::of::<T>()?;
         if !self.turn.setup().client.forms {
             if !self.in_words {
-                return Err(ClientError::Unsupported.into());
+                return Err(ClientCallError::Unsupported.into());
             }
             self.turn.text(question.in_words(&self.message)).await?;
-            return Ok(Answer::InWords);
+            return Ok(UserAnswer::InWords);
         }
         let id = GateId::from(self.turn.name("gate"));
         let mut gate = Gate::form(id, self.message, question.form.clone());
@@ -116,16 +116,16 @@ where
         if let Some(tool) = self.tool {
             gate = gate.for_tool(tool);
         }
-        let answer: Answer = self.turn.wait_at(gate).await?.into();
+        let answer: UserAnswer = self.turn.wait_at(gate).await?.into();
         Ok(answer.and_then(|values| question.decode(values)))
     }
 }
 
-impl<'t, T> IntoFuture for Ask<'t, T>
+impl<'t, T> IntoFuture for TypedQuestion<'t, T>
 where
     T: JsonSchema + DeserializeOwned + Send + 'static,
 {
-    type Output = Result<Answer<T>, TurnError>;
+    type Output = Result<UserAnswer<T>, TurnError>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 't>>;
 
     fn into_future(self) -> Self::IntoFuture {
@@ -133,7 +133,7 @@ where
     }
 }
 
-impl<T> fmt::Debug for Ask<'_, T> {
+impl<T> fmt::Debug for TypedQuestion<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ask")
             .field("message", &self.message)
@@ -141,15 +141,15 @@ impl<T> fmt::Debug for Ask<'_, T> {
     }
 }
 
-/// A question that always has an answer; made by [`Ask::or_default`].
+/// A question that always has an answer; made by [`TypedQuestion::or_default`].
 #[derive(Debug)]
 #[must_use = "a question is asked when it is awaited"]
-pub struct AskOr<'t, T> {
-    ask: Ask<'t, T>,
+pub struct QuestionOrDefault<'t, T> {
+    ask: TypedQuestion<'t, T>,
     default: T,
 }
 
-impl<'t, T> IntoFuture for AskOr<'t, T>
+impl<'t, T> IntoFuture for QuestionOrDefault<'t, T>
 where
     T: JsonSchema + DeserializeOwned + Send + 'static,
 {

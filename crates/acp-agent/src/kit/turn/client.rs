@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use acp_host::{
-    ClientError, CreateTerminal, EventBody, Form, Gate, GateAnswer, GateId, GateKind, OpenUrl,
-    ReadTextFile, WriteTextFile,
+    ClientCallError, CreateTerminal, EventBody, Gate, GateAnswer, GateId, GateKind, OpenUrl,
+    ReadTextFile, UserForm, WriteTextFile,
 };
 
-use crate::kit::{
-    Answer, Permission, RunningCommand, RunningTool, Turn, TurnError, turn::permission::OpenGate,
-};
+use tokio::sync::oneshot;
+
+use crate::kit::{Permission, RunningCommand, RunningTool, Turn, TurnError, UserAnswer};
 
 impl Turn {
     /// Asks the user whether a tool may run, and waits for the answer.
@@ -19,7 +19,7 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///
@@ -35,8 +35,8 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`ClientError::Unsupported`] if the client shows no forms, any other
-    /// error if nobody waits for the turn any more.
+    /// [`ClientCallError::Unsupported`] if the client shows no forms, any other
+    /// error if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///
@@ -44,11 +44,11 @@ impl Turn {
     pub async fn ask_form(
         &self,
         message: impl Into<String>,
-        form: Form,
-    ) -> Result<Answer, TurnError> {
+        form: UserForm,
+    ) -> Result<UserAnswer, TurnError> {
         form.check()?;
         if !self.setup().client.forms {
-            return Err(ClientError::Unsupported.into());
+            return Err(ClientCallError::Unsupported.into());
         }
         let id = GateId::from(self.name("gate"));
         let gate = Gate::form(id, message, form);
@@ -56,7 +56,7 @@ impl Turn {
     }
 
     /// Sends the user to an address, says why, and waits until the user is on
-    /// the way. Tell [`AddressVisit::done`] when all is done there.
+    /// the way. Call [`AddressVisit::done`] when all is done there.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ impl Turn {
         url: OpenUrl,
     ) -> Result<Option<AddressVisit<'_>>, TurnError> {
         if !self.setup().client.urls {
-            return Err(ClientError::Unsupported.into());
+            return Err(ClientCallError::Unsupported.into());
         }
         let id = GateId::from(self.name("gate"));
         let gate = Gate::open_url(id.clone(), message, url);
@@ -79,30 +79,30 @@ impl Turn {
         Ok(is_open.then_some(AddressVisit { turn: self, id }))
     }
 
-    /// Waits for an answer of the client for as long as somebody waits for the
-    /// turn.
+    /// Waits for an answer of the client until the turn is
+    /// cancelled.
     pub(in crate::kit) async fn while_wanted<T>(
         &self,
-        work: impl Future<Output = Result<T, ClientError>>,
-    ) -> Result<T, ClientError> {
+        work: impl Future<Output = Result<T, ClientCallError>>,
+    ) -> Result<T, ClientCallError> {
         let answer = self.run_until_cancelled(work).await;
-        answer.unwrap_or(Err(ClientError::Cancelled))
+        answer.unwrap_or(Err(ClientCallError::Cancelled))
     }
 
     /// Opens a gate and waits for its answer.
     pub(in crate::kit) async fn wait_at(&self, gate: Gate) -> Result<GateAnswer, TurnError> {
-        let mut asked = Asked {
+        let mut open = OpenGate {
             turn: self,
             id: gate.id.clone(),
-            gate: OpenGate::new(self.session().clone(), gate.id.clone()),
+            answer: self.session().gates.open(gate.id.clone()),
         };
         if let GateKind::Permission { tool, .. } = &gate.kind {
             self.note_asked(tool);
         }
-        self.tell(EventBody::GateOpened(Box::new(gate))).await?;
+        self.send(EventBody::GateOpened(Box::new(gate))).await?;
         // The user may take long; what came before is safe meanwhile.
         self.save().await?;
-        let answer = self.run_until_cancelled(&mut asked.gate.answer).await?;
+        let answer = self.run_until_cancelled(&mut open.answer).await?;
         // The other end is dropped only with the session.
         answer.map_err(|_| TurnError::cancelled())
     }
@@ -112,7 +112,7 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`ClientError::Unsupported`] if the client did not say that it can;
+    /// [`ClientCallError::Unsupported`] if the client did not say that it can;
     /// otherwise what became of the question.
     ///
     /// # Cancel safety
@@ -121,7 +121,7 @@ impl Turn {
     pub async fn terminal(
         &self,
         request: CreateTerminal,
-    ) -> Result<RunningCommand<'_>, ClientError> {
+    ) -> Result<RunningCommand<'_>, ClientCallError> {
         let terminal = self.while_wanted(self.link().create_terminal(request));
         let terminal = terminal.await?;
         Ok(RunningCommand::new(self, terminal))
@@ -131,13 +131,13 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`ClientError::Unsupported`] if the client did not say that it can;
+    /// [`ClientCallError::Unsupported`] if the client did not say that it can;
     /// otherwise what became of the question.
     ///
     /// # Cancel safety
     ///
-    /// If dropped, the client is told that nobody waits for the text.
-    pub async fn read_text_file(&self, path: impl AsRef<Path>) -> Result<String, ClientError> {
+    /// If dropped, the client learns that the text is not wanted.
+    pub async fn read_text_file(&self, path: impl AsRef<Path>) -> Result<String, ClientCallError> {
         self.read_part_of_text_file(ReadTextFile::new(path.as_ref()))
             .await
     }
@@ -151,7 +151,10 @@ impl Turn {
     /// # Cancel safety
     ///
     /// As [`read_text_file`](Self::read_text_file).
-    pub async fn read_part_of_text_file(&self, part: ReadTextFile) -> Result<String, ClientError> {
+    pub async fn read_part_of_text_file(
+        &self,
+        part: ReadTextFile,
+    ) -> Result<String, ClientCallError> {
         self.while_wanted(self.link().read_text_file(part)).await
     }
 
@@ -163,13 +166,13 @@ impl Turn {
     ///
     /// # Cancel safety
     ///
-    /// If dropped, the client is told that nobody waits; it may have written
+    /// If dropped, the client learns that the answer is not wanted; it may have written
     /// the file.
     pub async fn write_text_file(
         &self,
         path: impl AsRef<Path>,
         text: impl Into<String>,
-    ) -> Result<(), ClientError> {
+    ) -> Result<(), ClientCallError> {
         let request = WriteTextFile::new(path.as_ref(), text);
         self.while_wanted(self.link().write_text_file(request))
             .await
@@ -178,34 +181,34 @@ impl Turn {
 
 /// A user who is on the way to an address.
 #[derive(Debug)]
-#[must_use = "the client waits to hear that all is done"]
+#[must_use = "the client waits until all is done"]
 pub struct AddressVisit<'t> {
     turn: &'t Turn,
     id: GateId,
 }
 
 impl AddressVisit<'_> {
-    /// Tells the client that all is done at the address.
+    /// Reports that all is done at the address.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     pub async fn done(self) -> Result<(), TurnError> {
-        self.turn.tell(EventBody::GateResolved(self.id)).await
+        self.turn.send(EventBody::GateResolved(self.id)).await
     }
 }
 
-/// A question under way; dropped before it is answered, it is withdrawn.
-struct Asked<'t> {
+/// A gate at which a turn waits; dropped before it is answered, it is withdrawn.
+struct OpenGate<'t> {
     turn: &'t Turn,
     id: GateId,
-    gate: OpenGate,
+    answer: oneshot::Receiver<GateAnswer>,
 }
 
-impl Drop for Asked<'_> {
+impl Drop for OpenGate<'_> {
     fn drop(&mut self) {
-        if self.gate.close() {
-            self.turn.tell_now(EventBody::GateResolved(self.id.clone()));
+        if self.turn.session().gates.close(&self.id) {
+            self.turn.send_now(EventBody::GateResolved(self.id.clone()));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A command that the client runs for a turn.
 
-use acp_host::{ClientError, Terminal, TerminalExit, TerminalOutput, ToolContent};
+use acp_host::{ClientCallError, Terminal, TerminalExit, TerminalOutput, ToolContent};
 
 use crate::kit::Turn;
 
@@ -35,12 +35,12 @@ impl<'t> RunningCommand<'t> {
     ///
     /// # Errors
     ///
-    /// [`ClientError`] says what became of the question.
+    /// [`ClientCallError`] says what became of the question.
     ///
     /// # Cancel safety
     ///
     /// If dropped, the client is told that the answer is not wanted.
-    pub async fn output(&self) -> Result<TerminalOutput, ClientError> {
+    pub async fn output(&self) -> Result<TerminalOutput, ClientCallError> {
         self.turn.while_wanted(self.terminal.output()).await
     }
 
@@ -48,13 +48,13 @@ impl<'t> RunningCommand<'t> {
     ///
     /// # Errors
     ///
-    /// [`ClientError`] says what became of the question.
+    /// [`ClientCallError`] says what became of the question.
     ///
     /// # Cancel safety
     ///
     /// If dropped, the client is told that the answer is not wanted; the command
     /// runs on.
-    pub async fn wait(&self) -> Result<TerminalExit, ClientError> {
+    pub async fn wait(&self) -> Result<TerminalExit, ClientCallError> {
         self.turn.while_wanted(self.terminal.wait()).await
     }
 
@@ -62,12 +62,12 @@ impl<'t> RunningCommand<'t> {
     ///
     /// # Errors
     ///
-    /// [`ClientError`] says what became of the question.
+    /// [`ClientCallError`] says what became of the question.
     ///
     /// # Cancel safety
     ///
     /// If dropped, the command may have been ended.
-    pub async fn kill(&self) -> Result<(), ClientError> {
+    pub async fn kill(&self) -> Result<(), ClientCallError> {
         self.turn.while_wanted(self.terminal.kill()).await
     }
 
@@ -75,13 +75,13 @@ impl<'t> RunningCommand<'t> {
     ///
     /// # Errors
     ///
-    /// [`ClientError`] says what became of the question.
+    /// [`ClientCallError`] says what became of the question.
     ///
     /// # Cancel safety
     ///
     /// Once asked, the client releases the terminal, whether the future is
     /// dropped or not.
-    pub async fn release(self) -> Result<(), ClientError> {
+    pub async fn release(self) -> Result<(), ClientCallError> {
         self.terminal.release().await
     }
 

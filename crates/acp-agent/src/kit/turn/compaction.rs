@@ -5,25 +5,25 @@ use acp_host::{Block, Compaction, CompactionStatus, EventBody};
 use crate::kit::{Turn, TurnError};
 
 impl Turn {
-    /// Begins to shorten the conversation, and tells the client, if it shows
+    /// Begins to shorten the conversation, and reports it, if the client shows
     /// that.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     pub async fn compact(&self) -> Result<RunningCompaction<'_>, TurnError> {
         let running = RunningCompaction {
             turn: self,
             id: self.name("compaction"),
             has_ended: false,
         };
-        running.tell(CompactionStatus::InProgress).await?;
+        running.send(CompactionStatus::InProgress).await?;
         Ok(running)
     }
 }
 
-/// A conversation that is being shortened. Dropped without an end, it is told
-/// as cancelled.
+/// A conversation that is being shortened. Dropped without an end, it is
+/// reported as cancelled.
 #[derive(Debug)]
 #[must_use = "dropping it cancels the compaction"]
 pub struct RunningCompaction<'t> {
@@ -38,14 +38,14 @@ impl RunningCompaction<'_> {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///
-    /// If dropped, it may have been told as cancelled.
+    /// If dropped, it may have been reported as cancelled.
     pub async fn complete(mut self, summary: impl Into<String>) -> Result<(), TurnError> {
         let summary = vec![Block::text(summary)];
-        self.tell(CompactionStatus::Completed(summary)).await?;
+        self.send(CompactionStatus::Completed(summary)).await?;
         self.has_ended = true;
         Ok(())
     }
@@ -54,20 +54,20 @@ impl RunningCompaction<'_> {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///
     /// As [`complete`](Self::complete).
     pub async fn fail(mut self, why: impl Into<String>) -> Result<(), TurnError> {
         let failed = CompactionStatus::Failed(Some(why.into()));
-        self.tell(failed).await?;
+        self.send(failed).await?;
         self.has_ended = true;
         Ok(())
     }
 
-    async fn tell(&self, status: CompactionStatus) -> Result<(), TurnError> {
-        self.turn.tell(self.event(status)).await
+    async fn send(&self, status: CompactionStatus) -> Result<(), TurnError> {
+        self.turn.send(self.event(status)).await
     }
 
     fn event(&self, status: CompactionStatus) -> EventBody {
@@ -78,7 +78,7 @@ impl RunningCompaction<'_> {
 impl Drop for RunningCompaction<'_> {
     fn drop(&mut self) {
         if !self.has_ended {
-            self.turn.tell_now(self.event(CompactionStatus::Cancelled));
+            self.turn.send_now(self.event(CompactionStatus::Cancelled));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, error::Error, fmt};
 
-use acp_host::{ClientError, EmitError, EventBody, HostError, TurnFailure};
+use acp_host::{ClientCallError, EmitError, EventBody, HostError, TurnFailure};
 
 use crate::kit::HistoryError;
 
@@ -87,12 +87,13 @@ impl<E: Error + Send + Sync + 'static> From<E> for TurnError {
         let any: &(dyn Error + 'static) = &error;
         match (
             any.downcast_ref::<EmitError>(),
-            any.downcast_ref::<ClientError>(),
+            any.downcast_ref::<ClientCallError>(),
         ) {
-            (Some(EmitError::Cancelled), _) | (_, Some(ClientError::Cancelled)) => {
+            (Some(EmitError::Cancelled), _) | (_, Some(ClientCallError::Cancelled)) => {
                 return Self(Why::Cancelled);
             }
-            (Some(EmitError::Closed | EmitError::Ended), _) | (_, Some(ClientError::Closed)) => {
+            (Some(EmitError::Closed | EmitError::Ended), _)
+            | (_, Some(ClientCallError::Closed)) => {
                 return Self(Why::Closed);
             }
             (Some(EmitError::TooLarge), _) => {
@@ -133,7 +134,7 @@ mod tests {
     #[test]
     fn errors_become_turn_errors() {
         assert!(fail(EmitError::Cancelled).is_cancelled());
-        assert!(fail(ClientError::Cancelled).is_cancelled());
+        assert!(fail(ClientCallError::Cancelled).is_cancelled());
         assert!(matches!(fail(EmitError::Closed).0, Why::Closed));
 
         let host_error = |error: TurnError| match error.0 {

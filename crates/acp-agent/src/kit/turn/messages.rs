@@ -1,31 +1,33 @@
-//! What a turn tells its client.
+//! The messages of a turn to its client.
 
-use acp_host::{Block, Command, ContextUse, Delta, EventBody, Media, Notice, PlanEntry, ToolCall};
+use acp_host::{
+    Block, ContextUse, Delta, EventBody, Media, Notice, PlanEntry, SlashCommand, ToolCall,
+};
 
 use crate::kit::{Earlier, ToolDraft, Turn, TurnError};
 
 impl Turn {
-    /// Says something.
+    /// Sends text.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///
-    /// Cancel-safe: if dropped, the text was not told. So are all methods of a
-    /// turn that tell something.
+    /// Cancel-safe: if dropped, the text was not sent. So are all methods of a
+    /// turn that send something.
     pub async fn text(&self, text: impl Into<String>) -> Result<(), TurnError> {
-        self.tell(EventBody::Delta(Delta::Text(text.into()))).await
+        self.send(EventBody::Delta(Delta::Text(text.into()))).await
     }
 
-    /// Thinks aloud.
+    /// Sends a thought.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     pub async fn thought(&self, text: impl Into<String>) -> Result<(), TurnError> {
-        self.tell(EventBody::Delta(Delta::Thinking(text.into())))
+        self.send(EventBody::Delta(Delta::Thinking(text.into())))
             .await
     }
 
@@ -33,9 +35,9 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     pub async fn refusal(&self, text: impl Into<String>) -> Result<(), TurnError> {
-        self.tell(EventBody::Delta(Delta::Refusal(text.into())))
+        self.send(EventBody::Delta(Delta::Refusal(text.into())))
             .await
     }
 
@@ -43,7 +45,7 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     pub async fn image(&self, image: Media) -> Result<(), TurnError> {
         self.show(Block::Image(image)).await
     }
@@ -53,13 +55,13 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     pub async fn show(&self, block: Block) -> Result<(), TurnError> {
         match block {
             Block::Text(text) => self.text(text).await,
             Block::Thinking(text) => self.thought(text).await,
             Block::Refusal(text) => self.refusal(text).await,
-            block => self.tell(EventBody::StepDone(vec![block])).await,
+            block => self.send(EventBody::StepDone(vec![block])).await,
         }
     }
 
@@ -67,22 +69,22 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     pub async fn plan(
         &self,
         entries: impl IntoIterator<Item = PlanEntry>,
     ) -> Result<(), TurnError> {
-        self.tell(EventBody::PlanChanged(entries.into_iter().collect()))
+        self.send(EventBody::PlanChanged(entries.into_iter().collect()))
             .await
     }
 
-    /// Tells how much of the context is used, and what the session has cost.
+    /// Reports how much of the context is used, and what the session has cost.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     pub async fn usage(&self, usage: ContextUse) -> Result<(), TurnError> {
-        self.tell(EventBody::ContextMeasured(usage)).await
+        self.send(EventBody::ContextMeasured(usage)).await
     }
 
     /// Begins to describe a tool call: the tool's own name, and what it does, in
@@ -91,15 +93,15 @@ impl Turn {
         ToolDraft::new(self, ToolCall::new(self.name("tool"), name, title))
     }
 
-    /// Says what the session is about.
+    /// Sets the title of the session.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more, or if the title
+    /// [`TurnError`] if the turn was cancelled or the client is gone, or if the title
     /// cannot be kept.
     pub async fn title(&self, title: impl Into<String>) -> Result<(), TurnError> {
         let info = self.session().set_title(title.into()).await?;
-        self.tell_of_session(EventBody::InfoChanged(info)).await
+        self.send_session_event(EventBody::InfoChanged(info)).await
     }
 
     /// Offers commands in the session, in place of those offered before. A
@@ -108,34 +110,38 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     pub async fn commands(
         &self,
-        commands: impl IntoIterator<Item = Command>,
+        commands: impl IntoIterator<Item = SlashCommand>,
     ) -> Result<(), TurnError> {
         let commands = commands.into_iter().collect();
-        self.tell_of_session(EventBody::CommandsChanged(commands))
+        self.send_session_event(EventBody::CommandsChanged(commands))
             .await
     }
 
-    /// Tells the user something that is no part of the conversation, if the
+    /// Notifies the user of something that is no part of the conversation, if the
     /// client shows that.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     pub async fn notice(&self, notice: Notice) -> Result<(), TurnError> {
-        self.tell(EventBody::Noticed(Box::new(notice))).await
+        self.send(EventBody::Noticed(Box::new(notice))).await
     }
 
     /// What happened in the session before this turn; nothing if the kit has no
     /// [history](crate::kit::History).
     pub fn earlier(&self) -> Earlier {
-        Earlier(self.recorder().and_then(|recorder| recorder.earlier()))
+        let earlier = self.recorder().and_then(|recorder| recorder.earlier());
+        earlier.unwrap_or_default()
     }
 
     /// Tells something that concerns the session as a whole.
-    pub(in crate::kit) async fn tell_of_session(&self, body: EventBody) -> Result<(), TurnError> {
+    pub(in crate::kit) async fn send_session_event(
+        &self,
+        body: EventBody,
+    ) -> Result<(), TurnError> {
         let event = self.session().event(body);
         Ok(self.link().emit(event).await?)
     }

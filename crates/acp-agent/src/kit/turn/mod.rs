@@ -1,4 +1,4 @@
-//! One turn: the way from a handler to whoever waits for its answer.
+//! One turn: the link from a handler to its client.
 
 mod ask;
 mod client;
@@ -7,17 +7,17 @@ mod compaction;
 mod end;
 mod messages;
 mod options;
-pub(in crate::kit) mod permission;
+mod permission;
 mod prompt;
 mod question;
 mod tool;
 
-pub use ask::{Ask, AskOr};
+pub use ask::{QuestionOrDefault, TypedQuestion};
 pub use client::AddressVisit;
 pub use command::RunningCommand;
 pub use compaction::RunningCompaction;
 pub use end::{TurnEnd, TurnError};
-pub use permission::{Answer, Permission};
+pub use permission::{Permission, UserAnswer};
 pub use prompt::Prompt;
 pub use question::{QuestionError, form_of};
 pub use tool::{RunningTool, ToolDraft};
@@ -32,26 +32,26 @@ use std::{
 };
 
 use acp_host::{
-    Cancel, ClientLink, CommandId, EmitError, Event, EventBody, HostError, Offer, Origin,
-    SessionId, Setup, ToolCall, ToolEnd, ToolId, TurnId,
+    Cancel, ClientLink, CommandId, EmitError, EventBody, HostError, HostEvent, Offer, SessionId,
+    Setup, ToolCall, ToolEnd, ToolId, TurnId, TurnOrigin,
 };
 
 use crate::kit::{
-    history::record::What,
+    history::record::RecordBody,
     history::recorder::{Recorder, what},
     session::facts::SessionFacts,
 };
 
-/// One turn: the way to whoever waits for it.
+/// One turn: the link to the client that waits for it.
 ///
-/// What is told reaches the client in the order of the calls: it is written
+/// Messages reach the client in the order of the calls: they are written
 /// straight into the outgoing buffer, on the task of the caller, and a call
 /// waits only while the client reads too slowly. It fails once the client has
 /// cancelled the turn.
 #[derive(Debug)]
 pub struct Turn {
     link: ClientLink,
-    origin: Arc<Origin>,
+    origin: Arc<TurnOrigin>,
     /// The number of the next event.
     next: AtomicU64,
     /// The number of the next tool, gate or sub-agent.
@@ -69,14 +69,14 @@ pub struct Turn {
 struct Whole {
     /// Tools that were announced and have not ended.
     tools: Mutex<BTreeSet<ToolId>>,
-    /// Takes note of what is told, if the kit has a history.
+    /// Records the events of the turn, if the kit has a history.
     recorder: Option<Arc<Recorder>>,
 }
 
-/// What is noted of an event once it is told.
+/// The record of an event, to be noted once it is sent.
 struct Note {
     place: Option<u64>,
-    what: What,
+    what: RecordBody,
 }
 
 impl Turn {
@@ -87,11 +87,12 @@ impl Turn {
         cancel: Cancel,
     ) -> Self {
         let turn = TurnId::new(command.to_shared());
-        let kept = session.kept.clone();
-        let recorder = kept.map(|kept| Recorder::new(kept, session.id.clone(), turn.clone()));
+        let history = session.history.clone();
+        let recorder =
+            history.map(|history| Recorder::new(history, session.id.clone(), turn.clone()));
         Self {
             link,
-            origin: Arc::new(Origin::new(session.loop_id.clone(), turn)),
+            origin: Arc::new(TurnOrigin::new(session.loop_id.clone(), turn)),
             next: AtomicU64::new(0),
             next_name: AtomicU64::new(1),
             cancel,
@@ -109,12 +110,12 @@ impl Turn {
     /// It can do what a turn can. The client sees of it what the user is asked
     /// about: its tools from when it asks for their [permission
     /// ](Self::ask_permission), and its questions. What it says and thinks stays
-    /// inside, so it is up to this turn to tell what came of it. It is cancelled
+    /// inside, so this turn has to report the result. It is cancelled
     /// with this turn.
     #[must_use]
     pub fn sub_agent(&self, name: impl AsRef<str>) -> Turn {
         let name = self.name(name.as_ref());
-        let origin = Origin::new(name.as_str(), name.as_str());
+        let origin = TurnOrigin::new(name.as_str(), name.as_str());
         let origin = origin.with_parent(Arc::clone(&self.origin));
         Self {
             link: self.link.clone(),
@@ -128,12 +129,12 @@ impl Turn {
         }
     }
 
-    /// Whether nobody waits for the turn any more.
+    /// Whether the turn is cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled()
     }
 
-    /// Waits until nobody waits for the turn any more.
+    /// Waits until the turn is cancelled.
     ///
     /// # Cancel safety
     ///
@@ -142,7 +143,7 @@ impl Turn {
         self.cancel.cancelled().await;
     }
 
-    /// Runs work for as long as somebody waits for the turn.
+    /// Runs work until the turn is cancelled.
     ///
     /// # Errors
     ///
@@ -185,34 +186,34 @@ impl Turn {
         self.whole.recorder.as_ref()
     }
 
-    /// Tells an event, unless the turn is cancelled.
-    pub(in crate::kit) async fn tell(&self, body: EventBody) -> Result<(), TurnError> {
+    /// Sends an event, unless the turn is cancelled.
+    pub(in crate::kit) async fn send(&self, body: EventBody) -> Result<(), TurnError> {
         if self.cancel.is_cancelled() {
             return Err(TurnError::cancelled());
         }
-        // Most events are told at once, and then this is all there is.
+        // The short way: most events are sent at once, and not recorded.
         match self.offer(body) {
-            (Offer::Done(told), None) => Ok(told?),
-            (offer, note) => self.tell_the_rest(offer, note).await,
+            (Offer::Done(sent), None) => Ok(sent?),
+            (offer, note) => self.finish_sending(offer, note).await,
         }
     }
 
-    pub(in crate::kit) async fn tell_even_if_cancelled(
+    pub(in crate::kit) async fn send_even_if_cancelled(
         &self,
         body: EventBody,
     ) -> Result<(), TurnError> {
         let (offer, note) = self.offer(body);
-        self.tell_the_rest(offer, note).await
+        self.finish_sending(offer, note).await
     }
 
-    async fn tell_the_rest(&self, offer: Offer, note: Option<Note>) -> Result<(), TurnError> {
-        if self.told(offer, note).await? {
+    async fn finish_sending(&self, offer: Offer, note: Option<Note>) -> Result<(), TurnError> {
+        if self.sent(offer, note).await? {
             self.save().await?;
         }
         Ok(())
     }
 
-    /// Offers an event, and gives what is to be noted of it once it is told.
+    /// Offers an event, and gives its record, to be noted once it is sent.
     fn offer(&self, body: EventBody) -> (Offer, Option<Note>) {
         let recorder = self.recorder().filter(|_| self.is_seen(&body));
         let what = recorder.and_then(|_| what(&body));
@@ -222,11 +223,11 @@ impl Turn {
         (self.link.offer(event), note)
     }
 
-    /// Waits until an event is told, and takes note of it. True when what was noted
-    /// so far should be written.
-    async fn told(&self, offer: Offer, note: Option<Note>) -> Result<bool, EmitError> {
+    /// Waits until an event is sent, and notes it. True when the
+    /// notes so far should be written.
+    async fn sent(&self, offer: Offer, note: Option<Note>) -> Result<bool, EmitError> {
         match offer {
-            Offer::Done(told) => told,
+            Offer::Done(sent) => sent,
             Offer::Wait(rest) => rest.await,
         }?;
         Ok(match (self.recorder(), note) {
@@ -235,22 +236,22 @@ impl Turn {
         })
     }
 
-    /// Takes note of what is told in another way, or not at all.
-    pub(in crate::kit) fn note(&self, what: impl FnOnce() -> What) {
+    /// Notes something that is sent in another way, or not at all.
+    pub(in crate::kit) fn note(&self, what: impl FnOnce() -> RecordBody) {
         if let Some(recorder) = self.recorder() {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             recorder.note(self.place(number), what());
         }
     }
 
-    /// Takes note that the client is told of a tool because it is asked about
+    /// Notes that the client learns of a tool because it is asked about
     /// it.
     pub(in crate::kit) fn note_asked(&self, tool: &ToolCall) {
         let Some(known) = &self.known else {
             return;
         };
         if known.lock().insert(tool.id.clone()) {
-            self.note(|| What::ToolRequested(tool.clone()));
+            self.note(|| RecordBody::ToolRequested(tool.clone()));
         }
     }
 
@@ -267,7 +268,7 @@ impl Turn {
         let runtime = tokio::runtime::Handle::try_current();
         if let (Some(recorder), Ok(runtime)) = (self.recorder().cloned(), runtime) {
             runtime.spawn(async move {
-                // Nobody waits for the turn, so nobody can be told.
+                // The turn is over: only the log is left.
                 if recorder.save().await.is_err() {
                     tracing::warn!("the end of a turn is missing from the history");
                 }
@@ -275,20 +276,20 @@ impl Turn {
         }
     }
 
-    /// Tells an event that never has to wait.
-    pub(in crate::kit) fn tell_now(&self, body: EventBody) {
-        // One that would have to wait is not told.
+    /// Sends an event that never has to wait.
+    pub(in crate::kit) fn send_now(&self, body: EventBody) {
+        // An event that would have to wait is dropped.
         let _: Offer = self.link.offer(self.event(body));
     }
 
-    /// Tells the client that tools without an end have failed. Writing that is
+    /// Reports tools without an end as failed. Writing that is
     /// left to the end of the turn.
     pub(in crate::kit) async fn fail_open_tools(&self) {
         let open = std::mem::take(&mut *self.tools());
         for id in open {
             let end = EventBody::ToolCompleted(Box::new(ToolEnd::failed(id)));
             let (offer, note) = self.offer(end);
-            if self.told(offer, note).await.is_err() {
+            if self.sent(offer, note).await.is_err() {
                 return;
             }
         }
@@ -304,9 +305,9 @@ impl Turn {
         format!("{}.{what}{number}", self.origin.turn)
     }
 
-    fn event(&self, body: EventBody) -> Event {
+    fn event(&self, body: EventBody) -> HostEvent {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        Event::new(Arc::clone(&self.origin), number, body)
+        HostEvent::new(Arc::clone(&self.origin), number, body)
     }
 
     /// Whether the client sees an event: of a sub-agent, only those of the tools

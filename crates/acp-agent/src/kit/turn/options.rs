@@ -30,16 +30,16 @@ impl Turn {
         self.choice(ConfigOption::MODE)
     }
 
-    /// Sets an option of the session, and tells the client.
+    /// Sets an option of the session, and informs the client.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if there is no such option or value, if it cannot be kept,
-    /// or if nobody waits for the turn any more.
+    /// [`TurnError`] if there is no such option or value, if it cannot be history,
+    /// or if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///
-    /// If dropped, the option may be set, and the client not told.
+    /// If dropped, the option may be set, and the client not informed.
     pub async fn set_option(
         &self,
         id: impl Into<String>,
@@ -47,11 +47,11 @@ impl Turn {
     ) -> Result<(), TurnError> {
         let change = ConfigChange::new(id, value);
         let options = self.session().set_option(change).await?;
-        self.tell_of_session(EventBody::ConfigChanged(options))
+        self.send_session_event(EventBody::ConfigChanged(options))
             .await
     }
 
-    /// Sets the mode of the session, and tells the client: to leave a mode for
+    /// Sets the mode of the session, and informs the client: to leave a mode for
     /// planning when the plan is made, say.
     ///
     /// # Errors

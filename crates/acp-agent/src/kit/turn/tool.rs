@@ -61,38 +61,38 @@ impl<'t> ToolDraft<'t> {
         self
     }
 
-    /// Tells the client of it, before it runs.
+    /// Announces it to the client, before it runs.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///
-    /// Cancel-safe: if dropped, the client was not told.
+    /// Cancel-safe: if dropped, nothing was sent.
     pub async fn announce(self) -> Result<RunningTool<'t>, TurnError> {
-        self.tell(EventBody::ToolRequested).await
+        self.send(EventBody::ToolRequested).await
     }
 
-    /// Tells the client that it runs.
+    /// Reports that it runs.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///
-    /// Cancel-safe: if dropped, the client was not told.
+    /// Cancel-safe: if dropped, nothing was sent.
     pub async fn start(self) -> Result<RunningTool<'t>, TurnError> {
-        self.tell(EventBody::ToolStarted).await
+        self.send(EventBody::ToolStarted).await
     }
 
-    async fn tell(
+    async fn send(
         self,
         body: impl FnOnce(Box<ToolCall>) -> EventBody,
     ) -> Result<RunningTool<'t>, TurnError> {
         let Self { turn, call } = self;
-        turn.tell(body(Box::new(call.clone()))).await?;
+        turn.send(body(Box::new(call.clone()))).await?;
         turn.tools().insert(call.id.clone());
         Ok(RunningTool { turn, call })
     }
@@ -100,7 +100,7 @@ impl<'t> ToolDraft<'t> {
 
 /// A tool call that the client knows.
 ///
-/// One that is dropped without an end is told as failed when the turn ends.
+/// One that is dropped without an end is reported as failed when the turn ends.
 #[derive(Debug)]
 pub struct RunningTool<'t> {
     turn: &'t Turn,
@@ -113,18 +113,18 @@ impl RunningTool<'_> {
         &self.call
     }
 
-    /// Tells the client that it runs.
+    /// Reports that it runs.
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///
-    /// Cancel-safe: if dropped, the client was not told.
+    /// Cancel-safe: if dropped, nothing was sent.
     pub async fn start(&self) -> Result<(), TurnError> {
         self.turn
-            .tell(EventBody::ToolStarted(Box::new(self.call.clone())))
+            .send(EventBody::ToolStarted(Box::new(self.call.clone())))
             .await
     }
 
@@ -132,15 +132,15 @@ impl RunningTool<'_> {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///
-    /// Cancel-safe: if dropped, the client was not told.
+    /// Cancel-safe: if dropped, nothing was sent.
     pub async fn show(&self, content: Vec<ToolContent>) -> Result<(), TurnError> {
         let progress = ToolProgress::new(self.call.id.clone()).with_content(content);
         self.turn
-            .tell(EventBody::ToolProgressed(Box::new(progress)))
+            .send(EventBody::ToolProgressed(Box::new(progress)))
             .await
     }
 
@@ -148,12 +148,12 @@ impl RunningTool<'_> {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///
-    /// If dropped, the client may not have been told; it is told at the end of
-    /// the turn that the tool failed.
+    /// If dropped, the end may not have been sent; the turn then reports the
+    /// tool as failed.
     pub async fn complete(self, content: Vec<ToolContent>) -> Result<(), TurnError> {
         self.end(ToolEnd::completed(self.call.id.clone()), content)
             .await
@@ -183,7 +183,7 @@ impl RunningTool<'_> {
     ///
     /// # Errors
     ///
-    /// [`TurnError`] if nobody waits for the turn any more.
+    /// [`TurnError`] if the turn was cancelled or the client is gone.
     ///
     /// # Cancel safety
     ///
@@ -197,7 +197,7 @@ impl RunningTool<'_> {
     async fn end(&self, mut end: ToolEnd, content: Vec<ToolContent>) -> Result<(), TurnError> {
         end.content = content;
         self.turn
-            .tell_even_if_cancelled(EventBody::ToolCompleted(Box::new(end)))
+            .send_even_if_cancelled(EventBody::ToolCompleted(Box::new(end)))
             .await?;
         self.turn.tools().remove(&self.call.id);
         Ok(())

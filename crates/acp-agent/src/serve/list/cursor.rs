@@ -53,7 +53,7 @@ impl CursorKey {
         let (payload, mac) = cursor.split_once('.').ok_or(CursorError::Malformed)?;
         let payload = unhex(payload).ok_or(CursorError::Malformed)?;
         let mac = unhex(mac).ok_or(CursorError::Malformed)?;
-        // Takes a time that does not tell where the difference is.
+        // In constant time.
         let verified = self.mac(&payload, cwd).verify_slice(&mac);
         verified.map_err(|_| CursorError::Tampered)?;
         let payload: Payload =

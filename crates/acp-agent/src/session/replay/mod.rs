@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use acp_host::{Event, EventBody, GateKind, LoopId, Origin, Visibility, dynamic::DynReplay};
+use acp_host::{
+    EventBody, GateKind, HostEvent, LoopId, TurnOrigin, Visibility, dynamic::DynReplay,
+};
 use acp_protocol::{rpc::Fault, v1::SessionUpdate};
 
 use super::{SessionCore, unsent::UnsentUpdates};
@@ -47,7 +49,7 @@ pub(crate) struct Replayer {
     session_meta: Arc<EventMeta>,
     /// The session's own loop: that of the first event of a turn.
     main: Option<LoopId>,
-    turn: Option<(Arc<Origin>, Translator)>,
+    turn: Option<(Arc<TurnOrigin>, Translator)>,
 }
 
 impl Replayer {
@@ -59,7 +61,7 @@ impl Replayer {
         }
     }
 
-    fn meta(&self, origin: Option<Arc<Origin>>) -> Arc<EventMeta> {
+    fn meta(&self, origin: Option<Arc<TurnOrigin>>) -> Arc<EventMeta> {
         match (origin, &self.turn) {
             (None, _) => Arc::clone(&self.session_meta),
             (Some(origin), Some((turn, translator))) if turn.turn == origin.turn => {
@@ -69,8 +71,8 @@ impl Replayer {
         }
     }
 
-    pub(crate) fn event(&mut self, event: Event, view: &mut ClientView) -> Vec<SessionUpdate> {
-        let Event {
+    pub(crate) fn event(&mut self, event: HostEvent, view: &mut ClientView) -> Vec<SessionUpdate> {
+        let HostEvent {
             origin,
             visibility,
             body,

@@ -170,9 +170,9 @@ proptest! {
         let (mut live, mut replayed) = (Transcript::default(), Transcript::default());
         let (mut replayer, mut view) = (Replayer::new("s"), ClientView::default());
         for (index, acts) in all_acts.iter().enumerate() {
-            let origin = Arc::new(Origin::new("main", format!("t{index}")));
+            let origin = Arc::new(TurnOrigin::new("main", format!("t{index}")));
             let child_origin =
-                Arc::new(Origin::new("child", format!("c{index}")).with_parent(Arc::clone(&origin)));
+                Arc::new(TurnOrigin::new("child", format!("c{index}")).with_parent(Arc::clone(&origin)));
             let command = CommandId::from(format!("command-{index}"));
             prop_assert_eq!(turns.begin(command.clone(), Cancel::new()), Ok(()));
             let mut number = 0;
@@ -185,7 +185,7 @@ proptest! {
                     _ => {}
                 }
                 if let Some(twin) = twin {
-                    let event = Event::new(Arc::clone(origin), number, twin);
+                    let event = HostEvent::new(Arc::clone(origin), number, twin);
                     replayed.fold(replayer.event(event, &mut view));
                 }
                 number += 1;
@@ -210,10 +210,10 @@ proptest! {
 fn events_of_other_turns_are_not_sent() {
     let mut replayer = Replayer::new("s");
     let mut view = ClientView::default();
-    let main = Arc::new(Origin::new("main", "t1"));
-    let other = Arc::new(Origin::new("other", "t2"));
-    let mut send = |origin: &Arc<Origin>, body: EventBody| {
-        let updates = replayer.event(Event::new(Arc::clone(origin), 0, body), &mut view);
+    let main = Arc::new(TurnOrigin::new("main", "t1"));
+    let other = Arc::new(TurnOrigin::new("other", "t2"));
+    let mut send = |origin: &Arc<TurnOrigin>, body: EventBody| {
+        let updates = replayer.event(HostEvent::new(Arc::clone(origin), 0, body), &mut view);
         updates.len()
     };
     let said = || EventBody::StepDone(vec![Block::text("hi")]);
@@ -227,6 +227,6 @@ fn events_of_other_turns_are_not_sent() {
     assert_eq!(send(&other, started()), 0);
     assert_eq!(send(&other, said()), 0, "of another loop");
     assert_eq!(send(&main, said()), 1);
-    let earlier = Arc::new(Origin::new("main", "t0"));
+    let earlier = Arc::new(TurnOrigin::new("main", "t0"));
     assert_eq!(send(&earlier, said()), 0, "of another turn");
 }

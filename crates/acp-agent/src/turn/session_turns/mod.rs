@@ -6,7 +6,8 @@ use std::{
 };
 
 use acp_host::{
-    Cancel, ClientError, CommandId, EmitError, EventBody, GateId, HostError, Origin, Visibility,
+    Cancel, ClientCallError, CommandId, EmitError, EventBody, GateId, HostError, TurnOrigin,
+    Visibility,
 };
 use acp_protocol::v1::SessionUpdate;
 
@@ -28,7 +29,7 @@ pub(crate) struct SessionTurns {
     /// Boxed: most sessions are idle most of the time.
     active: Option<Box<ActivePrompt>>,
     /// The turn that ended last; further events of it come too late.
-    last_turn: Option<Arc<Origin>>,
+    last_turn: Option<Arc<TurnOrigin>>,
     /// Tasks that wait until no prompt runs.
     idle: Vec<Waker>,
     view: ClientView,
@@ -94,7 +95,7 @@ impl SessionTurns {
 
     /// Whether an event may still be sent: one of the prompt that runs, or of the
     /// session as a whole.
-    pub(crate) fn check_open(&self, origin: Option<&Origin>) -> Result<(), EmitError> {
+    pub(crate) fn check_open(&self, origin: Option<&TurnOrigin>) -> Result<(), EmitError> {
         let is_open = match (origin, &self.active) {
             (None, _) => !self.is_closed,
             (Some(origin), Some(prompt)) => prompt.accepts(origin),
@@ -105,9 +106,9 @@ impl SessionTurns {
 
     /// The signal that ends calls to the client which begin now: that of the
     /// prompt. Calls behind a cancellation clean up, and are not cancelled.
-    pub(crate) fn client_calls(&self) -> Result<Option<Cancel>, ClientError> {
+    pub(crate) fn client_calls(&self) -> Result<Option<Cancel>, ClientCallError> {
         if self.is_closed {
-            return Err(ClientError::Closed);
+            return Err(ClientCallError::Closed);
         }
         let cancel = self.active.as_ref().map(|prompt| &prompt.cancel);
         Ok(cancel.filter(|cancel| !cancel.is_cancelled()).cloned())
@@ -213,7 +214,7 @@ impl SessionTurns {
     /// Forgets updates that were not sent after all, so that they are sent again.
     pub(crate) fn forget<'a>(
         &mut self,
-        origin: Option<&Origin>,
+        origin: Option<&TurnOrigin>,
         unsent: impl IntoIterator<Item = &'a SessionUpdate>,
     ) {
         for update in unsent {
@@ -227,7 +228,7 @@ impl SessionTurns {
     /// The turn whose text the client sees, if it is that of `origin`.
     pub(crate) fn streaming(
         &mut self,
-        origin: &Origin,
+        origin: &TurnOrigin,
         visibility: Visibility,
     ) -> Option<&mut Translator> {
         let prompt = self.active.as_deref_mut()?;
@@ -237,7 +238,7 @@ impl SessionTurns {
     /// Takes an event of a turn.
     pub(crate) fn event(
         &mut self,
-        origin: &Arc<Origin>,
+        origin: &Arc<TurnOrigin>,
         visibility: Visibility,
         body: EventBody,
     ) -> EventAction {

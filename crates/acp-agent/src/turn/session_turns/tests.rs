@@ -30,14 +30,14 @@ fn unlock(turns: &mut SessionTurns) {
     }
 }
 
-fn tell(turns: &mut SessionTurns, turn: &Arc<Origin>, body: EventBody) -> EventAction {
+fn tell(turns: &mut SessionTurns, turn: &Arc<TurnOrigin>, body: EventBody) -> EventAction {
     let action = turns.event(turn, Visibility::Public, body);
     unlock(turns);
     action
 }
 
-fn turn(name: &str) -> Arc<Origin> {
-    Arc::new(Origin::new("main", name))
+fn turn(name: &str) -> Arc<TurnOrigin> {
+    Arc::new(TurnOrigin::new("main", name))
 }
 
 fn started(command: &str) -> EventBody {
@@ -193,11 +193,11 @@ impl Model {
         CommandId::from(format!("c{}", self.prompts))
     }
 
-    fn origin(&self, who: Who) -> Arc<Origin> {
+    fn origin(&self, who: Who) -> Arc<TurnOrigin> {
         let own = turn(&format!("t{}", self.prompts));
         match who {
             Who::Own => own,
-            Who::Child => Arc::new(Origin::new("child", "t").with_parent(own)),
+            Who::Child => Arc::new(TurnOrigin::new("child", "t").with_parent(own)),
             Who::Stranger => turn("stranger"),
         }
     }

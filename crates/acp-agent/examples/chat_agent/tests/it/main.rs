@@ -5,7 +5,7 @@ mod model;
 
 use std::{fs, io::Read, path::Path};
 
-use acp_agent::host::Secret;
+use acp_agent::host::SecretText;
 use chat_agent::{ChatAgent, Config};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -16,7 +16,7 @@ use model::{Model, Reply, calls, finish, says, text};
 fn config(model: &Model) -> Config {
     Config {
         base_url: model.url.clone(),
-        key: Some(Secret::new("canary-key")),
+        key: Some(SecretText::new("canary-key")),
         models: vec!["small".to_owned(), "large".to_owned()],
         context: 1000,
         store: None,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use acp_host::{
-    FieldKind, Form, FormError, FormField, FormOption, FormValue, TextFormat, TextRule,
+    FieldKind, FormError, FormField, FormOption, FormValue, TextFormat, TextRule, UserForm,
 };
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
@@ -20,7 +20,7 @@ const ANSWER: &str = "answer";
 /// # Errors
 ///
 /// [`QuestionError`] names what in the type no form can ask for.
-pub fn form_of<T: JsonSchema>() -> Result<Form, QuestionError> {
+pub fn form_of<T: JsonSchema>() -> Result<UserForm, QuestionError> {
     Question::of::<T>().map(|question| question.form)
 }
 
@@ -50,7 +50,7 @@ enum Why {
 /// A form, and how to read its answer.
 #[derive(Clone, Debug)]
 pub(in crate::kit) struct Question {
-    pub(in crate::kit) form: Form,
+    pub(in crate::kit) form: UserForm,
     /// What is to be known about all of it.
     pub(in crate::kit) description: Option<String>,
     /// The answer is the value of the only field.
@@ -76,7 +76,7 @@ impl Question {
     fn read(mut schema: Map<String, Value>) -> Result<Self, (String, Why)> {
         let whole = |why| ("it".to_owned(), why);
         let is_struct = schema.get("type") == Some(&Value::from("object"));
-        let mut form = Form::new();
+        let mut form = UserForm::new();
         let mut description = None;
         if is_struct {
             schema.remove("type");

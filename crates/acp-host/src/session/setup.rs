@@ -1,10 +1,9 @@
 //! With what a session is set up: folders, tool servers, and the client's abilities.
 
 use derive_setters::Setters;
-use std::{
-    fmt,
-    path::{Path, PathBuf},
-};
+
+use crate::SecretText;
+use std::path::{Path, PathBuf};
 
 /// With what a session is set up; every value in it has been checked.
 #[derive(Clone, Debug, Setters)]
@@ -120,7 +119,7 @@ pub struct McpStdio {
     /// Its arguments.
     pub args: Vec<String>,
     /// Its environment, in the client's order.
-    pub env: Vec<(String, Secret)>,
+    pub env: Vec<(String, SecretText)>,
 }
 
 impl McpStdio {
@@ -145,7 +144,7 @@ pub struct McpRemote {
     /// The address.
     pub url: String,
     /// Headers to send with each request.
-    pub headers: Vec<(String, Secret)>,
+    pub headers: Vec<(String, SecretText)>,
 }
 
 impl McpRemote {
@@ -166,28 +165,6 @@ impl McpServer {
             Self::Stdio(server) => &server.name,
             Self::Http(server) | Self::Sse(server) => &server.name,
         }
-    }
-}
-
-/// A text that is never printed.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Wraps a text.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    /// The text, for its use alone.
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
     }
 }
 
@@ -299,7 +276,7 @@ mod tests {
     fn secrets_are_never_printed() {
         let server = McpServer::Stdio(
             McpStdio::new("notes", "/usr/bin/notes")
-                .with_env(vec![("TOKEN".into(), Secret::new("canary"))]),
+                .with_env(vec![("TOKEN".into(), SecretText::new("canary"))]),
         );
         let setup = Setup::new("/home/ada").with_mcp_servers(vec![server]);
         let printed = format!("{setup:?} {setup:#?}");

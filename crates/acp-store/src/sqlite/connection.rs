@@ -12,11 +12,11 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, ToSql, TransactionBehavior, config::DbConfig};
 
-use crate::{
+use super::{
     Durability, StoreError, StoreOptions,
     fault::Fault,
-    form,
     limits::{LOG_BYTES, SCRUB_WAIT},
+    schema,
 };
 
 /// How a connection is opened. No file is made, and the path is never taken for
@@ -28,7 +28,7 @@ pub(crate) const WRITE: OpenFlags =
 
 /// A connection that belongs to one thread.
 #[derive(Debug)]
-pub(crate) struct Desk {
+pub(crate) struct SqliteConnection {
     connection: Connection,
     /// What was read makes no sense: nothing is written any more. Shared by the
     /// connections of a store.
@@ -41,7 +41,7 @@ pub(crate) struct Desk {
     busy_timeout: Duration,
 }
 
-impl Desk {
+impl SqliteConnection {
     /// Opens one more connection to the file of this one, which only reads.
     pub(crate) fn reader(&self, path: &Path, options: &StoreOptions) -> Result<Self, Fault> {
         let connection = Connection::open_with_flags(path, READ)?;
@@ -236,9 +236,9 @@ fn run<T>(
     work: impl FnOnce(&Connection) -> Result<T, Fault>,
 ) -> Result<T, Fault> {
     let transaction = connection.transaction_with_behavior(behavior)?;
-    let found = form::form(&transaction)?;
-    if found != form::NEWEST {
-        let known = form::NEWEST;
+    let found = schema::form(&transaction)?;
+    if found != schema::NEWEST {
+        let known = schema::NEWEST;
         return Err(Fault::Store(StoreError::Newer { found, known }));
     }
     let value = work(&transaction)?;
@@ -251,13 +251,14 @@ mod tests {
     use super::*;
 
     /// A connection of each sort, on a file of its own.
-    fn desks(options: &StoreOptions) -> (tempfile::TempDir, [Desk; 2]) {
+    fn desks(options: &StoreOptions) -> (tempfile::TempDir, [SqliteConnection; 2]) {
         let folder = tempfile::tempdir().unwrap();
-        let (writer, reader) = crate::file::open(&folder.path().join("s"), options).unwrap();
+        let (writer, reader) =
+            crate::sqlite::file::open(&folder.path().join("s"), options).unwrap();
         (folder, [writer, reader])
     }
 
-    fn value(desk: &Desk, pragma: &str) -> i64 {
+    fn value(desk: &SqliteConnection, pragma: &str) -> i64 {
         let value = desk
             .connection
             .pragma_query_value(None, pragma, |row| row.get(0));

@@ -1,4 +1,4 @@
-//! Tool calls and plans, as a host tells of them.
+//! Tool calls and plans.
 
 use derive_setters::Setters;
 use std::path::PathBuf;
@@ -147,7 +147,7 @@ impl Diff {
     }
 }
 
-/// News of a tool call that runs; what is `None` has not changed.
+/// The progress of a tool call; a member that is `None` has not changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Setters)]
 #[setters(prefix = "with_", into, strip_option)]
 pub struct ToolProgress {
@@ -164,7 +164,7 @@ pub struct ToolProgress {
 }
 
 impl ToolProgress {
-    /// Begins news of a call.
+    /// The progress of a call, without a change yet.
     pub fn new(id: impl Into<ToolId>) -> Self {
         Self {
             id: id.into(),

@@ -11,12 +11,12 @@ use crate::{FieldKind, FormField, FormValue};
 /// ([`OpenUrl`]).
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Form {
+pub struct UserForm {
     /// What is asked, in the order in which it is shown.
     pub fields: Vec<FormField>,
 }
 
-impl Form {
+impl UserForm {
     /// The most fields of a form.
     pub const MAX_FIELDS: usize = 32;
     /// The longest name of a field, in bytes.
@@ -93,16 +93,19 @@ impl Form {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormError {
-    /// There is no field, or there are more than [`Form::MAX_FIELDS`].
-    #[error("check a form: it has no fields, or more than {}", Form::MAX_FIELDS)]
+    /// There is no field, or there are more than [`UserForm::MAX_FIELDS`].
+    #[error(
+        "check a form: it has no fields, or more than {}",
+        UserForm::MAX_FIELDS
+    )]
     FieldCount,
     /// A name is empty, too long, or that of another field.
     #[error("check a form: a field's name is empty, too long or taken")]
     FieldName,
-    /// A field has no options, or more than [`Form::MAX_OPTIONS`].
+    /// A field has no options, or more than [`UserForm::MAX_OPTIONS`].
     #[error(
         "check a form: a field has no options, or more than {}",
-        Form::MAX_OPTIONS
+        UserForm::MAX_OPTIONS
     )]
     OptionCount,
     /// The answer names a field that the form does not have.
@@ -114,10 +117,10 @@ pub enum FormError {
     /// A text where a number was asked for, yes or no where a text was.
     #[error("check an answer: a value is of another type")]
     WrongType,
-    /// A text is longer than [`Form::MAX_ANSWER_BYTES`].
+    /// A text is longer than [`UserForm::MAX_ANSWER_BYTES`].
     #[error(
         "check an answer: a text is longer than {} bytes",
-        Form::MAX_ANSWER_BYTES
+        UserForm::MAX_ANSWER_BYTES
     )]
     TooLong,
     /// A number, a length or a count of choices is beyond what was asked for, or
@@ -160,12 +163,12 @@ mod tests {
     use super::*;
     use crate::FormOption;
 
-    fn form() -> Form {
+    fn form() -> UserForm {
         let colours = vec![
             FormOption::new("red", "Red"),
             FormOption::new("blue", "Blue"),
         ];
-        Form::new()
+        UserForm::new()
             .with_field(FormField::text("name", "Name"))
             .with_field(FormField::select("colour", "Colour", colours).optional())
             .with_field(FormField::confirm("sure", "Are you sure?").optional())
@@ -215,22 +218,22 @@ mod tests {
     #[test]
     fn forms() {
         assert_eq!(form().check(), Ok(()));
-        let check = |form: Form, want: FormError| assert_eq!(form.check(), Err(want));
-        check(Form::new(), FormError::FieldCount);
+        let check = |form: UserForm, want: FormError| assert_eq!(form.check(), Err(want));
+        check(UserForm::new(), FormError::FieldCount);
         check(
             form().with_field(FormField::text("name", "Again")),
             FormError::FieldName,
         );
         check(
-            Form::new().with_field(FormField::select("a", "A", vec![])),
+            UserForm::new().with_field(FormField::select("a", "A", vec![])),
             FormError::OptionCount,
         );
-        let many = (0..33).fold(Form::new(), |form, number| {
+        let many = (0..33).fold(UserForm::new(), |form, number| {
             form.with_field(FormField::confirm(number.to_string(), "Sure?"))
         });
         check(many, FormError::FieldCount);
         let default = FormField::confirm("a", "A").with_default(FormValue::Text("yes".into()));
-        check(Form::new().with_field(default), FormError::WrongType);
+        check(UserForm::new().with_field(default), FormError::WrongType);
     }
 
     #[test]

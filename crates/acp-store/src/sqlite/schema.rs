@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::fault::Fault;
+use super::fault::Fault;
 
 /// Marks the file as a session history (`ACPH`), at a fixed place in it.
 pub(crate) const APPLICATION_ID: i64 = 0x4143_5048;
@@ -71,7 +71,7 @@ fn taken(connection: &Connection, steps: &[&str]) -> Result<usize, Fault> {
     let found = form(connection)?;
     match usize::try_from(found) {
         Ok(taken) if taken <= steps.len() => Ok(taken),
-        Ok(_) => Err(Fault::Store(crate::StoreError::Newer {
+        Ok(_) => Err(Fault::Store(super::StoreError::Newer {
             found,
             known: i64::try_from(steps.len()).unwrap_or(i64::MAX),
         })),
@@ -109,7 +109,7 @@ mod tests {
         assert!(
             matches!(
                 error,
-                Fault::Store(crate::StoreError::Newer { found: 2, known: 1 })
+                Fault::Store(crate::sqlite::StoreError::Newer { found: 2, known: 1 })
             ),
             "{error:?}"
         );

@@ -3,7 +3,7 @@
 use derive_setters::Setters;
 use std::{fmt, path::PathBuf, sync::Arc};
 
-use crate::{BoxFuture, ClientError, Secret};
+use crate::{BoxFuture, ClientCallError, SecretText};
 
 /// A command that the client runs for a session.
 ///
@@ -28,12 +28,12 @@ impl Terminal {
     ///
     /// # Errors
     ///
-    /// [`ClientError`] says what became of the question.
+    /// [`ClientCallError`] says what became of the question.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future tells the client that the answer is not wanted.
-    pub async fn output(&self) -> Result<TerminalOutput, ClientError> {
+    pub async fn output(&self) -> Result<TerminalOutput, ClientCallError> {
         self.0.output().await
     }
 
@@ -41,13 +41,13 @@ impl Terminal {
     ///
     /// # Errors
     ///
-    /// [`ClientError`] says what became of the question.
+    /// [`ClientCallError`] says what became of the question.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future tells the client that the answer is not wanted; the
     /// command runs on.
-    pub async fn wait(&self) -> Result<TerminalExit, ClientError> {
+    pub async fn wait(&self) -> Result<TerminalExit, ClientCallError> {
         self.0.wait().await
     }
 
@@ -55,13 +55,13 @@ impl Terminal {
     ///
     /// # Errors
     ///
-    /// [`ClientError`] says what became of the question.
+    /// [`ClientCallError`] says what became of the question.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future tells the client that the answer is not wanted; the
     /// command may have been ended.
-    pub async fn kill(&self) -> Result<(), ClientError> {
+    pub async fn kill(&self) -> Result<(), ClientCallError> {
         self.0.kill().await
     }
 
@@ -69,13 +69,13 @@ impl Terminal {
     ///
     /// # Errors
     ///
-    /// [`ClientError`] says what became of the question.
+    /// [`ClientCallError`] says what became of the question.
     ///
     /// # Cancel safety
     ///
     /// Once asked, the client releases the terminal, whether the future is
     /// dropped or not.
-    pub async fn release(self) -> Result<(), ClientError> {
+    pub async fn release(self) -> Result<(), ClientCallError> {
         self.0.release().await
     }
 }
@@ -94,13 +94,13 @@ pub trait TerminalPort: Send + Sync + 'static {
     /// The id of the terminal.
     fn id(&self) -> &str;
     /// See [`Terminal::output`].
-    fn output(&self) -> BoxFuture<'_, Result<TerminalOutput, ClientError>>;
+    fn output(&self) -> BoxFuture<'_, Result<TerminalOutput, ClientCallError>>;
     /// See [`Terminal::wait`].
-    fn wait(&self) -> BoxFuture<'_, Result<TerminalExit, ClientError>>;
+    fn wait(&self) -> BoxFuture<'_, Result<TerminalExit, ClientCallError>>;
     /// See [`Terminal::kill`].
-    fn kill(&self) -> BoxFuture<'_, Result<(), ClientError>>;
+    fn kill(&self) -> BoxFuture<'_, Result<(), ClientCallError>>;
     /// See [`Terminal::release`].
-    fn release(self: Box<Self>) -> BoxFuture<'static, Result<(), ClientError>>;
+    fn release(self: Box<Self>) -> BoxFuture<'static, Result<(), ClientCallError>>;
 }
 
 /// A command to run.
@@ -115,7 +115,7 @@ pub struct CreateTerminal {
     pub args: Vec<String>,
     /// Variables for its environment.
     #[setters(skip)]
-    pub env: Vec<(String, Secret)>,
+    pub env: Vec<(String, SecretText)>,
     /// The folder in which it runs, an absolute path.
     pub cwd: Option<PathBuf>,
     /// How many bytes of its output are kept, the last ones.
@@ -144,7 +144,7 @@ impl CreateTerminal {
 
     /// Sets a variable of its environment.
     #[must_use]
-    pub fn with_env(mut self, name: impl Into<String>, value: Secret) -> Self {
+    pub fn with_env(mut self, name: impl Into<String>, value: SecretText) -> Self {
         self.env.push((name.into(), value));
         self
     }

@@ -1,5 +1,10 @@
 //! The two traits that every host implements.
 
+pub(crate) mod auth;
+pub(crate) mod catalog;
+pub mod dynamic;
+pub(crate) mod setup;
+
 use crate::{Block, Cancel, ClientLink, CommandId, GateResponse, HostError, SessionId, Setup};
 
 /// Makes sessions; the one trait without which there is no agent.
@@ -37,11 +42,11 @@ pub trait SessionHost: Send + Sync + 'static {
 /// A running session.
 ///
 /// The facade submits a prompt and then waits for events, which the session
-/// tells through its [`ClientLink`]: the session replies to the submission (a
+/// reports through its [`ClientLink`]: the session replies to the submission (a
 /// turn [started](crate::EventBody::TurnStarted), or the submission was folded,
 /// cancelled or rejected), and the turn ends with one of the three events that
 /// [end turns](crate::EventBody::ends_turn). The answer to the prompt leaves
-/// behind everything told before that event.
+/// behind everything reported before that event.
 #[auto_impl::auto_impl(Arc)]
 pub trait LiveSession: Send + Sync + 'static {
     /// The session's id; always the same, and unique among the host's sessions.
@@ -79,13 +84,13 @@ pub trait LiveSession: Send + Sync + 'static {
     /// Interrupts what runs, and returns whether something did.
     ///
     /// Harmless when nothing runs. It need not wait for the end of the turn,
-    /// which is told by its event.
+    /// which its event reports.
     fn interrupt(&self) -> impl Future<Output = bool> + Send;
 
     /// Shortens the conversation, as the user asked. Called only if the agent
     /// was built with the command for it.
     ///
-    /// It may return as soon as the work has begun. The end is told by
+    /// It may return as soon as the work has begun. The end is reported by
     /// [`CompactDone`](crate::EventBody::CompactDone) or
     /// [`CompactRejected`](crate::EventBody::CompactRejected), which name the
     /// command.

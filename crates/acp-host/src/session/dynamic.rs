@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use crate::{
     Authenticator, BoxFuture, Cancel, CatalogEntry, CatalogQuery, ClientLink, CommandId,
-    ConfigCatalog, ConfigChange, ConfigController, ConfigOption, Event, GateResponse, HostError,
-    LiveSession, LogoutHandler, Replay, SessionCatalog, SessionDeleter, SessionHost, SessionId,
-    SessionLoader, SessionResumer, Setup, Submission,
+    ConfigCatalog, ConfigChange, ConfigController, ConfigOption, GateResponse, HostError,
+    HostEvent, LiveSession, LogoutHandler, Replay, SessionCatalog, SessionDeleter, SessionHost,
+    SessionId, SessionLoader, SessionResumer, Setup, Submission,
 };
 
 type LiveResult = Result<Arc<dyn DynLiveSession>, HostError>;
@@ -82,7 +82,7 @@ pub trait DynSessionLoader: Send + Sync + 'static {
 /// [`Replay`] with boxed futures.
 pub trait DynReplay: Send {
     /// See [`Replay::next_event`].
-    fn next_event(&mut self) -> BoxFuture<'_, Result<Option<Event>, HostError>>;
+    fn next_event(&mut self) -> BoxFuture<'_, Result<Option<HostEvent>, HostError>>;
 }
 
 twin! {
@@ -177,7 +177,7 @@ fn stored(session: impl LiveSession) -> LiveResult {
 }
 
 impl<T: Replay> DynReplay for T {
-    fn next_event(&mut self) -> BoxFuture<'_, Result<Option<Event>, HostError>> {
+    fn next_event(&mut self) -> BoxFuture<'_, Result<Option<HostEvent>, HostError>> {
         Box::pin(Replay::next_event(self))
     }
 }

@@ -3,7 +3,7 @@
 use acp_agent::kit::HistoryError;
 use rusqlite::ErrorCode;
 
-use crate::StoreError;
+use super::StoreError;
 
 /// Why work on a connection did not succeed.
 #[derive(Debug)]
@@ -55,13 +55,13 @@ impl Fault {
 
 impl From<rusqlite::Error> for Fault {
     fn from(error: rusqlite::Error) -> Self {
-        Self::Store(match Kind::of(&error) {
-            Kind::Busy => StoreError::Busy,
-            Kind::Full => StoreError::Full,
-            Kind::Damaged | Kind::NoDatabase => StoreError::Damaged {
+        Self::Store(match SqliteErrorKind::of(&error) {
+            SqliteErrorKind::Busy => StoreError::Busy,
+            SqliteErrorKind::Full => StoreError::Full,
+            SqliteErrorKind::Damaged | SqliteErrorKind::NoDatabase => StoreError::Damaged {
                 source: error.into(),
             },
-            Kind::Other => StoreError::Failed {
+            SqliteErrorKind::Other => StoreError::Failed {
                 source: error.into(),
             },
         })
@@ -81,7 +81,7 @@ impl From<Fault> for HistoryError {
 
 /// The sorts of failure of SQLite that somebody can do something about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SqliteErrorKind {
     Busy,
     Full,
     Damaged,
@@ -89,7 +89,7 @@ pub(crate) enum Kind {
     Other,
 }
 
-impl Kind {
+impl SqliteErrorKind {
     pub(crate) fn of(error: &rusqlite::Error) -> Self {
         use rusqlite::Error::{
             FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, SqliteFailure,

@@ -7,9 +7,9 @@ use acp_agent::{
     kit::{History, HistoryError, Page, Record, StoredSession},
 };
 
-use crate::{
-    OpenError, StoreOptions, connection::Desk, file, limits::PRUNED_AT_ONCE, record, session,
-    session::Facts, worker::Worker,
+use super::{
+    OpenError, StoreOptions, connection::SqliteConnection, file, limits::PRUNED_AT_ONCE, record,
+    session, session::SessionRow, worker::Worker,
 };
 
 /// Session history in one file.
@@ -128,7 +128,7 @@ impl fmt::Debug for SqliteHistory {
 
 impl History for SqliteHistory {
     async fn create(&self, session: StoredSession) -> Result<(), HistoryError> {
-        let facts = Facts::of(&session)?;
+        let facts = SessionRow::of(&session)?;
         let create = move |change: &_| session::create(change, &facts);
         Ok(self.writer.run(|desk| desk.write(create)).await?)
     }
@@ -140,7 +140,7 @@ impl History for SqliteHistory {
     }
 
     async fn update(&self, session: StoredSession) -> Result<(), HistoryError> {
-        let facts = Facts::of(&session)?;
+        let facts = SessionRow::of(&session)?;
         let update = move |change: &_| session::update(change, &facts);
         Ok(self.writer.run(|desk| desk.write(update)).await?)
     }
@@ -152,7 +152,7 @@ impl History for SqliteHistory {
         records: Vec<Record>,
     ) -> Result<(), HistoryError> {
         let (id, max) = (id.clone(), self.max_record_bytes);
-        let work = move |desk: &mut Desk| {
+        let work = move |desk: &mut SqliteConnection| {
             let rows = record::rows(&records, max)?;
             desk.write(|change| record::append(change, &id, at, &rows))
         };

@@ -5,11 +5,11 @@
 use derive_setters::Setters;
 use std::{fmt, path::PathBuf, time::SystemTime};
 
-use crate::{Event, HostError, LiveSession, SessionId, Setup, dynamic::DynReplay};
+use crate::{HostError, HostEvent, LiveSession, SessionId, Setup, session::dynamic::DynReplay};
 
-/// Takes up an earlier session again; `session/resume`.
+/// Resumes an earlier session; `session/resume`.
 ///
-/// The client knows the conversation already: nothing of it is told.
+/// The client knows the conversation already: nothing of it is replayed.
 #[auto_impl::auto_impl(Arc)]
 pub trait SessionResumer: Send + Sync + 'static {
     /// What a running session is.
@@ -31,7 +31,7 @@ pub trait SessionResumer: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Self::Session, HostError>> + Send;
 }
 
-/// Takes up an earlier session and tells its conversation; `session/load`.
+/// Resumes an earlier session and replays its conversation; `session/load`.
 #[auto_impl::auto_impl(Arc)]
 pub trait SessionLoader: Send + Sync + 'static {
     /// What a running session is.
@@ -39,8 +39,8 @@ pub trait SessionLoader: Send + Sync + 'static {
 
     /// Takes up a session, and opens its journal.
     ///
-    /// The journal is told to the client before the session is attached, so
-    /// what the session tells through its link comes behind it.
+    /// The journal is sent to the client before the session is attached, so
+    /// events of its link come behind it.
     ///
     /// # Errors
     ///
@@ -49,18 +49,18 @@ pub trait SessionLoader: Send + Sync + 'static {
         &self,
         id: SessionId,
         setup: Setup,
-    ) -> impl Future<Output = Result<Loaded<Self::Session>, HostError>> + Send;
+    ) -> impl Future<Output = Result<LoadedSession<Self::Session>, HostError>> + Send;
 }
 
 /// A session that was taken up, and its journal.
-pub struct Loaded<S> {
+pub struct LoadedSession<S> {
     /// The session.
     pub session: S,
     /// What happened in it so far.
     pub journal: Box<dyn DynReplay>,
 }
 
-impl<S> Loaded<S> {
+impl<S> LoadedSession<S> {
     /// Joins a session and its journal. A `Vec` of events is a journal by
     /// `into_iter`.
     pub fn new(session: S, journal: impl Replay) -> Self {
@@ -71,7 +71,7 @@ impl<S> Loaded<S> {
     }
 }
 
-impl<S: fmt::Debug> fmt::Debug for Loaded<S> {
+impl<S: fmt::Debug> fmt::Debug for LoadedSession<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Loaded")
             .field("session", &self.session)
@@ -79,14 +79,14 @@ impl<S: fmt::Debug> fmt::Debug for Loaded<S> {
     }
 }
 
-/// A journal: the events of a session, told once more in their order.
+/// A journal: the events of a session, once more in their order.
 ///
 /// They have the origins and numbers they had when they were new, and become
 /// the same updates with the same ids. Besides, a journal says what the user
 /// asked ([`UserMessage`](crate::EventBody::UserMessage)). It need not keep
 /// deltas: the [`StepDone`](crate::EventBody::StepDone) behind them says the
 /// same; but it keeps each step in front of the tools that it asked for.
-/// Events that are not public are not told, whatever the journal holds.
+/// Events that are not public are not sent, whatever the journal holds.
 pub trait Replay: Send + 'static {
     /// Reads on; `None` at the end.
     ///
@@ -94,11 +94,11 @@ pub trait Replay: Send + 'static {
     ///
     /// [`HostError`] if the journal cannot be read; then nothing is loaded. A
     /// journal never leaves out what it cannot read.
-    fn next_event(&mut self) -> impl Future<Output = Result<Option<Event>, HostError>> + Send;
+    fn next_event(&mut self) -> impl Future<Output = Result<Option<HostEvent>, HostError>> + Send;
 }
 
-impl Replay for std::vec::IntoIter<Event> {
-    fn next_event(&mut self) -> impl Future<Output = Result<Option<Event>, HostError>> + Send {
+impl Replay for std::vec::IntoIter<HostEvent> {
+    fn next_event(&mut self) -> impl Future<Output = Result<Option<HostEvent>, HostError>> + Send {
         std::future::ready(Ok(self.next()))
     }
 }
@@ -156,7 +156,7 @@ pub struct CatalogEntry {
     /// The session.
     pub id: SessionId,
     /// The folder in which it works. Where neither the catalog nor a live
-    /// session knows it, the client is not told of the session; never guess.
+    /// session knows it, the session is not listed; never guess.
     pub cwd: Option<PathBuf>,
     /// Further folders that it may use.
     #[setters(into = false)]

@@ -1,6 +1,6 @@
 //! One question of a form, and what answers fit it.
 
-use crate::{Form, FormError};
+use crate::{FormError, UserForm};
 use derive_setters::Setters;
 
 /// One thing that is asked.
@@ -173,7 +173,7 @@ pub enum FieldKind {
     Confirm,
 }
 
-/// What a text has to be. Its length is at most [`Form::MAX_ANSWER_BYTES`] in any
+/// What a text has to be. Its length is at most [`UserForm::MAX_ANSWER_BYTES`] in any
 /// case.
 #[derive(Clone, Debug, Default, PartialEq, Setters)]
 #[non_exhaustive]
@@ -195,7 +195,7 @@ impl TextRule {
     }
 
     fn check(&self, text: &str) -> Result<(), FormError> {
-        if text.len() > Form::MAX_ANSWER_BYTES {
+        if text.len() > UserForm::MAX_ANSWER_BYTES {
             return Err(FormError::TooLong);
         }
         let chars = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);

@@ -1,6 +1,6 @@
 //! Logging in and out.
 
-use crate::{HostError, Secret};
+use crate::{HostError, SecretText};
 use derive_setters::Setters;
 
 /// Lets users log in; `authenticate`.
@@ -64,7 +64,7 @@ pub enum AuthKind {
         /// a login that ends by itself.
         args: Vec<String>,
         /// Variables for its environment.
-        env: Vec<(String, Secret)>,
+        env: Vec<(String, SecretText)>,
     },
 }
 
@@ -98,7 +98,7 @@ impl AuthMethod {
 
     /// Sets a variable for a login that runs in a terminal.
     #[must_use]
-    pub fn with_env(mut self, name: impl Into<String>, value: Secret) -> Self {
+    pub fn with_env(mut self, name: impl Into<String>, value: SecretText) -> Self {
         if let AuthKind::Terminal { env, .. } = &mut self.kind {
             env.push((name.into(), value));
         }

@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use crate::{OpenError, SqliteHistory};
+use super::{OpenError, SqliteHistory};
 
 /// What can be chosen about a store.
 ///

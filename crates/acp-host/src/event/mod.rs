@@ -1,23 +1,31 @@
-//! What happens in a session, as a host tells it.
+//! The events of a session.
+
+pub(crate) mod compaction;
+pub(crate) mod content;
+pub(crate) mod form;
+pub(crate) mod form_field;
+pub(crate) mod gate;
+pub(crate) mod session_info;
+pub(crate) mod tool;
 
 use derive_setters::Setters;
 use std::{sync::Arc, time::Duration};
 
 use crate::{
-    Block, Command, CommandId, CompactRejectReason, Compaction, ConfigOption, Gate, GateId,
-    HostError, LoopId, Notice, PlanEntry, SessionInfo, ToolCall, ToolEnd, ToolProgress, TurnId,
+    Block, CommandId, CompactRejectReason, Compaction, ConfigOption, Gate, GateId, HostError,
+    LoopId, Notice, PlanEntry, SessionInfo, SlashCommand, ToolCall, ToolEnd, ToolProgress, TurnId,
 };
 
 /// One thing that happened.
 ///
-/// Events of one turn share their [`Origin`] and are numbered by the host from
+/// Events of one turn share their [`TurnOrigin`] and are numbered by the host from
 /// 0 upwards, so that turn and number together name an event for good: the same
-/// event told again (from a journal, say) has the same name.
+/// event reported again (from a journal, say) has the same name.
 #[derive(Debug, Setters)]
 #[setters(prefix = "with_", strip_option)]
-pub struct Event {
+pub struct HostEvent {
     /// The turn that it belongs to; none if it concerns the session as a whole.
-    pub origin: Option<Arc<Origin>>,
+    pub origin: Option<Arc<TurnOrigin>>,
     /// Its number within its turn (within the session, if it has no turn).
     pub number: u64,
     /// Whether the client may learn of it.
@@ -26,9 +34,9 @@ pub struct Event {
     pub body: EventBody,
 }
 
-impl Event {
-    /// Tells something of a turn.
-    pub fn new(origin: Arc<Origin>, number: u64, body: EventBody) -> Self {
+impl HostEvent {
+    /// An event of a turn.
+    pub fn new(origin: Arc<TurnOrigin>, number: u64, body: EventBody) -> Self {
         Self {
             origin: Some(origin),
             number,
@@ -37,7 +45,7 @@ impl Event {
         }
     }
 
-    /// Tells something that concerns the session as a whole.
+    /// An event of the session as a whole.
     pub fn of_session(number: u64, body: EventBody) -> Self {
         Self {
             origin: None,
@@ -48,20 +56,20 @@ impl Event {
     }
 }
 
-/// Who tells an event: a turn of a loop.
+/// The turn of a loop that an event belongs to.
 #[derive(Debug, PartialEq, Eq, Setters)]
 #[non_exhaustive]
 #[setters(prefix = "with_", strip_option)]
-pub struct Origin {
+pub struct TurnOrigin {
     /// The loop: the session's own or that of a sub-agent.
     pub loop_id: LoopId,
     /// The turn.
     pub turn: TurnId,
     /// The turn that started the loop, if the loop is a sub-agent's.
-    pub parent: Option<Arc<Origin>>,
+    pub parent: Option<Arc<TurnOrigin>>,
 }
 
-impl Origin {
+impl TurnOrigin {
     /// Names a turn of a loop.
     pub fn new(loop_id: impl Into<LoopId>, turn: impl Into<TurnId>) -> Self {
         Self {
@@ -72,12 +80,12 @@ impl Origin {
     }
 
     /// Whether both name the same turn of the same loop.
-    pub fn is_same_turn(&self, other: &Origin) -> bool {
+    pub fn is_same_turn(&self, other: &TurnOrigin) -> bool {
         std::ptr::eq(self, other) || (self.turn == other.turn && self.loop_id == other.loop_id)
     }
 
     /// Whether this turn works for the other one, at whatever depth.
-    pub fn descends_from(&self, other: &Origin) -> bool {
+    pub fn descends_from(&self, other: &TurnOrigin) -> bool {
         std::iter::successors(self.parent.as_deref(), |origin| origin.parent.as_deref())
             .any(|origin| origin.is_same_turn(other))
     }
@@ -128,16 +136,16 @@ pub enum EventBody {
         /// Why.
         reason: TurnRejectReason,
     },
-    /// What the user asked in the turn. A journal tells it; a live client knows
-    /// what it asked, and is not told.
+    /// What the user asked in the turn. Only a journal reports it; a live client
+    /// knows its prompt.
     UserMessage(Vec<Block>),
     /// The model said something more.
     Delta(Delta),
     /// The model finished a step; what it said in it, as a whole.
     ///
-    /// What was not told by deltas is told now, so a host that does not stream
-    /// needs nothing else. Deltas of a step must be a beginning of it: whoever
-    /// loses one tells no more of them until the step is done.
+    /// The part that no delta reported is sent now, so a host that does not stream
+    /// needs nothing else. Deltas of a step must be a beginning of it: after
+    /// a lost one, send no more of them until the step is done.
     StepDone(Vec<Block>),
     /// The model asked for a tool; it has not begun.
     ToolRequested(Box<ToolCall>),
@@ -152,16 +160,16 @@ pub enum EventBody {
     /// The context was measured.
     ContextMeasured(ContextUse),
     /// Other commands can be used now; these are all.
-    CommandsChanged(Vec<Command>),
+    CommandsChanged(Vec<SlashCommand>),
     /// Something was set by the agent itself; these are all options.
     ConfigChanged(Vec<ConfigOption>),
     /// The session has another title, or something happened in it. What has not
-    /// changed since it was last told is not told again.
+    /// changed since the last report is not sent again.
     InfoChanged(SessionInfo),
-    /// There is something that the user should know. Told to clients that show
+    /// There is something that the user should know. Sent to clients that show
     /// notices.
     Noticed(Box<Notice>),
-    /// The conversation is being shortened. Told to clients that show it.
+    /// The conversation is being shortened. Sent to clients that show it.
     Compacting(Box<Compaction>),
     /// The compaction that was asked for has been made.
     CompactDone {
@@ -308,20 +316,20 @@ mod tests {
 
     #[test]
     fn descent_is_found_at_any_depth() {
-        let root = Arc::new(Origin::new("main", "t1"));
-        let child = Arc::new(Origin::new("search", "t2").with_parent(Arc::clone(&root)));
-        let grandchild = Origin::new("read", "t3").with_parent(Arc::clone(&child));
+        let root = Arc::new(TurnOrigin::new("main", "t1"));
+        let child = Arc::new(TurnOrigin::new("search", "t2").with_parent(Arc::clone(&root)));
+        let grandchild = TurnOrigin::new("read", "t3").with_parent(Arc::clone(&child));
         assert!(child.descends_from(&root) && grandchild.descends_from(&root));
         assert!(grandchild.descends_from(&child));
         assert!(!root.descends_from(&root) && !root.descends_from(&child));
-        assert!(!grandchild.descends_from(&Origin::new("main", "t0")));
-        assert!(root.is_same_turn(&Origin::new("main", "t1")));
-        assert!(!root.is_same_turn(&Origin::new("other", "t1")));
+        assert!(!grandchild.descends_from(&TurnOrigin::new("main", "t0")));
+        assert!(root.is_same_turn(&TurnOrigin::new("main", "t1")));
+        assert!(!root.is_same_turn(&TurnOrigin::new("other", "t1")));
     }
 
     #[test]
     fn an_event_stays_small() {
         // Events are moved once for each piece of text that streams.
-        assert!(size_of::<Event>() <= 96, "{}", size_of::<Event>());
+        assert!(size_of::<HostEvent>() <= 96, "{}", size_of::<HostEvent>());
     }
 }

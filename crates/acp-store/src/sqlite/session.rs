@@ -11,14 +11,14 @@ use acp_agent::{
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params};
 
-use crate::fault::Fault;
+use super::fault::Fault;
 
 /// The columns of a session, in the order in which [`entry`] reads them.
 const COLUMNS: &str = "id, cwd, directories, title, updated_at";
 
 /// The facts of a session, ready to be written.
 #[derive(Debug)]
-pub(crate) struct Facts {
+pub(crate) struct SessionRow {
     id: SessionId,
     cwd: Option<String>,
     directories: String,
@@ -26,7 +26,7 @@ pub(crate) struct Facts {
     options: String,
 }
 
-impl Facts {
+impl SessionRow {
     pub(crate) fn of(session: &StoredSession) -> Result<Self, Fault> {
         let entry = &session.entry;
         let cwd = entry.cwd.as_deref().map(|cwd| cwd.to_str().ok_or(NotUtf8));
@@ -49,7 +49,7 @@ impl Facts {
 struct NotUtf8;
 
 /// Begins a session.
-pub(crate) fn create(change: &Connection, facts: &Facts) -> Result<(), Fault> {
+pub(crate) fn create(change: &Connection, facts: &SessionRow) -> Result<(), Fault> {
     let insert = "INSERT INTO session (id, cwd, directories, title, options, updated_at)
         VALUES (:id, :cwd, :directories, :title, :options, :now)
         ON CONFLICT (id) DO NOTHING";
@@ -68,7 +68,7 @@ pub(crate) fn create(change: &Connection, facts: &Facts) -> Result<(), Fault> {
 }
 
 /// Replaces the facts of a session.
-pub(crate) fn update(change: &Connection, facts: &Facts) -> Result<(), Fault> {
+pub(crate) fn update(change: &Connection, facts: &SessionRow) -> Result<(), Fault> {
     let update = "UPDATE session
         SET cwd = :cwd, directories = :directories, title = :title, options = :options
         WHERE id = :id";
@@ -185,7 +185,7 @@ fn json(value: &impl serde::Serialize) -> Result<String, Fault> {
 }
 
 fn unjson<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, Fault> {
-    serde_json::from_str(text).map_err(crate::record::unreadable)
+    serde_json::from_str(text).map_err(super::record::unreadable)
 }
 
 #[cfg(test)]
@@ -193,14 +193,14 @@ mod tests {
     use rusqlite::Connection;
 
     use super::*;
-    use crate::form;
+    use crate::sqlite::schema;
 
     /// Every way to find something follows an index: no table is read from one
     /// end to the other, and nothing is sorted.
     #[test]
     fn an_index_leads_to_everything() {
         let mut file = Connection::open_in_memory().unwrap();
-        form::upgrade(&mut file, form::STEPS).unwrap();
+        schema::upgrade(&mut file, schema::STEPS).unwrap();
         let check = |select: &str, want: &str| {
             let mut plan = file
                 .prepare(&format!("EXPLAIN QUERY PLAN {select}"))
@@ -219,7 +219,7 @@ mod tests {
             "SEARCH session USING INDEX session_in_folder (cwd=? AND id>?)",
         );
         check(
-            crate::record::SELECT_PAGE,
+            crate::sqlite::record::SELECT_PAGE,
             "SEARCH record USING INDEX sqlite_autoindex_record_1 (session=? AND position>?)",
         );
         // What a deleted session takes along.

@@ -9,12 +9,12 @@ use std::{
 use rusqlite::{Connection, config::DbConfig};
 use uuid::Uuid;
 
-use crate::{
+use super::{
     OpenError, StoreError, StoreOptions,
-    connection::{Desk, READ, WRITE, page_bytes},
+    connection::{READ, SqliteConnection, WRITE, page_bytes},
     error::Cause,
-    fault::{Fault, Kind},
-    form,
+    fault::{Fault, SqliteErrorKind},
+    schema,
 };
 
 /// Opens a file, and makes it if it is not there: a connection to write, and one
@@ -23,7 +23,10 @@ use crate::{
 /// # Errors
 ///
 /// [`OpenError`]; the file has not been changed then.
-pub(crate) fn open(path: &Path, options: &StoreOptions) -> Result<(Desk, Desk), OpenError> {
+pub(crate) fn open(
+    path: &Path,
+    options: &StoreOptions,
+) -> Result<(SqliteConnection, SqliteConnection), OpenError> {
     let path = locate(path)?;
     match fs::metadata(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -46,7 +49,10 @@ pub(crate) fn open(path: &Path, options: &StoreOptions) -> Result<(Desk, Desk), 
     connect(&path, options).map_err(|fault| refused(fault, path))
 }
 
-fn connect(path: &Path, options: &StoreOptions) -> Result<(Desk, Desk), Fault> {
+fn connect(
+    path: &Path,
+    options: &StoreOptions,
+) -> Result<(SqliteConnection, SqliteConnection), Fault> {
     // The log of a link stands beside the file that it leads to.
     let path = &fs::canonicalize(path).map_err(|error| StoreError::Failed {
         source: error.into(),
@@ -56,8 +62,8 @@ fn connect(path: &Path, options: &StoreOptions) -> Result<(Desk, Desk), Fault> {
     let is_scrub_due = !log_is_empty(path);
     let mut connection = Connection::open_with_flags(path, WRITE)?;
     connection.busy_timeout(options.busy_timeout)?;
-    form::upgrade(&mut connection, form::STEPS)?;
-    let writer = Desk::writer(connection, options)?.with_scrub_due(is_scrub_due);
+    schema::upgrade(&mut connection, schema::STEPS)?;
+    let writer = SqliteConnection::writer(connection, options)?.with_scrub_due(is_scrub_due);
     let reader = writer.reader(path, options)?;
     Ok((writer, reader))
 }
@@ -79,10 +85,10 @@ fn look(probe: Connection, path: &Path, options: &StoreOptions) -> Result<(), Fa
     probe.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // One state for all that follows.
     let state = probe.unchecked_transaction()?;
-    if form::application_id(&state)? != form::APPLICATION_ID {
+    if schema::application_id(&state)? != schema::APPLICATION_ID {
         return Err(foreign());
     }
-    let (found, known) = (form::form(&state)?, form::NEWEST);
+    let (found, known) = (schema::form(&state)?, schema::NEWEST);
     if found > known {
         return Err(Fault::Store(StoreError::Newer { found, known }));
     }
@@ -122,7 +128,9 @@ fn refused(fault: Fault, path: PathBuf) -> OpenError {
     match fault.into_store() {
         StoreError::Newer { found, known } => OpenError::Newer { path, found, known },
         StoreError::Damaged { source } => match source.downcast_ref() {
-            Some(error) if Kind::of(error) == Kind::NoDatabase => OpenError::NotAHistory { path },
+            Some(error) if SqliteErrorKind::of(error) == SqliteErrorKind::NoDatabase => {
+                OpenError::NotAHistory { path }
+            }
             _ => OpenError::Damaged { path, source },
         },
         StoreError::Failed { source } => OpenError::Open { path, source },
@@ -141,8 +149,8 @@ fn create(path: &Path) -> Result<(), Cause> {
     // Nobody needs the draft if this is interrupted, so nothing is to be undone.
     let _: String =
         connection.pragma_update_and_check(None, "journal_mode", "OFF", |row| row.get(0))?;
-    connection.pragma_update(None, "application_id", form::APPLICATION_ID)?;
-    form::upgrade(&mut connection, form::STEPS).map_err(Fault::into_store)?;
+    connection.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
+    schema::upgrade(&mut connection, schema::STEPS).map_err(Fault::into_store)?;
     let _: String =
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
     connection.close().map_err(|(_, error)| error)?;

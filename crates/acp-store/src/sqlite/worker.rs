@@ -17,14 +17,14 @@ use std::{
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-use crate::{
+use super::{
     StoreError,
-    connection::Desk,
+    connection::SqliteConnection,
     fault::Fault,
     limits::{QUEUE, SCRUB_RETRY},
 };
 
-type Work = Box<dyn FnOnce(&mut Desk) + Send>;
+type Work = Box<dyn FnOnce(&mut SqliteConnection) + Send>;
 
 /// The way to a thread that owns a connection.
 #[derive(Clone)]
@@ -42,7 +42,7 @@ enum Message {
 
 impl Worker {
     /// Starts the thread.
-    pub(crate) fn start(name: &str, desk: Desk) -> io::Result<(Self, JoinHandle<()>)> {
+    pub(crate) fn start(name: &str, desk: SqliteConnection) -> io::Result<(Self, JoinHandle<()>)> {
         let (messages, queue) = mpsc::channel();
         let thread = thread::Builder::new().name(name.to_owned());
         let thread = thread.spawn(move || serve(desk, queue))?;
@@ -62,7 +62,7 @@ impl Worker {
     /// If dropped, the work is done or not, but never half.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Desk) -> Result<T, Fault> + Send + 'static,
+        work: impl FnOnce(&mut SqliteConnection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
         let closed = || Fault::Store(StoreError::Closed);
         let place = Arc::clone(&self.places).acquire_owned().await;
@@ -89,7 +89,7 @@ impl Worker {
     }
 }
 
-fn serve(mut desk: Desk, queue: Receiver<Message>) {
+fn serve(mut desk: SqliteConnection, queue: Receiver<Message>) {
     let closed = loop {
         let next = if desk.is_scrub_due() {
             queue.recv_timeout(SCRUB_RETRY)

@@ -1,12 +1,12 @@
-//! What happened in a session, as rows.
+//! RecordBody happened in a session, as rows.
 
 use acp_agent::{
     host::{SessionId, TurnId},
-    kit::{Page, Record, What},
+    kit::{Page, Record, RecordBody},
 };
-use rusqlite::{Connection, OptionalExtension as _, Row as SqlRow, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::{
+use super::{
     StoreError,
     fault::Fault,
     limits::{PAGE_BYTES, PAGE_RECORDS},
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The form in which records are written: JSON, as `serde` makes it of
-/// [`What`]. A form that this program does not know is not read.
+/// [`RecordBody`]. A form that this program does not know is not read.
 pub(crate) const FORM: i64 = 1;
 
 /// Reads on in a session.
@@ -23,23 +23,23 @@ pub(crate) const SELECT_PAGE: &str = "SELECT position, turn, number, form, body 
 
 /// A record, ready to be written.
 #[derive(Debug)]
-pub(crate) struct Row<'a> {
+pub(crate) struct RecordRow<'a> {
     turn: &'a TurnId,
     number: i64,
     body: String,
 }
 
 /// Makes rows of records.
-pub(crate) fn rows(records: &[Record], max: usize) -> Result<Vec<Row<'_>>, Fault> {
+pub(crate) fn rows(records: &[Record], max: usize) -> Result<Vec<RecordRow<'_>>, Fault> {
     let rows = records.iter().map(|record| {
-        let body = serde_json::to_string(&record.what).map_err(Fault::unwritable)?;
+        let body = serde_json::to_string(&record.body).map_err(Fault::unwritable)?;
         let bytes = body.len();
         if bytes > max {
             return Err(Fault::Store(StoreError::TooLarge { bytes, max }));
         }
         let number = i64::try_from(record.number).map_err(Fault::unwritable)?;
         let turn = &record.turn;
-        Ok(Row { turn, number, body })
+        Ok(RecordRow { turn, number, body })
     });
     rows.collect()
 }
@@ -50,7 +50,7 @@ pub(crate) fn append(
     change: &Connection,
     id: &SessionId,
     at: u64,
-    rows: &[Row<'_>],
+    rows: &[RecordRow<'_>],
 ) -> Result<(), Fault> {
     let (session, length) = session::place(change, id)?;
     let at = i64::try_from(at).map_err(|_| Fault::Moved)?;
@@ -115,7 +115,7 @@ pub(crate) fn read(state: &Connection, id: &SessionId, from: u64) -> Result<Page
     Ok(page)
 }
 
-fn record(row: &SqlRow<'_>) -> Result<(Record, usize), Fault> {
+fn record(row: &Row<'_>) -> Result<(Record, usize), Fault> {
     let (turn, number, found): (String, i64, i64) = (row.get(1)?, row.get(2)?, row.get(3)?);
     if found != FORM {
         let known = FORM;
@@ -123,7 +123,7 @@ fn record(row: &SqlRow<'_>) -> Result<(Record, usize), Fault> {
     }
     let number = u64::try_from(number).map_err(|_| Fault::damaged("a number is negative"))?;
     let body: String = row.get(4)?;
-    let what: What = serde_json::from_str(&body).map_err(unreadable)?;
+    let what: RecordBody = serde_json::from_str(&body).map_err(unreadable)?;
     Ok((Record::new(TurnId::from(turn), number, what), body.len()))
 }
 

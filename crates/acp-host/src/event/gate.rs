@@ -1,9 +1,9 @@
-//! Decisions for which a turn waits.
+//! Gates: decisions for which a turn waits.
 
 use derive_setters::Setters;
 use std::collections::BTreeMap;
 
-use crate::{Form, FormValue, GateId, OpenUrl, ToolCall, ToolId};
+use crate::{FormValue, GateId, OpenUrl, ToolCall, ToolId, UserForm};
 
 /// A decision for which a turn waits.
 ///
@@ -42,7 +42,7 @@ impl Gate {
     }
 
     /// Asks the user some questions, introduced by a line of text.
-    pub fn form(id: impl Into<GateId>, message: impl Into<String>, form: Form) -> Self {
+    pub fn form(id: impl Into<GateId>, message: impl Into<String>, form: UserForm) -> Self {
         Self {
             id: id.into(),
             kind: GateKind::Form { form, tool: None },
@@ -53,7 +53,7 @@ impl Gate {
 
     /// Sends the user to an address, and says why.
     ///
-    /// That the user went there does not mean that all is done there: tell
+    /// That the user went there does not mean that all is done there: report
     /// [`GateResolved`](crate::EventBody::GateResolved) when it is.
     pub fn open_url(id: impl Into<GateId>, message: impl Into<String>, url: OpenUrl) -> Self {
         Self {
@@ -86,11 +86,11 @@ pub enum GateKind {
     },
     /// What the user answers in a form.
     ///
-    /// A client that shows no forms is not asked: the user is told, and the
+    /// A client that shows no forms is not asked: the user is informed, and the
     /// gate stays open until the host resolves it in its own way.
     Form {
         /// What is asked.
-        form: Form,
+        form: UserForm,
         /// The tool call that asks.
         tool: Option<ToolId>,
     },

@@ -1,14 +1,16 @@
-//! The way from a session to its client.
+//! The link of a session to its client.
+
+pub(crate) mod terminal;
 
 use derive_setters::Setters;
 use std::{fmt, path::PathBuf, pin::Pin, sync::Arc};
 
-use crate::{CreateTerminal, Event, HostError, Terminal};
+use crate::{CreateTerminal, HostError, HostEvent, Terminal};
 
 /// A boxed future that may be sent to another thread.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The way from one session to its client; cheap to clone.
+/// The link of one session to its client; cheap to clone.
 ///
 /// The facade hands it over in [`attach`](crate::LiveSession::attach), before
 /// anything is submitted. Events take no detour: [`emit`](ClientLink::emit)
@@ -27,7 +29,7 @@ impl ClientLink {
         Self(port)
     }
 
-    /// Tells an event.
+    /// Sends an event.
     ///
     /// Waits while the client is too slow to take more. An event that ends a
     /// turn never waits; nor does an event that the client does not see.
@@ -39,17 +41,17 @@ impl ClientLink {
     /// # Cancel safety
     ///
     /// Cancel-safe: an event whose future is dropped before it is ready was not
-    /// told.
-    pub async fn emit(&self, event: Event) -> Result<(), EmitError> {
+    /// sent.
+    pub async fn emit(&self, event: HostEvent) -> Result<(), EmitError> {
         match self.0.offer(event) {
             Offer::Done(result) => result,
             Offer::Wait(rest) => rest.await,
         }
     }
 
-    /// Tells an event if that is possible at once, else returns what is left to
-    /// do. Events that end a turn are always told at once.
-    pub fn offer(&self, event: Event) -> Offer {
+    /// Sends an event if that is possible at once, else returns what is left to
+    /// do. Events that end a turn are always sent at once.
+    pub fn offer(&self, event: HostEvent) -> Offer {
         self.0.offer(event)
     }
 
@@ -64,14 +66,14 @@ impl ClientLink {
     ///
     /// # Errors
     ///
-    /// [`ClientError::Unsupported`] without asking, when the client did not say
-    /// that it can; [`ClientError::Cancelled`] when the turn that runs is
+    /// [`ClientCallError::Unsupported`] without asking, when the client did not say
+    /// that it can; [`ClientCallError::Cancelled`] when the turn that runs is
     /// cancelled meanwhile; else what became of the request.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future tells the client that the answer is not wanted.
-    pub async fn read_text_file(&self, request: ReadTextFile) -> Result<String, ClientError> {
+    pub async fn read_text_file(&self, request: ReadTextFile) -> Result<String, ClientCallError> {
         self.0.read_text_file(request).await
     }
 
@@ -85,7 +87,7 @@ impl ClientLink {
     ///
     /// Dropping the future tells the client that the answer is not wanted; the
     /// file may have been written.
-    pub async fn write_text_file(&self, request: WriteTextFile) -> Result<(), ClientError> {
+    pub async fn write_text_file(&self, request: WriteTextFile) -> Result<(), ClientCallError> {
         self.0.write_text_file(request).await
     }
 
@@ -98,7 +100,10 @@ impl ClientLink {
     /// # Cancel safety
     ///
     /// If dropped, the terminal is released as soon as there is one.
-    pub async fn create_terminal(&self, request: CreateTerminal) -> Result<Terminal, ClientError> {
+    pub async fn create_terminal(
+        &self,
+        request: CreateTerminal,
+    ) -> Result<Terminal, ClientCallError> {
         self.0.create_terminal(request).await
     }
 }
@@ -113,8 +118,8 @@ impl fmt::Debug for ClientLink {
 ///
 /// The facade implements it. Implement it yourself to test a host without one.
 pub trait Port: Send + Sync {
-    /// Tells an event, or returns the future that will.
-    fn offer(&self, event: Event) -> Offer;
+    /// Sends an event, or returns the future that will.
+    fn offer(&self, event: HostEvent) -> Offer;
 
     /// Learns that no end of the running turn will come.
     fn lose_events(&self, cause: HostError) {
@@ -122,31 +127,37 @@ pub trait Port: Send + Sync {
     }
 
     /// Reads a text file through the client.
-    fn read_text_file(&self, request: ReadTextFile) -> BoxFuture<'_, Result<String, ClientError>> {
+    fn read_text_file(
+        &self,
+        request: ReadTextFile,
+    ) -> BoxFuture<'_, Result<String, ClientCallError>> {
         drop(request);
-        Box::pin(std::future::ready(Err(ClientError::Unsupported)))
+        Box::pin(std::future::ready(Err(ClientCallError::Unsupported)))
     }
 
     /// Writes a text file through the client.
-    fn write_text_file(&self, request: WriteTextFile) -> BoxFuture<'_, Result<(), ClientError>> {
+    fn write_text_file(
+        &self,
+        request: WriteTextFile,
+    ) -> BoxFuture<'_, Result<(), ClientCallError>> {
         drop(request);
-        Box::pin(std::future::ready(Err(ClientError::Unsupported)))
+        Box::pin(std::future::ready(Err(ClientCallError::Unsupported)))
     }
 
     /// Lets the client run a command.
     fn create_terminal(
         &self,
         request: CreateTerminal,
-    ) -> BoxFuture<'_, Result<Terminal, ClientError>> {
+    ) -> BoxFuture<'_, Result<Terminal, ClientCallError>> {
         drop(request);
-        Box::pin(std::future::ready(Err(ClientError::Unsupported)))
+        Box::pin(std::future::ready(Err(ClientCallError::Unsupported)))
     }
 }
 
 /// What became of an event that was offered.
-#[must_use = "an event that waits is told only when its future is awaited"]
+#[must_use = "an event that waits is sent only when its future is awaited"]
 pub enum Offer {
-    /// It was told, or will never be.
+    /// It was sent, or will never be.
     Done(Result<(), EmitError>),
     /// It waits for the client to take more.
     Wait(BoxFuture<'static, Result<(), EmitError>>),
@@ -161,34 +172,34 @@ impl fmt::Debug for Offer {
     }
 }
 
-/// Why a client does not see an event.
+/// Why an event is not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmitError {
     /// The client cancelled the turn while the event waited.
-    #[error("tell an event: the client cancelled the turn")]
+    #[error("send an event: the client cancelled the turn")]
     Cancelled,
     /// The turn has ended, or the session is closed.
-    #[error("tell an event: its turn or its session has ended")]
+    #[error("send an event: its turn or its session has ended")]
     Ended,
     /// The connection is closed.
-    #[error("tell an event: the connection is closed")]
+    #[error("send an event: the connection is closed")]
     Closed,
     /// The event is larger than a message may be.
-    #[error("tell an event: it is larger than a message may be")]
+    #[error("send an event: it is larger than a message may be")]
     TooLarge,
     /// The client does not know the session yet, and too much waits for it to.
-    #[error("tell an event: too many wait for the client to learn of the session")]
+    #[error("send an event: too many wait for the client to learn of the session")]
     NoRoom,
     /// The event cannot be written as a message.
-    #[error("tell an event: it cannot be written as a message")]
+    #[error("send an event: it cannot be written as a message")]
     Unwritable,
 }
 
 /// Why a client did not do what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum ClientError {
+pub enum ClientCallError {
     /// The client did not say that it can do this; it was not asked.
     #[error("ask the client: it did not say that it can do this")]
     Unsupported,
