@@ -50,7 +50,7 @@ impl From<TurnOutcome> for Called {
 /// runs on a thread of its own. To wait without being asynchronous, see [`call_blocking`].
 ///
 /// ```no_run
-/// # async fn example() -> Result<(), acp_harness::HarnessError> {
+/// # async fn example() -> Result<(), acp_harness::turn::HarnessError> {
 /// let asked = "Which tests fail?";
 /// let called = acp_harness::call("codex", asked, "/home/ada/project", |chunk| {
 ///     eprint!("{chunk}");
