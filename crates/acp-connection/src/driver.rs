@@ -16,8 +16,7 @@ use tokio::time::Sleep;
 use crate::{
     handler::{BoxFuture, Handler, IncomingNotification, IncomingRequest},
     link::Link,
-    peer::Peer,
-    shared::{Shared, now},
+    peer::{Peer, Shared, now},
 };
 
 /// Chunks read in a row before other tasks of the worker get their turn.

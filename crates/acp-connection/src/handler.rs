@@ -22,7 +22,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 use tracing::Instrument as _;
 
-use crate::{peer::Peer, shared::Scratch};
+use crate::peer::{Peer, Scratch};
 
 /// The work of a request.
 pub type BoxFuture = Pin<Box<dyn Future<Output = ()> + Send>>;

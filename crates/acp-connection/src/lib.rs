@@ -50,21 +50,17 @@ mod readme {}
 
 mod driver;
 mod handler;
-mod lane;
 mod link;
-mod mailbox;
 mod peer;
 mod serve;
-mod shared;
 
 pub use acp_protocol::rpc;
 pub use handler::{
     BoxFuture, Context, Handler, IncomingNotification, IncomingRequest, NoHandler, Responder, Then,
     UntilCancelled,
 };
-pub use lane::{SendLane, Sending, Unsent};
-pub use mailbox::{
-    DuplicateSession, Item, Mailbox, MailboxControl, RawLine, StreamEnd, Update, UpdateHold,
+pub use peer::{
+    CallHandle, DuplicateSession, Item, Mailbox, MailboxControl, Peer, RawLine, SendLane, Sending,
+    StreamEnd, Unsent, Update, UpdateHold,
 };
-pub use peer::{CallHandle, Peer};
 pub use serve::{connect, connect_messages, serve, serve_messages};

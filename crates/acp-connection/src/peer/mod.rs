@@ -1,4 +1,12 @@
 //! The handle to the other side: calls, notifications, the end.
+//!
+//! * [`lane`] sends the updates of a turn, and waits for room;
+//! * [`mailbox`] has the updates of a session, and the ends of its turns;
+//! * [`shared`] is the connection behind its lock.
+
+mod lane;
+mod mailbox;
+mod shared;
 
 use std::{borrow::Cow, future::poll_fn, marker::PhantomData, sync::Arc};
 
@@ -14,11 +22,11 @@ use acp_protocol::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-use crate::{
-    lane::{SendLane, Unsent},
-    mailbox::{DuplicateSession, Mailbox, UpdateHold},
-    shared::{Scratch, Shared, now},
+pub use lane::{SendLane, Sending, Unsent};
+pub use mailbox::{
+    DuplicateSession, Item, Mailbox, MailboxControl, RawLine, StreamEnd, Update, UpdateHold,
 };
+pub(crate) use shared::{Scratch, Shared, now};
 
 /// The other side of a connection.
 ///
@@ -366,10 +374,7 @@ impl<T> Drop for CallHandle<T> {
 }
 
 /// Decodes the answer of a call.
-pub(crate) fn decode<T: DeserializeOwned>(
-    answer: &RawResponse,
-    method: &str,
-) -> Result<T, CallError> {
+fn decode<T: DeserializeOwned>(answer: &RawResponse, method: &str) -> Result<T, CallError> {
     answer.decode().map_err(|error| match error {
         ResponseError::Malformed(issues) => CallError::MalformedAnswer(issues),
         ResponseError::Decode(source) => CallError::Decode {

@@ -13,10 +13,7 @@ use acp_protocol::{
 use bytes::Bytes;
 use serde::{Deserialize, de::DeserializeOwned};
 
-use crate::{
-    peer::{Peer, decode},
-    shared::now,
-};
+use super::{Peer, decode, now};
 
 /// What a mailbox gives, in wire order.
 #[derive(Debug)]

@@ -16,10 +16,7 @@ use acp_protocol::{
 };
 use serde::Serialize;
 
-use crate::{
-    peer::Peer,
-    shared::{Scratch, Shared},
-};
+use super::{Peer, Scratch, Shared};
 
 /// Texts up to this length are written where they are queued, the connection held
 /// meanwhile: a microsecond. Longer ones are written before it is taken.
