@@ -2,14 +2,15 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::decision::{rejection, selecting};
-use super::{DecidedBy, Decision, Reason, ToolCallState};
-use crate::pending::{AgentQuestion, Pending};
 use acp_protocol::rpc::ReceiveSeq;
 use acp_protocol::v1::{
     PermissionOption, PermissionOptionId, RequestPermissionOutcome, RequestPermissionRequest,
     SessionId,
 };
+
+use super::decision::{rejection, selecting};
+use super::{DecidedBy, Decision, Reason, ToolCallState};
+use crate::pending::{AgentQuestion, Pending};
 
 /// What an agent asks.
 #[derive(Debug, Clone)]

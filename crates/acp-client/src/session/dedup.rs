@@ -3,8 +3,9 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use crate::limits::{DEDUP_WINDOW, MAX_EVENT_ID};
 use acp_connection::Update;
+
+use crate::limits::{DEDUP_WINDOW, MAX_EVENT_ID};
 
 /// Remembers the newest events of a session by their ids.
 ///

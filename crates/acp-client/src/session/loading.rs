@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use acp_connection::Update;
 use acp_protocol::rpc::{CallFacts, CallId, OnDrop};
 use acp_protocol::v1::{LoadSessionRequest, SessionId, methods};
 use tokio::sync::OwnedMutexGuard;
@@ -14,7 +15,6 @@ use super::{Lease, Session, SessionSetup, TurnEvent};
 use crate::connection::Capability;
 use crate::error::ClientError;
 use crate::limits::COLLECTED_BYTES;
-use acp_connection::Update;
 
 /// A session that is being loaded.
 ///

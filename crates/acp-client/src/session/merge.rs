@@ -2,11 +2,11 @@
 
 use std::mem::discriminant;
 
+use acp_connection::Update;
 use acp_protocol::Meta;
 use acp_protocol::v1::{ContentBlock, ContentChunk, SessionUpdate, TextContent};
 
 use crate::limits::MERGED_TEXT;
-use acp_connection::Update;
 
 /// Tells whether `next` is another piece of the message that `update` is a piece of.
 pub(crate) fn can_join(update: &Update, next: &Update) -> bool {

@@ -1,12 +1,11 @@
 //! Reads a session: its updates and what is asked among them, in wire order.
 
-use acp_connection::{Item, Mailbox, StreamEnd};
+use acp_connection::{Item, Mailbox, StreamEnd, Update};
 use acp_protocol::rpc::{CallError, CallId, OnDrop, Reading, ReceiveSeq};
 use acp_protocol::v1::{LoadSessionRequest, PromptRequest};
 
 use super::dedup::SeenEvents;
 use super::{SessionState, TurnEvent, merge};
-use acp_connection::Update;
 
 /// The one reader of a session's mailbox. Turns take it, and give it back.
 #[derive(Debug)]

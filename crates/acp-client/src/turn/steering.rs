@@ -291,8 +291,9 @@ impl Steering {
 
 /// Makes one line of bounded length of an agent's words.
 fn clean(text: &str) -> String {
-    let line = acp_text::one_line(text, MAX_STEERING_TEXT);
-    acp_text::cut_bytes(&line, MAX_STEERING_TEXT).to_owned()
+    // A line that is cut once, in bytes, with a mark at its end.
+    let line = acp_text::one_line(text, MAX_STEERING_TEXT + 1);
+    acp_text::shorten_bytes(&line, MAX_STEERING_TEXT)
 }
 
 /// The request. Its name begins with an underscore: its id is one of those of
