@@ -25,7 +25,7 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/scenarios
 #[derive(Parser)]
 struct Mock {
     #[command(subcommand)]
-    command: cli::Command,
+    command: cli::MockpeerCommand,
 }
 
 fn main() -> ExitCode {
