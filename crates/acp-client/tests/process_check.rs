@@ -25,7 +25,7 @@ const AGENT: &str = "agent";
 #[derive(clap::Parser)]
 struct Mock {
     #[command(subcommand)]
-    command: cli::Command,
+    command: cli::MockpeerCommand,
 }
 
 fn main() -> ExitCode {
