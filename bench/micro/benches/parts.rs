@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 
-use acp_protocol::rpc::{Intake, Limits, LineDecoder, Role, frame};
+use acp_protocol::rpc::{Intake, Limits, LineDecoder, ConnectionRole, frame};
 use acp_protocol::v1::{
     ContentBlock, ContentChunk, InitializeResponse, PromptResponse, ReadTextFileRequest,
     SessionNotification, SessionUpdate,
@@ -42,17 +42,17 @@ fn envelopes(criterion: &mut Criterion) {
     let messages = [
         (
             "update",
-            Role::Client,
+            ConnectionRole::Client,
             format!(r#"{{"jsonrpc":"2.0","method":"session/update","params":{CHUNK}}}"#),
         ),
         (
             "request",
-            Role::Client,
+            ConnectionRole::Client,
             format!(r#"{{"jsonrpc":"2.0","id":7,"method":"fs/read_text_file","params":{READ}}}"#),
         ),
         (
             "answer",
-            Role::Client,
+            ConnectionRole::Client,
             format!(r#"{{"jsonrpc":"2.0","id":7,"result":{END}}}"#),
         ),
     ];

@@ -9,7 +9,7 @@
 
 use std::time::Instant;
 
-use acp_protocol::rpc::{Inbound, Intake, Limits, Role};
+use acp_protocol::rpc::{Inbound, Intake, Limits, ConnectionRole};
 
 const BEGIN: &str = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":""#;
 const END: &str = "\"}}}}\n";
@@ -29,7 +29,7 @@ fn main() {
 
 /// Gives a line in pieces of this length, and returns the nanoseconds until it was read.
 fn once(line: &[u8], pieces: usize) -> f64 {
-    let mut intake = Intake::new(Role::Client, &Limits::default());
+    let mut intake = Intake::new(ConnectionRole::Client, &Limits::default());
     let began = Instant::now();
     let mut found = 0;
     for piece in line.chunks(pieces) {

@@ -6,17 +6,17 @@ use std::{
     task::{Context, Poll},
 };
 
-use acp_host::BoxFuture;
+use acp_host::HostFuture;
 
 /// A host call panicked; what it said stays with the panic hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HostPanicked;
 
 /// A future of a host whose panics are caught.
-pub(crate) struct HostCall<'a, T>(Option<BoxFuture<'a, T>>);
+pub(crate) struct HostCall<'a, T>(Option<HostFuture<'a, T>>);
 
 /// Calls a host and catches its panics, those of the call itself included.
-pub(crate) fn call_host<'a, T>(call: impl FnOnce() -> BoxFuture<'a, T>) -> HostCall<'a, T> {
+pub(crate) fn call_host<'a, T>(call: impl FnOnce() -> HostFuture<'a, T>) -> HostCall<'a, T> {
     HostCall(catch_unwind(AssertUnwindSafe(call)).ok())
 }
 

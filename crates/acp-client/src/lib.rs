@@ -107,6 +107,6 @@ pub use terminal::{
     CommandRequest, LocalTerminals, OpenTerminals, ServeTerminals, SessionTerminals, ShellLines,
 };
 pub use turn::{
-    Prompt, PromptResult, SessionEnd, SessionEndCause, Steered, Steering, SteeringError,
+    PromptBlocks, PromptResult, SessionEnd, SessionEndCause, Steered, Steering, SteeringError,
     SteeringFailure, SteeringOutcome, SteeringPrompt, Turn, Updates,
 };

@@ -10,7 +10,9 @@ use std::{
     time::Instant,
 };
 
-use acp_protocol::rpc::{CloseCause, ConnectionEvent, DriverTask, Inbound, Intake, Limits, Role};
+use acp_protocol::rpc::{
+    CloseCause, ConnectionEvent, ConnectionRole, DriverTask, Inbound, Intake, Limits,
+};
 use tokio::time::Sleep;
 
 use crate::{
@@ -44,7 +46,12 @@ pub(crate) struct Driver<L> {
 }
 
 impl<L: Link> Driver<L> {
-    pub(crate) fn new(role: Role, link: L, handler: Box<dyn Handler>, limits: Limits) -> Self {
+    pub(crate) fn new(
+        role: ConnectionRole,
+        link: L,
+        handler: Box<dyn Handler>,
+        limits: Limits,
+    ) -> Self {
         let intake = Intake::new(role, &limits);
         let peer = Peer::new(Arc::new(Shared::new(role, limits.clone())));
         Self {

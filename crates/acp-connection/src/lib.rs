@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use acp_protocol::{Request, v1::{InitializeRequest, InitializeResponse, ProtocolVersion}};
-//! use acp_connection::{BoxFuture, Handler, IncomingRequest, NoHandler, connect, rpc::{Limits, Role}};
+//! use acp_connection::{BoxFuture, Handler, IncomingRequest, NoHandler, connect, rpc::{Limits, ConnectionRole}};
 //!
 //! struct Agent;
 //!
@@ -35,10 +35,10 @@
 //! # async fn main() {
 //! let (near, far) = tokio::io::duplex(64 << 10);
 //! let (reader, writer) = tokio::io::split(far);
-//! connect(Role::Agent, reader, writer, Agent, Limits::default());
+//! connect(ConnectionRole::Agent, reader, writer, Agent, Limits::default());
 //!
 //! let (reader, writer) = tokio::io::split(near);
-//! let agent = connect(Role::Client, reader, writer, NoHandler, Limits::default());
+//! let agent = connect(ConnectionRole::Client, reader, writer, NoHandler, Limits::default());
 //! let answer = agent.call(&InitializeRequest::new(ProtocolVersion::from(1))).await;
 //! assert_eq!(answer.unwrap().protocol_version, ProtocolVersion::from(1));
 //! # }

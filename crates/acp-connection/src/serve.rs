@@ -2,7 +2,7 @@
 
 use std::io;
 
-use acp_protocol::rpc::{CloseCause, Limits, Role};
+use acp_protocol::rpc::{CloseCause, ConnectionRole, Limits};
 use bytes::Bytes;
 use futures_core::Stream;
 use futures_sink::Sink;
@@ -31,7 +31,7 @@ use crate::{
 ///
 /// Outside of a tokio runtime.
 pub fn connect<R, W>(
-    role: Role,
+    role: ConnectionRole,
     reader: R,
     writer: W,
     handler: impl Handler,
@@ -54,7 +54,7 @@ where
 ///
 /// Outside of a tokio runtime.
 pub fn connect_messages<R, W, M>(
-    role: Role,
+    role: ConnectionRole,
     stream: R,
     sink: W,
     handler: impl Handler,
@@ -74,7 +74,7 @@ where
 ///
 /// Dropping the future closes the connection.
 pub async fn serve<R, W>(
-    role: Role,
+    role: ConnectionRole,
     reader: R,
     writer: W,
     handler: impl Handler,
@@ -93,7 +93,7 @@ where
 ///
 /// Dropping the future closes the connection.
 pub async fn serve_messages<R, W, M>(
-    role: Role,
+    role: ConnectionRole,
     stream: R,
     sink: W,
     handler: impl Handler,
@@ -108,7 +108,7 @@ where
 }
 
 fn start(
-    role: Role,
+    role: ConnectionRole,
     link: impl Link + Send + Unpin + 'static,
     handler: impl Handler,
     limits: Limits,

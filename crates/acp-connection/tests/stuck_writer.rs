@@ -12,7 +12,7 @@ use acp_connection::{BoxFuture, Handler, IncomingRequest, Item, NoHandler, conne
 use acp_protocol::{
     Request,
     method::Side,
-    rpc::{Limits, Reading, Role},
+    rpc::{ConnectionRole, Limits, Reading},
 };
 use serde::{Deserialize, Serialize};
 use tokio::{
@@ -89,7 +89,7 @@ async fn a_request_that_waited_for_a_slot_starts() {
     };
     let (writer, _driver_end) = oneshot::channel();
     let limits = Limits::default().with_handler_slots(1);
-    let _peer = connect(Role::Agent, reader, Stuck(writer), serves, limits);
+    let _peer = connect(ConnectionRole::Agent, reader, Stuck(writer), serves, limits);
     for number in 1..=3 {
         let line = format!(
             "{{\"jsonrpc\":\"2.0\",\"id\":{number},\"method\":\"_test/short\",\"params\":{{\"number\":{number}}}}}\n"
@@ -112,7 +112,13 @@ async fn closing_in_a_pause_takes_no_longer_than_the_grace() {
         .with_mailbox_soft(1000)
         .with_patience(Some(MINUTE))
         .with_close_grace(Duration::from_secs(1));
-    let peer = connect(Role::Client, reader, Stuck(writer), NoHandler, limits);
+    let peer = connect(
+        ConnectionRole::Client,
+        reader,
+        Stuck(writer),
+        NoHandler,
+        limits,
+    );
     let mut mailbox = peer.open_mailbox(&"s".into()).unwrap();
     mailbox.set_reading(Reading::Live);
     peer.notify_raw("_test/note", &()).await.unwrap();
@@ -137,7 +143,7 @@ async fn the_raw_line_of_an_update_has_no_terminator() {
     let (mut raw, reader) = duplex(64 << 10);
     let (writer, _driver_end) = oneshot::channel();
     let peer = connect(
-        Role::Client,
+        ConnectionRole::Client,
         reader,
         Stuck(writer),
         NoHandler,

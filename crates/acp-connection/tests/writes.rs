@@ -14,7 +14,7 @@ use acp_connection::{NoHandler, Peer, connect};
 use acp_protocol::{
     Notification,
     method::Side,
-    rpc::{Limits, Role},
+    rpc::{ConnectionRole, Limits},
 };
 use serde::{Deserialize, Serialize};
 use tokio::io::{
@@ -72,7 +72,13 @@ fn agent() -> (
         writer,
         writes: Arc::clone(&writes),
     };
-    let peer = connect(Role::Agent, reader, writer, NoHandler, Limits::default());
+    let peer = connect(
+        ConnectionRole::Agent,
+        reader,
+        writer,
+        NoHandler,
+        Limits::default(),
+    );
     let (far, kept_open) = split(far);
     // The agent ends when its input does.
     std::mem::forget(kept_open);

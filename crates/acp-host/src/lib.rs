@@ -86,7 +86,7 @@ mod session;
 pub use cancel::{Cancel, Cancelled, RunUntilCancelled};
 pub use client::terminal::{CreateTerminal, Terminal, TerminalExit, TerminalOutput, TerminalPort};
 pub use client::{
-    BoxFuture, ClientCallError, ClientLink, EmitError, Offer, Port, ReadTextFile, WriteTextFile,
+    ClientCallError, ClientLink, EmitError, HostFuture, Offer, Port, ReadTextFile, WriteTextFile,
 };
 pub use config::{
     ConfigCatalog, ConfigCategory, ConfigChange, ConfigChoice, ConfigController, ConfigKind,
@@ -95,7 +95,7 @@ pub use config::{
 pub use error::{HostError, HostErrorKind};
 pub use event::compaction::{CompactRejectReason, Compaction, CompactionStatus};
 pub use event::content::{Block, Media, PromptContent, Resource, ResourceBody, ResourceLink};
-pub use event::form::{FormError, OpenUrl, UserForm};
+pub use event::form::{FormValueError, OpenUrl, UserForm};
 pub use event::form_field::{FieldKind, FormField, FormOption, FormValue, TextFormat, TextRule};
 pub use event::gate::{
     Control, DecisionSource, Gate, GateAnswer, GateKind, GateResponse, PermissionAction,
@@ -114,7 +114,7 @@ pub use json::Json;
 pub use secret::SecretText;
 pub use session::auth::{AuthKind, AuthMethod, Authenticator, LogoutHandler};
 pub use session::catalog::{
-    CatalogEntry, CatalogQuery, LoadedSession, Replay, SessionCatalog, SessionDeleter,
+    CatalogEntry, CatalogQuery, Replay, RestoredSession, SessionCatalog, SessionDeleter,
     SessionLoader, SessionResumer,
 };
 pub use session::dynamic;

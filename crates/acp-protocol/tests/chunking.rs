@@ -6,7 +6,7 @@ mod chunks;
 #[path = "checks/intake.rs"]
 mod intake;
 
-use acp_protocol::rpc::Role;
+use acp_protocol::rpc::ConnectionRole;
 use chunks::Chunking;
 use proptest::prelude::*;
 
@@ -106,7 +106,8 @@ proptest! {
 
 #[test]
 fn a_line_without_its_end_is_told_or_read_when_it_is_whole() {
-    let arrives = |stream: &str| intake::arrivals(Role::Agent, stream.as_bytes(), Chunking::Whole);
+    let arrives =
+        |stream: &str| intake::arrivals(ConnectionRole::Agent, stream.as_bytes(), Chunking::Whole);
     let too_long = "x".repeat(intake::MAX_MESSAGE + 1);
     for (stream, expected) in [
         ("{}\n  \n", "Refused"),

@@ -9,7 +9,9 @@ use std::{
     task::{Poll, Wake, Waker},
 };
 
-use acp_protocol::rpc::{CloseCause, Connection, Lane, Limits, Role, SendError, Ticket, frame};
+use acp_protocol::rpc::{
+    CloseCause, Connection, ConnectionRole, Lane, Limits, SendError, Ticket, frame,
+};
 
 /// A sender with one message.
 struct Sender {
@@ -53,7 +55,7 @@ fn full() -> (Connection, Lane, Lane) {
     let limits = Limits::default()
         .with_outgoing_credit(1)
         .with_outgoing_yield(usize::MAX);
-    let mut connection = Connection::new(Role::Agent, limits);
+    let mut connection = Connection::new(ConnectionRole::Agent, limits);
     let (first, second) = (connection.open_lane(), connection.open_lane());
     assert!(
         Sender::new("fill", Lane::default())
@@ -172,7 +174,10 @@ fn the_end_wakes_everybody() {
 
 #[test]
 fn a_message_of_exactly_the_limit_is_sent() {
-    let mut connection = Connection::new(Role::Agent, Limits::default().with_max_message(100));
+    let mut connection = Connection::new(
+        ConnectionRole::Agent,
+        Limits::default().with_max_message(100),
+    );
     for (length, fits) in [(100, true), (101, false)] {
         let mut line = vec![b'x'; length];
         line.push(b'\n');
@@ -190,7 +195,7 @@ fn a_peer_that_never_reads_what_it_asks_for_is_cut_off() {
         .with_outgoing_hard(1000)
         .with_max_message(1000)
         .with_outgoing_credit(100);
-    let mut connection = Connection::new(Role::Agent, limits);
+    let mut connection = Connection::new(ConnectionRole::Agent, limits);
     for _ in 0..13 {
         let _ = connection.notify_now(&mut vec![b'x'; 100]);
     }
@@ -203,7 +208,7 @@ fn what_is_written_in_place_obeys_the_same_rules() {
         .with_outgoing_credit(8)
         .with_outgoing_yield(usize::MAX)
         .with_max_message(9);
-    let mut connection = Connection::new(Role::Agent, limits);
+    let mut connection = Connection::new(ConnectionRole::Agent, limits);
     let write = |connection: &mut Connection, line: &'static [u8]| {
         connection.try_write(|out| out.extend_from_slice(line))
     };

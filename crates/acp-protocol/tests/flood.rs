@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use acp_protocol::rpc::{CloseCause, Connection, Intake, Limits, Role};
+use acp_protocol::rpc::{CloseCause, Connection, ConnectionRole, Intake, Limits};
 
 const HARD: usize = 20_000;
 
@@ -16,8 +16,8 @@ fn check(line: impl Fn(u32) -> String) {
         .with_max_message(1000)
         .with_handler_slots(1)
         .with_parked_requests(10);
-    let mut agent = Connection::new(Role::Agent, limits);
-    let mut intake = Intake::new(Role::Agent, agent.limits());
+    let mut agent = Connection::new(ConnectionRole::Agent, limits);
+    let mut intake = Intake::new(ConnectionRole::Agent, agent.limits());
     for number in 0..2000 {
         intake.push(line(number).as_bytes());
         intake.push(b"\n");

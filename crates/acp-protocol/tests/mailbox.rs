@@ -11,8 +11,8 @@ use std::{
 };
 
 use acp_protocol::rpc::{
-    AnswerTo, Connection, ConnectionEvent, Flow, IdSpace, Intake, Limits, MailboxEntry, MailboxId,
-    OnDrop, Progress, Reading, ReceiveSeq, Role, frame,
+    AnswerTo, Connection, ConnectionEvent, ConnectionRole, Flow, IdSpace, Intake, Limits,
+    MailboxEntry, MailboxId, OnDrop, Progress, Reading, ReceiveSeq, frame,
 };
 
 /// Remembers whether it was woken.
@@ -34,8 +34,8 @@ struct Client {
 impl Client {
     fn new(limits: Limits) -> Self {
         Self {
-            intake: Intake::new(Role::Client, &limits),
-            connection: Connection::new(Role::Client, limits),
+            intake: Intake::new(ConnectionRole::Client, &limits),
+            connection: Connection::new(ConnectionRole::Client, limits),
             bell: Arc::default(),
         }
     }

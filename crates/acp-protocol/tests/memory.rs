@@ -3,7 +3,9 @@
 
 use std::time::Instant;
 
-use acp_protocol::rpc::{AnswerTo, Connection, IdSpace, Intake, Limits, Reading, Role, frame};
+use acp_protocol::rpc::{
+    AnswerTo, Connection, ConnectionRole, IdSpace, Intake, Limits, Reading, frame,
+};
 use allocation_counter::measure;
 use proptest::prelude::*;
 
@@ -62,7 +64,7 @@ impl Client {
             .with_mailbox_hard(HARD)
             .with_mailbox_total(TOTAL)
             .with_held_bytes(HELD);
-        let mut connection = Connection::new(Role::Client, limits.clone());
+        let mut connection = Connection::new(ConnectionRole::Client, limits.clone());
         for session in ["s0", "s1", "s2"] {
             let (mailbox, _) = connection.open_mailbox(session).unwrap();
             connection.set_reading(mailbox, Reading::Live);
@@ -75,7 +77,7 @@ impl Client {
             .unwrap();
         Self {
             connection,
-            intake: Intake::new(Role::Client, &limits),
+            intake: Intake::new(ConnectionRole::Client, &limits),
         }
     }
 

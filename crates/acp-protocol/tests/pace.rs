@@ -10,7 +10,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use acp_protocol::rpc::{AnswerTo, CloseCause, Connection, IdSpace, Lane, Limits, Role, frame};
+use acp_protocol::rpc::{
+    AnswerTo, CloseCause, Connection, ConnectionRole, IdSpace, Lane, Limits, frame,
+};
 
 const WINDOW: Duration = Duration::from_millis(1);
 
@@ -35,7 +37,7 @@ impl Wake for Woken {
 impl Wire {
     fn new() -> Self {
         Self {
-            connection: Connection::new(Role::Agent, Limits::default()),
+            connection: Connection::new(ConnectionRole::Agent, Limits::default()),
             now: Instant::now(),
             woken: Arc::default(),
             timer: None,

@@ -9,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-use acp_protocol::rpc::{Connection, Intake, Limits, Reading, Role};
+use acp_protocol::rpc::{Connection, ConnectionRole, Intake, Limits, Reading};
 
 #[derive(Default)]
 struct Woken(AtomicBool);
@@ -25,7 +25,7 @@ fn feed(connection: &mut Connection, session: &str, bytes: usize, now: Instant) 
         "{{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{{\"sessionId\":\"{session}\",\"update\":{{\"x\":\"{}\"}}}}}}\n",
         "x".repeat(bytes)
     );
-    let mut intake = Intake::new(Role::Client, connection.limits());
+    let mut intake = Intake::new(ConnectionRole::Client, connection.limits());
     intake.push(line.as_bytes());
     while let Some(inbound) = intake.next() {
         connection.accept(inbound, now);
@@ -38,7 +38,10 @@ fn opening_a_mailbox_that_relieves_another_one_wakes_the_driver() {
         .with_mailbox_soft(4000)
         .with_mailbox_total(5500)
         .with_patience(None);
-    let (mut connection, now) = (Connection::new(Role::Client, limits), Instant::now());
+    let (mut connection, now) = (
+        Connection::new(ConnectionRole::Client, limits),
+        Instant::now(),
+    );
     connection.hold();
     feed(&mut connection, "held", 1300, now);
     let (full, _) = connection.open_mailbox("full").unwrap();

@@ -5,7 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use acp_protocol::rpc::{Connection, ConnectionEvent, Intake, Limits, RequestId, Role, frame};
+use acp_protocol::rpc::{
+    Connection, ConnectionEvent, ConnectionRole, Intake, Limits, RequestId, frame,
+};
 
 /// A connection that is fed with lines, and what it did.
 struct Fed {
@@ -15,7 +17,7 @@ struct Fed {
 }
 
 impl Fed {
-    fn new(role: Role, limits: &Limits) -> Self {
+    fn new(role: ConnectionRole, limits: &Limits) -> Self {
         let connection = Connection::new(role, limits.clone());
         Self {
             connection,
@@ -25,7 +27,7 @@ impl Fed {
     }
 
     fn agent(limits: &Limits) -> Self {
-        Self::new(Role::Agent, limits)
+        Self::new(ConnectionRole::Agent, limits)
     }
 
     /// Feeds lines; gives the methods that start, and the lines that are answered.
@@ -210,7 +212,7 @@ fn lines_that_are_not_json_are_answered_once_a_second_by_an_agent_alone() {
     assert_eq!(agent.feed("noise\n").1.len(), 1);
     assert_eq!(agent.connection.stats().ignored_total(), 5);
 
-    let mut client = Fed::new(Role::Client, &Limits::default());
+    let mut client = Fed::new(ConnectionRole::Client, &Limits::default());
     assert_eq!(client.feed("noise\n"), (vec![], vec![]));
 }
 

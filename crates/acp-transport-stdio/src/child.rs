@@ -2,7 +2,7 @@
 
 use acp_connection::{Handler, Peer, connect};
 use acp_process::{ChildHandle, ChildStdin, ChildStdout, Launch, SpawnError};
-use acp_protocol::rpc::{Limits, Role};
+use acp_protocol::rpc::{ConnectionRole, Limits};
 
 /// A child that was started, and the pipes its connection runs over.
 #[derive(Debug)]
@@ -74,6 +74,6 @@ pub async fn dial(
         stdout,
         child,
     } = start(launch).await?;
-    let agent = connect(Role::Client, stdout, stdin, handler, limits);
+    let agent = connect(ConnectionRole::Client, stdout, stdin, handler, limits);
     Ok((agent, child))
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use acp_connection::{Handler, Peer, connect, serve};
 use acp_process::stdio::protocol_stdio;
-use acp_protocol::rpc::{CloseCause, Limits, Role};
+use acp_protocol::rpc::{CloseCause, ConnectionRole, Limits};
 
 /// Serves the client that started this process, until it closes our stdin.
 ///
@@ -20,7 +20,7 @@ use acp_protocol::rpc::{CloseCause, Limits, Role};
 /// Dropping the future closes the connection.
 pub async fn serve_stdio(handler: impl Handler, limits: Limits) -> io::Result<CloseCause> {
     let (stdin, stdout) = protocol_stdio()?;
-    Ok(serve(Role::Agent, stdin, stdout, handler, limits).await)
+    Ok(serve(ConnectionRole::Agent, stdin, stdout, handler, limits).await)
 }
 
 /// Connects to the client that started this process, as [`serve_stdio`] does, and returns
@@ -35,5 +35,11 @@ pub async fn serve_stdio(handler: impl Handler, limits: Limits) -> io::Result<Cl
 /// Outside of a tokio runtime.
 pub fn connect_stdio(handler: impl Handler, limits: Limits) -> io::Result<Peer> {
     let (stdin, stdout) = protocol_stdio()?;
-    Ok(connect(Role::Agent, stdin, stdout, handler, limits))
+    Ok(connect(
+        ConnectionRole::Agent,
+        stdin,
+        stdout,
+        handler,
+        limits,
+    ))
 }

@@ -15,7 +15,7 @@ use acp_agent::{
     host::{
         AuthMethod, Authenticator, Block, CatalogEntry, CatalogQuery, ConfigCatalog, ConfigChange,
         ConfigChoice, ConfigController, ConfigOption, ConfigValue, EventBody, HostError,
-        HostErrorKind, HostEvent, LoadedSession, LogoutHandler, McpAcceptance, PromptContent,
+        HostErrorKind, HostEvent, LogoutHandler, McpAcceptance, PromptContent, RestoredSession,
         SessionCatalog, SessionDeleter, SessionHost, SessionId, SessionLoader, SessionResumer,
         Setup, TurnOrigin,
     },
@@ -219,10 +219,10 @@ impl SessionLoader for Library {
         &self,
         id: SessionId,
         setup: Setup,
-    ) -> Result<LoadedSession<Desk>, HostError> {
+    ) -> Result<RestoredSession<Desk>, HostError> {
         let journal = self.book(&id, |book| book.journal())?;
         let desk = self.resume_session(id, setup).await?;
-        Ok(LoadedSession::new(desk, journal.into_iter()))
+        Ok(RestoredSession::new(desk, journal.into_iter()))
     }
 }
 

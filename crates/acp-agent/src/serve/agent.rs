@@ -4,7 +4,7 @@ use std::{fmt, io, sync::Arc};
 
 use acp_connection::serve;
 use acp_process::stdio::protocol_stdio;
-use acp_protocol::rpc::{CloseCause, Role};
+use acp_protocol::rpc::{CloseCause, ConnectionRole};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::{connection::AgentConnection, registration::Registration};
@@ -41,7 +41,7 @@ impl Agent {
         let connection = AgentConnection::new(Arc::clone(&self.0));
         let sessions = CloseSessions(Some(connection.clone()));
         let limits = self.0.connection_limits.clone();
-        let cause = serve(Role::Agent, reader, writer, connection, limits).await;
+        let cause = serve(ConnectionRole::Agent, reader, writer, connection, limits).await;
         sessions.close().await;
         cause
     }

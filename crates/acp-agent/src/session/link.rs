@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use acp_host::{
-    BoxFuture, ClientCallError, CreateTerminal, Delta, EmitError, EventBody, HostError, HostEvent,
+    ClientCallError, CreateTerminal, Delta, EmitError, EventBody, HostError, HostEvent, HostFuture,
     Offer, Port, ReadTextFile, Terminal, TurnOrigin, Visibility, WriteTextFile,
 };
 use acp_protocol::{
@@ -56,21 +56,21 @@ impl Port for SessionPort {
     fn read_text_file(
         &self,
         request: ReadTextFile,
-    ) -> BoxFuture<'_, Result<String, ClientCallError>> {
+    ) -> HostFuture<'_, Result<String, ClientCallError>> {
         Box::pin(client_calls::read_text_file(&self.0, request))
     }
 
     fn write_text_file(
         &self,
         request: WriteTextFile,
-    ) -> BoxFuture<'_, Result<(), ClientCallError>> {
+    ) -> HostFuture<'_, Result<(), ClientCallError>> {
         Box::pin(client_calls::write_text_file(&self.0, request))
     }
 
     fn create_terminal(
         &self,
         request: CreateTerminal,
-    ) -> BoxFuture<'_, Result<Terminal, ClientCallError>> {
+    ) -> HostFuture<'_, Result<Terminal, ClientCallError>> {
         Box::pin(terminal::create(&self.0, request))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use acp_host::{
-    BoxFuture, ClientCallError, CreateTerminal, Terminal, TerminalExit, TerminalOutput,
+    ClientCallError, CreateTerminal, HostFuture, Terminal, TerminalExit, TerminalOutput,
     TerminalPort,
 };
 use acp_protocol::{
@@ -80,7 +80,7 @@ impl TerminalPort for ClientTerminal {
         self.id.as_str()
     }
 
-    fn output(&self) -> BoxFuture<'_, Result<TerminalOutput, ClientCallError>> {
+    fn output(&self) -> HostFuture<'_, Result<TerminalOutput, ClientCallError>> {
         Box::pin(async {
             let request = TerminalOutputRequest::new(&self.core.id, &self.id);
             let output = call(&self.core, &request).await?;
@@ -91,7 +91,7 @@ impl TerminalPort for ClientTerminal {
         })
     }
 
-    fn wait(&self) -> BoxFuture<'_, Result<TerminalExit, ClientCallError>> {
+    fn wait(&self) -> HostFuture<'_, Result<TerminalExit, ClientCallError>> {
         Box::pin(async {
             let request = WaitForTerminalExitRequest::new(&self.core.id, &self.id);
             let exit = call(&self.core, &request).await?;
@@ -99,7 +99,7 @@ impl TerminalPort for ClientTerminal {
         })
     }
 
-    fn kill(&self) -> BoxFuture<'_, Result<(), ClientCallError>> {
+    fn kill(&self) -> HostFuture<'_, Result<(), ClientCallError>> {
         Box::pin(async {
             // Also behind a cancellation, which may be the reason for it.
             self.core.turns().client_calls()?;
@@ -109,7 +109,7 @@ impl TerminalPort for ClientTerminal {
         })
     }
 
-    fn release(mut self: Box<Self>) -> BoxFuture<'static, Result<(), ClientCallError>> {
+    fn release(mut self: Box<Self>) -> HostFuture<'static, Result<(), ClientCallError>> {
         self.is_released = true;
         if let Err(closed) = self.core.turns().client_calls() {
             return Box::pin(std::future::ready(Err(closed)));

@@ -20,7 +20,7 @@ use acp_agent::{
         AuthMethod, Authenticator, Block, Cancel, CatalogEntry, CatalogQuery, ClientLink,
         CommandId, ConfigCatalog, ConfigChange, ConfigController, ConfigOption, Delta, EmitError,
         EventBody, Gate, GateResponse, HostError, HostErrorKind, HostEvent, LiveSession,
-        LoadedSession, LogoutHandler, SessionCatalog, SessionDeleter, SessionHost, SessionId,
+        LogoutHandler, RestoredSession, SessionCatalog, SessionDeleter, SessionHost, SessionId,
         SessionLoader, SessionResumer, Setup, Submission, ToolCall, TurnOrigin,
     },
 };
@@ -228,11 +228,11 @@ impl SessionLoader for Host {
         &self,
         id: SessionId,
         setup: Setup,
-    ) -> Result<LoadedSession<Arc<Session>>, HostError> {
+    ) -> Result<RestoredSession<Arc<Session>>, HostError> {
         next(&self.script.load).act().await?;
         let journal = std::mem::take(&mut *self.script.journal.lock());
         let session = self.make(id.to_string(), setup);
-        Ok(LoadedSession::new(session, journal.into_iter()))
+        Ok(RestoredSession::new(session, journal.into_iter()))
     }
 }
 

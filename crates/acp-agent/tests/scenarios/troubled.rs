@@ -9,9 +9,9 @@ use std::{
 use acp_agent::host::{
     Authenticator, Cancel, CatalogEntry, CatalogQuery, ClientLink, CommandId, ConfigCatalog,
     ConfigChange, ConfigController, ConfigOption, EventBody, GateResponse, HostError,
-    HostErrorKind, HostEvent, InputCancelReason, LiveSession, LoadedSession, LogoutHandler, Replay,
-    SessionCatalog, SessionDeleter, SessionHost, SessionId, SessionLoader, SessionResumer, Setup,
-    Submission, TurnFailure, TurnOrigin, TurnRejectReason,
+    HostErrorKind, HostEvent, InputCancelReason, LiveSession, LogoutHandler, Replay,
+    RestoredSession, SessionCatalog, SessionDeleter, SessionHost, SessionId, SessionLoader,
+    SessionResumer, Setup, Submission, TurnFailure, TurnOrigin, TurnRejectReason,
 };
 use parking_lot::Mutex;
 
@@ -152,13 +152,13 @@ impl SessionLoader for Troubled {
         &self,
         id: SessionId,
         setup: Setup,
-    ) -> Result<LoadedSession<TroubledDesk>, HostError> {
+    ) -> Result<RestoredSession<TroubledDesk>, HostError> {
         self.troubles.meet("load").await?;
-        let LoadedSession { session, journal } = self.library.load_session(id, setup).await?;
+        let RestoredSession { session, journal } = self.library.load_session(id, setup).await?;
         let session = self.wrap(session);
         Ok(match self.troubles.next("journal") {
-            None => LoadedSession { session, journal },
-            Some(_) => LoadedSession::new(session, Torn),
+            None => RestoredSession { session, journal },
+            Some(_) => RestoredSession::new(session, Torn),
         })
     }
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use acp_connection::{Handler, Peer, connect};
 use acp_process::{ChildHandle, Exit};
 use acp_protocol::method::Request;
-use acp_protocol::rpc::{CallError, CallFacts, CloseCause, ErrorCode, Limits, Role};
+use acp_protocol::rpc::{CallError, CallFacts, CloseCause, ConnectionRole, ErrorCode, Limits};
 use acp_protocol::v1::{AgentCapabilities, InitializeResponse};
 use tokio::runtime::Handle;
 use tokio::sync::{SetOnce, watch};
@@ -59,7 +59,7 @@ impl Connection {
                 let _ = came.set(());
             }
         });
-        let peer = connect(Role::Client, reader, writer, handler, limits);
+        let peer = connect(ConnectionRole::Client, reader, writer, handler, limits);
         let (died, death) = watch::channel(None);
         tokio::spawn(watch_over(peer.clone(), child.clone(), died, guard));
         Self {

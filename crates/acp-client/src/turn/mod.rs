@@ -10,7 +10,7 @@ mod steering;
 mod turn;
 mod updates;
 
-pub use prompt::Prompt;
+pub use prompt::PromptBlocks;
 pub use steering::{
     Steered, Steering, SteeringError, SteeringFailure, SteeringOutcome, SteeringPrompt,
 };

@@ -7,17 +7,17 @@ use crate::error::ClientError;
 /// The content of a prompt; a string is one.
 ///
 /// ```
-/// use acp_client::Prompt;
+/// use acp_client::PromptBlocks;
 /// use acp_protocol::v1::ContentBlock;
 ///
-/// let asked: Prompt = "What does this crate do?".into();
-/// let more: Prompt = vec![ContentBlock::text("Compare"), ContentBlock::text("these two")].into();
+/// let asked: PromptBlocks = "What does this crate do?".into();
+/// let more: PromptBlocks = vec![ContentBlock::text("Compare"), ContentBlock::text("these two")].into();
 /// # drop((asked, more));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Prompt(Vec<ContentBlock>);
+pub struct PromptBlocks(Vec<ContentBlock>);
 
-impl Prompt {
+impl PromptBlocks {
     /// Checks that there is something in it and that the agent takes it (R107).
     pub(crate) fn check(&self, agent: &AgentCapabilities) -> Result<(), ClientError> {
         let takes = &agent.prompt_capabilities;
@@ -45,25 +45,25 @@ impl Prompt {
     }
 }
 
-impl From<Vec<ContentBlock>> for Prompt {
+impl From<Vec<ContentBlock>> for PromptBlocks {
     fn from(blocks: Vec<ContentBlock>) -> Self {
         Self(blocks)
     }
 }
 
-impl From<ContentBlock> for Prompt {
+impl From<ContentBlock> for PromptBlocks {
     fn from(block: ContentBlock) -> Self {
         Self(vec![block])
     }
 }
 
-impl From<String> for Prompt {
+impl From<String> for PromptBlocks {
     fn from(text: String) -> Self {
         Self(vec![ContentBlock::text(text)])
     }
 }
 
-impl From<&str> for Prompt {
+impl From<&str> for PromptBlocks {
     fn from(text: &str) -> Self {
         Self(vec![ContentBlock::text(text)])
     }

@@ -10,7 +10,7 @@ use acp_protocol::{Meta, RawJson};
 use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
 
-use super::Prompt;
+use super::PromptBlocks;
 use crate::error::ClientError;
 use crate::gate::GateWatch;
 use crate::limits::MAX_STEERING_TEXT;
@@ -32,14 +32,14 @@ impl SessionControl {
 /// What an agent is told on top of its prompt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SteeringPrompt {
-    prompt: Prompt,
+    prompt: PromptBlocks,
     meta: Option<Meta>,
 }
 
 impl SteeringPrompt {
     /// Creates one of content.
     #[must_use]
-    pub fn new(prompt: impl Into<Prompt>) -> Self {
+    pub fn new(prompt: impl Into<PromptBlocks>) -> Self {
         Self {
             prompt: prompt.into(),
             meta: None,
@@ -54,7 +54,7 @@ impl SteeringPrompt {
     }
 }
 
-impl<P: Into<Prompt>> From<P> for SteeringPrompt {
+impl<P: Into<PromptBlocks>> From<P> for SteeringPrompt {
     fn from(prompt: P) -> Self {
         Self::new(prompt)
     }

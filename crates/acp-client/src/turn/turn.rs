@@ -8,7 +8,7 @@ use acp_protocol::v1::{PromptRequest, PromptResponse, SessionId, StopReason, met
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 
-use super::Prompt;
+use super::PromptBlocks;
 use crate::error::ClientError;
 use crate::session::{Lease, Read, Reader, Session, SessionControl, SessionState, TurnEvent};
 
@@ -27,7 +27,7 @@ impl Session {
     /// # Cancel safety
     ///
     /// Dropped before it resolves, no turn was started.
-    pub async fn prompt(&mut self, prompt: impl Into<Prompt>) -> Result<Turn, ClientError> {
+    pub async fn prompt(&mut self, prompt: impl Into<PromptBlocks>) -> Result<Turn, ClientError> {
         Turn::start(self, prompt.into()).await
     }
 
@@ -42,7 +42,7 @@ impl Session {
     /// Dropped before it resolves, no turn was started.
     pub async fn prompt_when_idle(
         &mut self,
-        prompt: impl Into<Prompt>,
+        prompt: impl Into<PromptBlocks>,
     ) -> Result<Turn, ClientError> {
         let prompt = prompt.into();
         loop {
@@ -99,7 +99,7 @@ enum TurnStage {
 }
 
 impl Turn {
-    async fn start(session: &Session, prompt: Prompt) -> Result<Self, ClientError> {
+    async fn start(session: &Session, prompt: PromptBlocks) -> Result<Self, ClientError> {
         let state = Arc::clone(&session.state);
         state.check_open()?;
         let connection = state.connection();

@@ -6,7 +6,7 @@ use std::{
     time::Instant,
 };
 
-use acp_protocol::rpc::{Connection, Limits, Role};
+use acp_protocol::rpc::{Connection, ConnectionRole, Limits};
 use parking_lot::Mutex;
 
 /// A connection that a driver and any number of handles share.
@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 pub(crate) struct Shared(Mutex<Connection>);
 
 impl Shared {
-    pub(crate) fn new(role: Role, limits: Limits) -> Self {
+    pub(crate) fn new(role: ConnectionRole, limits: Limits) -> Self {
         Self(Mutex::new(Connection::new(role, limits)))
     }
 

@@ -1,7 +1,7 @@
 //! The two forms of a connection, over an in-memory pipe.
 
 use acp_connection::{Handler, Peer, connect, connect_messages};
-use acp_protocol::rpc::{Limits, Role};
+use acp_protocol::rpc::{ConnectionRole, Limits};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex, split},
     sync::mpsc,
@@ -35,7 +35,7 @@ pub(crate) struct Raw {
 impl Form {
     pub(crate) fn connect(
         self,
-        role: Role,
+        role: ConnectionRole,
         stream: DuplexStream,
         handler: impl Handler,
         limits: Limits,
@@ -60,8 +60,8 @@ impl Form {
             seen: sender.clone(),
         };
         Ends {
-            client: self.connect(Role::Client, client, serves(), Limits::default()),
-            agent: self.connect(Role::Agent, agent, serves(), Limits::default()),
+            client: self.connect(ConnectionRole::Client, client, serves(), Limits::default()),
+            agent: self.connect(ConnectionRole::Agent, agent, serves(), Limits::default()),
             seen,
         }
     }
@@ -69,7 +69,7 @@ impl Form {
     /// One end, and the raw other one.
     pub(crate) fn raw(
         self,
-        role: Role,
+        role: ConnectionRole,
         capacity: usize,
         handler: impl Handler,
         limits: Limits,
@@ -85,7 +85,12 @@ impl Form {
     /// The agent alone, and the raw end of its pipe.
     pub(crate) fn raw_agent(self) -> (Raw, Peer) {
         let (seen, _) = mpsc::unbounded_channel();
-        self.raw(Role::Agent, 64 << 10, Serves { seen }, Limits::default())
+        self.raw(
+            ConnectionRole::Agent,
+            64 << 10,
+            Serves { seen },
+            Limits::default(),
+        )
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::{
 use acp_connection::NoHandler;
 use acp_protocol::{
     Request,
-    rpc::{AnswerTo, CallError, CloseCause, ErrorCode, Limits, RequestId, Role},
+    rpc::{AnswerTo, CallError, CloseCause, ConnectionRole, ErrorCode, Limits, RequestId},
 };
 use tokio::{io::duplex, sync::mpsc};
 
@@ -127,8 +127,8 @@ async fn a_panic_and_a_forgotten_answer_are_internal_errors(form: Form) {
 
 async fn a_private_cause_stays_here_and_leaves_a_mark(form: Form) {
     let (client, agent) = duplex(1000);
-    form.connect(Role::Agent, agent, Fails, Limits::default());
-    let agent = form.connect(Role::Client, client, NoHandler, Limits::default());
+    form.connect(ConnectionRole::Agent, agent, Fails, Limits::default());
+    let agent = form.connect(ConnectionRole::Client, client, NoHandler, Limits::default());
     let mut marks = Vec::new();
     for _ in 0..2 {
         let error = agent.call(&Wait {}).await.unwrap_err();
@@ -269,7 +269,7 @@ async fn half_a_line_at_the_end_is_told() {
 async fn a_sender_waits_for_a_reader_and_loses_nothing(form: Form) {
     tokio::time::pause();
     let limits = Limits::default().with_outgoing_credit(4000);
-    let (mut raw, agent) = form.raw(Role::Agent, 1000, NoHandler, limits);
+    let (mut raw, agent) = form.raw(ConnectionRole::Agent, 1000, NoHandler, limits);
     let sent = Arc::new(AtomicUsize::new(0));
     let sender = tokio::spawn({
         let (agent, sent) = (agent.clone(), Arc::clone(&sent));
@@ -294,7 +294,7 @@ async fn a_sender_waits_for_a_reader_and_loses_nothing(form: Form) {
 }
 
 async fn whoever_knows_the_id_of_a_call_hears_of_its_end(form: Form) {
-    let (mut raw, client) = form.raw(Role::Client, 1024, NoHandler, Limits::default());
+    let (mut raw, client) = form.raw(ConnectionRole::Client, 1024, NoHandler, Limits::default());
     let call = client.start_call(&Wait {}).unwrap();
     let request: serde_json::Value = serde_json::from_str(&raw.message().await).unwrap();
     let id = RequestId::from(request["id"].as_i64().unwrap());
@@ -323,7 +323,7 @@ async fn a_message_of_many_lines_is_one() {
 async fn a_message_over_the_limit_is_refused_and_the_next_is_read(form: Form) {
     let limits = Limits::default().with_max_message(100);
     let (seen, _) = mpsc::unbounded_channel();
-    let (mut raw, _agent) = form.raw(Role::Agent, 64 << 10, Serves { seen }, limits);
+    let (mut raw, _agent) = form.raw(ConnectionRole::Agent, 64 << 10, Serves { seen }, limits);
     let padding = "x".repeat(200);
     raw.send(&format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"_test/echo","params":{{"text":"{padding}"}}}}"#

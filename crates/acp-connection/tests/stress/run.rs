@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use acp_connection::{Handler, Peer, connect, connect_messages};
-use acp_protocol::rpc::{Limits, Role};
+use acp_protocol::rpc::{ConnectionRole, Limits};
 use parking_lot::Mutex;
 use tokio::{
     io::{DuplexStream, duplex, split},
@@ -215,17 +215,17 @@ impl Setup {
             }
             Agent::Library => {
                 let handler = LibraryAgent::new(Arc::clone(world), seed);
-                self.start(Role::Agent, agent, handler);
+                self.start(ConnectionRole::Agent, agent, handler);
             }
         }
         let handler = Client {
             world: Arc::clone(world),
             seed,
         };
-        self.start(Role::Client, client, handler)
+        self.start(ConnectionRole::Client, client, handler)
     }
 
-    fn start(&self, role: Role, stream: DuplexStream, handler: impl Handler) -> Peer {
+    fn start(&self, role: ConnectionRole, stream: DuplexStream, handler: impl Handler) -> Peer {
         let (reader, writer) = split(stream);
         let limits = self.limits.clone();
         if self.over_messages {

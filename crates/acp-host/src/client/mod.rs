@@ -8,7 +8,7 @@ use std::{fmt, path::PathBuf, pin::Pin, sync::Arc};
 use crate::{CreateTerminal, HostError, HostEvent, Terminal};
 
 /// A boxed future that may be sent to another thread.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub type HostFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The link of one session to its client; cheap to clone.
 ///
@@ -130,7 +130,7 @@ pub trait Port: Send + Sync {
     fn read_text_file(
         &self,
         request: ReadTextFile,
-    ) -> BoxFuture<'_, Result<String, ClientCallError>> {
+    ) -> HostFuture<'_, Result<String, ClientCallError>> {
         drop(request);
         Box::pin(std::future::ready(Err(ClientCallError::Unsupported)))
     }
@@ -139,7 +139,7 @@ pub trait Port: Send + Sync {
     fn write_text_file(
         &self,
         request: WriteTextFile,
-    ) -> BoxFuture<'_, Result<(), ClientCallError>> {
+    ) -> HostFuture<'_, Result<(), ClientCallError>> {
         drop(request);
         Box::pin(std::future::ready(Err(ClientCallError::Unsupported)))
     }
@@ -148,7 +148,7 @@ pub trait Port: Send + Sync {
     fn create_terminal(
         &self,
         request: CreateTerminal,
-    ) -> BoxFuture<'_, Result<Terminal, ClientCallError>> {
+    ) -> HostFuture<'_, Result<Terminal, ClientCallError>> {
         drop(request);
         Box::pin(std::future::ready(Err(ClientCallError::Unsupported)))
     }
@@ -160,7 +160,7 @@ pub enum Offer {
     /// It was sent, or will never be.
     Done(Result<(), EmitError>),
     /// It waits for the client to take more.
-    Wait(BoxFuture<'static, Result<(), EmitError>>),
+    Wait(HostFuture<'static, Result<(), EmitError>>),
 }
 
 impl fmt::Debug for Offer {

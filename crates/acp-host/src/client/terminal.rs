@@ -3,7 +3,7 @@
 use derive_setters::Setters;
 use std::{fmt, path::PathBuf, sync::Arc};
 
-use crate::{BoxFuture, ClientCallError, SecretText};
+use crate::{ClientCallError, HostFuture, SecretText};
 
 /// A command that the client runs for a session.
 ///
@@ -94,13 +94,13 @@ pub trait TerminalPort: Send + Sync + 'static {
     /// The id of the terminal.
     fn id(&self) -> &str;
     /// See [`Terminal::output`].
-    fn output(&self) -> BoxFuture<'_, Result<TerminalOutput, ClientCallError>>;
+    fn output(&self) -> HostFuture<'_, Result<TerminalOutput, ClientCallError>>;
     /// See [`Terminal::wait`].
-    fn wait(&self) -> BoxFuture<'_, Result<TerminalExit, ClientCallError>>;
+    fn wait(&self) -> HostFuture<'_, Result<TerminalExit, ClientCallError>>;
     /// See [`Terminal::kill`].
-    fn kill(&self) -> BoxFuture<'_, Result<(), ClientCallError>>;
+    fn kill(&self) -> HostFuture<'_, Result<(), ClientCallError>>;
     /// See [`Terminal::release`].
-    fn release(self: Box<Self>) -> BoxFuture<'static, Result<(), ClientCallError>>;
+    fn release(self: Box<Self>) -> HostFuture<'static, Result<(), ClientCallError>>;
 }
 
 /// A command to run.

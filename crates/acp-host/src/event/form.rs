@@ -42,22 +42,22 @@ impl UserForm {
     ///
     /// # Errors
     ///
-    /// [`FormError`] names the bound that it breaks.
-    pub fn check(&self) -> Result<(), FormError> {
+    /// [`FormValueError`] names the bound that it breaks.
+    pub fn check(&self) -> Result<(), FormValueError> {
         if self.fields.is_empty() || self.fields.len() > Self::MAX_FIELDS {
-            return Err(FormError::FieldCount);
+            return Err(FormValueError::FieldCount);
         }
         let mut names = BTreeSet::new();
         for field in &self.fields {
             let name = &field.name;
             if name.is_empty() || name.len() > Self::MAX_NAME_BYTES || !names.insert(name) {
-                return Err(FormError::FieldName);
+                return Err(FormValueError::FieldName);
             }
             if let FieldKind::Select { options } | FieldKind::MultiSelect { options, .. } =
                 &field.kind
                 && (options.is_empty() || options.len() > Self::MAX_OPTIONS)
             {
-                return Err(FormError::OptionCount);
+                return Err(FormValueError::OptionCount);
             }
             if let Some(default) = &field.default {
                 field.check(default)?;
@@ -70,18 +70,18 @@ impl UserForm {
     ///
     /// # Errors
     ///
-    /// [`FormError`] names the rule that the answer breaks.
-    pub fn check_answer(&self, answer: &BTreeMap<String, FormValue>) -> Result<(), FormError> {
+    /// [`FormValueError`] names the rule that the answer breaks.
+    pub fn check_answer(&self, answer: &BTreeMap<String, FormValue>) -> Result<(), FormValueError> {
         if answer
             .keys()
             .any(|name| self.fields.iter().all(|field| field.name != *name))
         {
-            return Err(FormError::UnknownField);
+            return Err(FormValueError::UnknownField);
         }
         for field in &self.fields {
             match answer.get(&field.name) {
                 Some(value) => field.check(value)?,
-                None if field.is_required => return Err(FormError::Missing),
+                None if field.is_required => return Err(FormValueError::Missing),
                 None => {}
             }
         }
@@ -92,7 +92,7 @@ impl UserForm {
 /// Why a form cannot be shown, or an answer does not fit it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum FormError {
+pub enum FormValueError {
     /// There is no field, or there are more than [`UserForm::MAX_FIELDS`].
     #[error(
         "check a form: it has no fields, or more than {}",
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn answers() {
         let text = |text: &str| FormValue::Text(text.into());
-        let check = |answer: &[(&str, FormValue)], want: Result<(), FormError>| {
+        let check = |answer: &[(&str, FormValue)], want: Result<(), FormValueError>| {
             let answer = answer
                 .iter()
                 .map(|(name, value)| ((*name).to_owned(), value.clone()))
@@ -193,47 +193,53 @@ mod tests {
             ],
             Ok(()),
         );
-        check(&[], Err(FormError::Missing));
+        check(&[], Err(FormValueError::Missing));
         check(
             &[("name", FormValue::Flag(true))],
-            Err(FormError::WrongType),
+            Err(FormValueError::WrongType),
         );
         let ada = ("name", text("Ada"));
         check(
             &[ada.clone(), ("sure", text("yes"))],
-            Err(FormError::WrongType),
+            Err(FormValueError::WrongType),
         );
         check(
             &[ada.clone(), ("colour", text("Red"))],
-            Err(FormError::NotOffered),
+            Err(FormValueError::NotOffered),
         );
-        check(&[ada, ("age", text("36"))], Err(FormError::UnknownField));
+        check(
+            &[ada, ("age", text("36"))],
+            Err(FormValueError::UnknownField),
+        );
         check(&[("name", text(&"x".repeat(4096)))], Ok(()));
         check(
             &[("name", text(&"x".repeat(4097)))],
-            Err(FormError::TooLong),
+            Err(FormValueError::TooLong),
         );
     }
 
     #[test]
     fn forms() {
         assert_eq!(form().check(), Ok(()));
-        let check = |form: UserForm, want: FormError| assert_eq!(form.check(), Err(want));
-        check(UserForm::new(), FormError::FieldCount);
+        let check = |form: UserForm, want: FormValueError| assert_eq!(form.check(), Err(want));
+        check(UserForm::new(), FormValueError::FieldCount);
         check(
             form().with_field(FormField::text("name", "Again")),
-            FormError::FieldName,
+            FormValueError::FieldName,
         );
         check(
             UserForm::new().with_field(FormField::select("a", "A", vec![])),
-            FormError::OptionCount,
+            FormValueError::OptionCount,
         );
         let many = (0..33).fold(UserForm::new(), |form, number| {
             form.with_field(FormField::confirm(number.to_string(), "Sure?"))
         });
-        check(many, FormError::FieldCount);
+        check(many, FormValueError::FieldCount);
         let default = FormField::confirm("a", "A").with_default(FormValue::Text("yes".into()));
-        check(UserForm::new().with_field(default), FormError::WrongType);
+        check(
+            UserForm::new().with_field(default),
+            FormValueError::WrongType,
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! One question of a form, and what answers fit it.
 
-use crate::{FormError, UserForm};
+use crate::{FormValueError, UserForm};
 use derive_setters::Setters;
 
 /// One thing that is asked.
@@ -95,7 +95,7 @@ impl FormField {
         self
     }
 
-    pub(crate) fn check(&self, value: &FormValue) -> Result<(), FormError> {
+    pub(crate) fn check(&self, value: &FormValue) -> Result<(), FormValueError> {
         match (&self.kind, value) {
             (FieldKind::Text(rule), FormValue::Text(text)) => rule.check(text),
             (FieldKind::Integer { min, max }, FormValue::Integer(number)) => {
@@ -115,25 +115,29 @@ impl FormField {
                 for (at, choice) in chosen.iter().enumerate() {
                     offered(options, choice)?;
                     if chosen[..at].contains(choice) {
-                        return Err(FormError::OutOfRange);
+                        return Err(FormValueError::OutOfRange);
                     }
                 }
                 Ok(())
             }
             (FieldKind::Confirm, FormValue::Flag(_)) => Ok(()),
-            _ => Err(FormError::WrongType),
+            _ => Err(FormValueError::WrongType),
         }
     }
 }
 
-fn in_range<T: PartialOrd>(value: &T, min: Option<&T>, max: Option<&T>) -> Result<(), FormError> {
+fn in_range<T: PartialOrd>(
+    value: &T,
+    min: Option<&T>,
+    max: Option<&T>,
+) -> Result<(), FormValueError> {
     let fits = min.is_none_or(|min| value >= min) && max.is_none_or(|max| value <= max);
-    fits.then_some(()).ok_or(FormError::OutOfRange)
+    fits.then_some(()).ok_or(FormValueError::OutOfRange)
 }
 
-fn offered(options: &[FormOption], text: &str) -> Result<(), FormError> {
+fn offered(options: &[FormOption], text: &str) -> Result<(), FormValueError> {
     let is_offered = options.iter().any(|option| option.id == text);
-    is_offered.then_some(()).ok_or(FormError::NotOffered)
+    is_offered.then_some(()).ok_or(FormValueError::NotOffered)
 }
 
 /// What can be answered.
@@ -194,9 +198,9 @@ impl TextRule {
         Self::default()
     }
 
-    fn check(&self, text: &str) -> Result<(), FormError> {
+    fn check(&self, text: &str) -> Result<(), FormValueError> {
         if text.len() > UserForm::MAX_ANSWER_BYTES {
-            return Err(FormError::TooLong);
+            return Err(FormValueError::TooLong);
         }
         let chars = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
         in_range(&chars, self.min_chars.as_ref(), self.max_chars.as_ref())
@@ -282,7 +286,7 @@ impl std::fmt::Debug for FormValue {
 mod tests {
     use super::*;
 
-    fn check(field: &FormField, value: FormValue, want: Result<(), FormError>) {
+    fn check(field: &FormField, value: FormValue, want: Result<(), FormValueError>) {
         assert_eq!(field.check(&value), want, "{value:?}");
     }
 
@@ -291,26 +295,42 @@ mod tests {
         let mut field = FormField::text("name", "Name");
         let text = |text: &str| FormValue::Text(text.into());
         check(&field, text(""), Ok(()));
-        check(&field, FormValue::Integer(1), Err(FormError::WrongType));
+        check(
+            &field,
+            FormValue::Integer(1),
+            Err(FormValueError::WrongType),
+        );
         let rule = TextRule::new().with_min_chars(2).with_max_chars(3);
         field.kind = FieldKind::Text(rule);
-        check(&field, text("ä"), Err(FormError::OutOfRange));
+        check(&field, text("ä"), Err(FormValueError::OutOfRange));
         check(&field, text("äöü"), Ok(()));
-        check(&field, text("äöüß"), Err(FormError::OutOfRange));
+        check(&field, text("äöüß"), Err(FormValueError::OutOfRange));
     }
 
     #[test]
     fn numbers() {
         let mut field = FormField::integer("port", "Port");
         check(&field, FormValue::Integer(i64::MIN), Ok(()));
-        check(&field, FormValue::Number(1.0), Err(FormError::WrongType));
+        check(
+            &field,
+            FormValue::Number(1.0),
+            Err(FormValueError::WrongType),
+        );
         field.kind = FieldKind::Integer {
             min: Some(1),
             max: Some(9),
         };
-        check(&field, FormValue::Integer(0), Err(FormError::OutOfRange));
+        check(
+            &field,
+            FormValue::Integer(0),
+            Err(FormValueError::OutOfRange),
+        );
         check(&field, FormValue::Integer(9), Ok(()));
-        check(&field, FormValue::Integer(10), Err(FormError::OutOfRange));
+        check(
+            &field,
+            FormValue::Integer(10),
+            Err(FormValueError::OutOfRange),
+        );
 
         field.kind = FieldKind::Number {
             min: None,
@@ -318,8 +338,16 @@ mod tests {
         };
         check(&field, FormValue::Number(0.5), Ok(()));
         check(&field, FormValue::Integer(0), Ok(()));
-        check(&field, FormValue::Integer(1), Err(FormError::OutOfRange));
-        check(&field, FormValue::Flag(true), Err(FormError::WrongType));
+        check(
+            &field,
+            FormValue::Integer(1),
+            Err(FormValueError::OutOfRange),
+        );
+        check(
+            &field,
+            FormValue::Flag(true),
+            Err(FormValueError::WrongType),
+        );
     }
 
     #[test]
@@ -329,17 +357,21 @@ mod tests {
         let chosen = |ids: &[&str]| FormValue::Choices(ids.iter().map(|id| (*id).into()).collect());
         check(&field, chosen(&[]), Ok(()));
         check(&field, chosen(&["c", "a"]), Ok(()));
-        check(&field, chosen(&["d"]), Err(FormError::NotOffered));
-        check(&field, chosen(&["a", "a"]), Err(FormError::OutOfRange));
+        check(&field, chosen(&["d"]), Err(FormValueError::NotOffered));
+        check(&field, chosen(&["a", "a"]), Err(FormValueError::OutOfRange));
         check(
             &field,
             FormValue::Text("a".into()),
-            Err(FormError::WrongType),
+            Err(FormValueError::WrongType),
         );
         if let FieldKind::MultiSelect { min, max, .. } = &mut field.kind {
             (*min, *max) = (Some(1), Some(2));
         }
-        check(&field, chosen(&[]), Err(FormError::OutOfRange));
-        check(&field, chosen(&["a", "b", "c"]), Err(FormError::OutOfRange));
+        check(&field, chosen(&[]), Err(FormValueError::OutOfRange));
+        check(
+            &field,
+            chosen(&["a", "b", "c"]),
+            Err(FormValueError::OutOfRange),
+        );
     }
 }

@@ -49,18 +49,18 @@ pub trait SessionLoader: Send + Sync + 'static {
         &self,
         id: SessionId,
         setup: Setup,
-    ) -> impl Future<Output = Result<LoadedSession<Self::Session>, HostError>> + Send;
+    ) -> impl Future<Output = Result<RestoredSession<Self::Session>, HostError>> + Send;
 }
 
 /// A session that was taken up, and its journal.
-pub struct LoadedSession<S> {
+pub struct RestoredSession<S> {
     /// The session.
     pub session: S,
     /// What happened in it so far.
     pub journal: Box<dyn DynReplay>,
 }
 
-impl<S> LoadedSession<S> {
+impl<S> RestoredSession<S> {
     /// Joins a session and its journal. A `Vec` of events is a journal by
     /// `into_iter`.
     pub fn new(session: S, journal: impl Replay) -> Self {
@@ -71,7 +71,7 @@ impl<S> LoadedSession<S> {
     }
 }
 
-impl<S: fmt::Debug> fmt::Debug for LoadedSession<S> {
+impl<S: fmt::Debug> fmt::Debug for RestoredSession<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Loaded")
             .field("session", &self.session)

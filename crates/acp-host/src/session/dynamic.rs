@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use crate::{
-    Authenticator, BoxFuture, Cancel, CatalogEntry, CatalogQuery, ClientLink, CommandId,
-    ConfigCatalog, ConfigChange, ConfigController, ConfigOption, GateResponse, HostError,
-    HostEvent, LiveSession, LogoutHandler, Replay, SessionCatalog, SessionDeleter, SessionHost,
-    SessionId, SessionLoader, SessionResumer, Setup, Submission,
+    Authenticator, Cancel, CatalogEntry, CatalogQuery, ClientLink, CommandId, ConfigCatalog,
+    ConfigChange, ConfigController, ConfigOption, GateResponse, HostError, HostEvent, HostFuture,
+    LiveSession, LogoutHandler, Replay, SessionCatalog, SessionDeleter, SessionHost, SessionId,
+    SessionLoader, SessionResumer, Setup, Submission,
 };
 
 type LiveResult = Result<Arc<dyn DynLiveSession>, HostError>;
@@ -38,7 +38,7 @@ macro_rules! twin {
             )?
             $(
                 #[doc = concat!("See [`", stringify!($plain), "::", stringify!($method), "`].")]
-                fn $method<'a>(&'a self, $($arg: $type),*) -> BoxFuture<'a, $result>;
+                fn $method<'a>(&'a self, $($arg: $type),*) -> HostFuture<'a, $result>;
             )*
         }
 
@@ -49,7 +49,7 @@ macro_rules! twin {
                 }
             )?
             $(
-                fn $method<'a>(&'a self, $($arg: $type),*) -> BoxFuture<'a, $result> {
+                fn $method<'a>(&'a self, $($arg: $type),*) -> HostFuture<'a, $result> {
                     Box::pin($plain::$method(self, $($arg),*))
                 }
             )*
@@ -60,13 +60,13 @@ macro_rules! twin {
 /// [`SessionHost`] with boxed futures.
 pub trait DynSessionHost: Send + Sync + 'static {
     /// See [`SessionHost::new_session`].
-    fn new_session(&self, setup: Setup) -> BoxFuture<'_, LiveResult>;
+    fn new_session(&self, setup: Setup) -> HostFuture<'_, LiveResult>;
 }
 
 /// [`SessionResumer`] with boxed futures.
 pub trait DynSessionResumer: Send + Sync + 'static {
     /// See [`SessionResumer::resume_session`].
-    fn resume_session(&self, id: SessionId, setup: Setup) -> BoxFuture<'_, LiveResult>;
+    fn resume_session(&self, id: SessionId, setup: Setup) -> HostFuture<'_, LiveResult>;
 }
 
 /// [`SessionLoader`] with boxed futures.
@@ -76,13 +76,13 @@ pub trait DynSessionLoader: Send + Sync + 'static {
         &self,
         id: SessionId,
         setup: Setup,
-    ) -> BoxFuture<'_, Result<DynLoaded, HostError>>;
+    ) -> HostFuture<'_, Result<DynLoaded, HostError>>;
 }
 
 /// [`Replay`] with boxed futures.
 pub trait DynReplay: Send {
     /// See [`Replay::next_event`].
-    fn next_event(&mut self) -> BoxFuture<'_, Result<Option<HostEvent>, HostError>>;
+    fn next_event(&mut self) -> HostFuture<'_, Result<Option<HostEvent>, HostError>>;
 }
 
 twin! {
@@ -145,13 +145,13 @@ twin! {
 }
 
 impl<T: SessionHost> DynSessionHost for T {
-    fn new_session(&self, setup: Setup) -> BoxFuture<'_, LiveResult> {
+    fn new_session(&self, setup: Setup) -> HostFuture<'_, LiveResult> {
         Box::pin(async move { stored(SessionHost::new_session(self, setup).await?) })
     }
 }
 
 impl<T: SessionResumer> DynSessionResumer for T {
-    fn resume_session(&self, id: SessionId, setup: Setup) -> BoxFuture<'_, LiveResult> {
+    fn resume_session(&self, id: SessionId, setup: Setup) -> HostFuture<'_, LiveResult> {
         Box::pin(async move { stored(SessionResumer::resume_session(self, id, setup).await?) })
     }
 }
@@ -161,7 +161,7 @@ impl<T: SessionLoader> DynSessionLoader for T {
         &self,
         id: SessionId,
         setup: Setup,
-    ) -> BoxFuture<'_, Result<DynLoaded, HostError>> {
+    ) -> HostFuture<'_, Result<DynLoaded, HostError>> {
         Box::pin(async move {
             let loaded = SessionLoader::load_session(self, id, setup).await?;
             Ok(DynLoaded {
@@ -177,7 +177,7 @@ fn stored(session: impl LiveSession) -> LiveResult {
 }
 
 impl<T: Replay> DynReplay for T {
-    fn next_event(&mut self) -> BoxFuture<'_, Result<Option<HostEvent>, HostError>> {
+    fn next_event(&mut self) -> HostFuture<'_, Result<Option<HostEvent>, HostError>> {
         Box::pin(Replay::next_event(self))
     }
 }

@@ -15,7 +15,7 @@ use crate::{
 };
 
 use super::{
-    Fault, Issue, Limits, RequestId, Role,
+    ConnectionRole, Fault, Issue, Limits, RequestId,
     decoder::decode_member,
     head::{self, Body, Head, Method, Refused, Shape},
     lines::{FoundLines, Line, LineBlock, LineDecoder, LineFault},
@@ -125,11 +125,11 @@ const MAX_BEGINNING: usize = 256;
 impl Intake {
     /// Creates an intake at the start of a stream.
     #[must_use]
-    pub fn new(role: Role, limits: &Limits) -> Self {
+    pub fn new(role: ConnectionRole, limits: &Limits) -> Self {
         Self {
             decoder: LineDecoder::new(limits),
             limits: limits.clone(),
-            routes_updates: role == Role::Client,
+            routes_updates: role == ConnectionRole::Client,
             block: None,
             run: None,
             next: None,

@@ -14,11 +14,11 @@
 //!
 //! ```
 //! use std::{task::Waker, time::Instant};
-//! use acp_protocol::rpc::{AnswerTo, Connection, ConnectionEvent, IdSpace, Intake, Limits, Role, frame};
+//! use acp_protocol::rpc::{AnswerTo, Connection, ConnectionEvent, IdSpace, Intake, Limits, ConnectionRole, frame};
 //!
 //! let (mut client, mut agent) = (
-//!     Connection::new(Role::Client, Limits::default()),
-//!     Connection::new(Role::Agent, Limits::default()),
+//!     Connection::new(ConnectionRole::Client, Limits::default()),
+//!     Connection::new(ConnectionRole::Agent, Limits::default()),
 //! );
 //! let mut tail = Vec::new();
 //! frame::call_tail(&mut tail, "session/new", &()).unwrap();
@@ -26,7 +26,7 @@
 //!
 //! let mut line = Vec::new();
 //! client.take_output(&mut line);
-//! let mut intake = Intake::new(Role::Agent, agent.limits());
+//! let mut intake = Intake::new(ConnectionRole::Agent, agent.limits());
 //! intake.push(&line);
 //! while let Some(inbound) = intake.next() {
 //!     agent.accept(inbound, Instant::now());
@@ -58,7 +58,7 @@ mod wire_error;
 
 pub use calls::{AnswerTo, Answered, CallId, CallOutcome, IdSpace, OnDrop};
 pub use clock::{CallFacts, ReceiveSeq};
-pub use connection::{Connection, ConnectionEvent, DriverTask, Role};
+pub use connection::{Connection, ConnectionEvent, ConnectionRole, DriverTask};
 pub use credit::{Lane, Ticket};
 pub use decoder::UpdateDecoder;
 pub use error::{CallError, CloseCause, Fault, SendError};

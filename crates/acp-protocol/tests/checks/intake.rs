@@ -1,6 +1,6 @@
 //! What arrives does not depend on the chunks it arrives in.
 
-use acp_protocol::rpc::{Inbound, Intake, Limits, Role};
+use acp_protocol::rpc::{ConnectionRole, Inbound, Intake, Limits};
 
 use super::chunks::{self, Chunking};
 
@@ -13,7 +13,7 @@ pub(crate) const MAX_MESSAGE: usize = 1100;
 ///
 /// When two ways to cut the stream bring different things.
 pub(crate) fn check(stream: &[u8]) {
-    for role in [Role::Client, Role::Agent] {
+    for role in [ConnectionRole::Client, ConnectionRole::Agent] {
         let whole = arrivals(role, stream, Chunking::Whole);
         for chunking in Chunking::ALL {
             assert_eq!(arrivals(role, stream, chunking), whole, "{chunking:?}");
@@ -23,7 +23,7 @@ pub(crate) fn check(stream: &[u8]) {
 
 /// Everything that arrives, one line each. Runs are taken apart: how many
 /// updates arrive together is what chunks do decide.
-pub(crate) fn arrivals(role: Role, stream: &[u8], chunking: Chunking) -> Vec<String> {
+pub(crate) fn arrivals(role: ConnectionRole, stream: &[u8], chunking: Chunking) -> Vec<String> {
     let limits = Limits::default()
         .with_max_message(MAX_MESSAGE)
         .with_read_chunk(256);

@@ -7,9 +7,9 @@ use std::{
 };
 
 use acp_protocol::rpc::{
-    AnswerTo, CallError, CallId, CloseCause, Connection, ConnectionEvent, IdSpace, Inbound, Intake,
-    Lane, Limits, MailboxEntry, MailboxId, OnDrop, Reading, RequestId, Role, SendError, Ticket,
-    UpdateDecoder, frame,
+    AnswerTo, CallError, CallId, CloseCause, Connection, ConnectionEvent, ConnectionRole, IdSpace,
+    Inbound, Intake, Lane, Limits, MailboxEntry, MailboxId, OnDrop, Reading, RequestId, SendError,
+    Ticket, UpdateDecoder, frame,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -57,7 +57,7 @@ struct UpdateParams {
 }
 
 impl End {
-    fn new(role: Role, limits: &Limits) -> Self {
+    fn new(role: ConnectionRole, limits: &Limits) -> Self {
         Self {
             connection: Connection::new(role, limits.clone()),
             intake: Intake::new(role, limits),
@@ -174,8 +174,8 @@ impl End {
 
 impl Pair {
     pub(crate) fn new(limits: &Limits) -> Self {
-        let mut client = End::new(Role::Client, limits);
-        let mut agent = End::new(Role::Agent, limits);
+        let mut client = End::new(ConnectionRole::Client, limits);
+        let mut agent = End::new(ConnectionRole::Agent, limits);
         let (mailbox, _) = client.connection.open_mailbox(SESSION).unwrap();
         client.connection.set_reading(mailbox, Reading::Live);
         let lane = agent.connection.open_lane();

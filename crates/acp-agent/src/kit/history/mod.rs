@@ -13,7 +13,7 @@ pub use record::{Record, RecordBody, RecordedEnd};
 use std::{collections::BTreeMap, sync::Arc};
 
 use acp_host::{
-    BoxFuture, CatalogEntry, CatalogQuery, ConfigValue, HostError, HostErrorKind, SessionId,
+    CatalogEntry, CatalogQuery, ConfigValue, HostError, HostErrorKind, HostFuture, SessionId,
 };
 
 /// Remembers the sessions of a [`Kit`](crate::kit::Kit).
@@ -239,18 +239,22 @@ pub(in crate::kit) fn unknown() -> HostError {
     HostError::public("there is no such session").with_kind(HostErrorKind::NotFound)
 }
 
-type UserAnswer<'a, T> = BoxFuture<'a, Result<T, HistoryError>>;
+type HistoryFuture<'a, T> = HostFuture<'a, Result<T, HistoryError>>;
 
 /// [`History`] in a form that can be stored.
 pub(in crate::kit) trait DynHistory: Send + Sync {
-    fn create(&self, session: StoredSession) -> UserAnswer<'_, ()>;
-    fn get<'a>(&'a self, id: &'a SessionId) -> UserAnswer<'a, Option<StoredSession>>;
-    fn update(&self, session: StoredSession) -> UserAnswer<'_, ()>;
-    fn append<'a>(&'a self, id: &'a SessionId, at: u64, records: Vec<Record>)
-    -> UserAnswer<'a, ()>;
-    fn read<'a>(&'a self, id: &'a SessionId, from: u64) -> UserAnswer<'a, Page>;
-    fn list(&self, query: CatalogQuery) -> UserAnswer<'_, Vec<CatalogEntry>>;
-    fn delete<'a>(&'a self, id: &'a SessionId) -> UserAnswer<'a, ()>;
+    fn create(&self, session: StoredSession) -> HistoryFuture<'_, ()>;
+    fn get<'a>(&'a self, id: &'a SessionId) -> HistoryFuture<'a, Option<StoredSession>>;
+    fn update(&self, session: StoredSession) -> HistoryFuture<'_, ()>;
+    fn append<'a>(
+        &'a self,
+        id: &'a SessionId,
+        at: u64,
+        records: Vec<Record>,
+    ) -> HistoryFuture<'a, ()>;
+    fn read<'a>(&'a self, id: &'a SessionId, from: u64) -> HistoryFuture<'a, Page>;
+    fn list(&self, query: CatalogQuery) -> HistoryFuture<'_, Vec<CatalogEntry>>;
+    fn delete<'a>(&'a self, id: &'a SessionId) -> HistoryFuture<'a, ()>;
 }
 
 /// Where a session is remembered.
@@ -264,15 +268,15 @@ impl std::fmt::Debug for SharedHistory {
 }
 
 impl<T: History> DynHistory for T {
-    fn create(&self, session: StoredSession) -> UserAnswer<'_, ()> {
+    fn create(&self, session: StoredSession) -> HistoryFuture<'_, ()> {
         Box::pin(History::create(self, session))
     }
 
-    fn get<'a>(&'a self, id: &'a SessionId) -> UserAnswer<'a, Option<StoredSession>> {
+    fn get<'a>(&'a self, id: &'a SessionId) -> HistoryFuture<'a, Option<StoredSession>> {
         Box::pin(History::get(self, id))
     }
 
-    fn update(&self, session: StoredSession) -> UserAnswer<'_, ()> {
+    fn update(&self, session: StoredSession) -> HistoryFuture<'_, ()> {
         Box::pin(History::update(self, session))
     }
 
@@ -281,19 +285,19 @@ impl<T: History> DynHistory for T {
         id: &'a SessionId,
         at: u64,
         records: Vec<Record>,
-    ) -> UserAnswer<'a, ()> {
+    ) -> HistoryFuture<'a, ()> {
         Box::pin(History::append(self, id, at, records))
     }
 
-    fn read<'a>(&'a self, id: &'a SessionId, from: u64) -> UserAnswer<'a, Page> {
+    fn read<'a>(&'a self, id: &'a SessionId, from: u64) -> HistoryFuture<'a, Page> {
         Box::pin(History::read(self, id, from))
     }
 
-    fn list(&self, query: CatalogQuery) -> UserAnswer<'_, Vec<CatalogEntry>> {
+    fn list(&self, query: CatalogQuery) -> HistoryFuture<'_, Vec<CatalogEntry>> {
         Box::pin(History::list(self, query))
     }
 
-    fn delete<'a>(&'a self, id: &'a SessionId) -> UserAnswer<'a, ()> {
+    fn delete<'a>(&'a self, id: &'a SessionId) -> HistoryFuture<'a, ()> {
         Box::pin(History::delete(self, id))
     }
 }

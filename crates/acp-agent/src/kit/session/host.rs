@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use acp_host::{
     CatalogEntry, CatalogQuery, ConfigCatalog, ConfigChange, ConfigController, ConfigOption,
-    HostError, LoadedSession, SessionCatalog, SessionDeleter, SessionHost, SessionId,
+    HostError, RestoredSession, SessionCatalog, SessionDeleter, SessionHost, SessionId,
     SessionLoader, SessionResumer, Setup,
 };
 
@@ -48,13 +48,13 @@ impl<H: TurnHandler> SessionLoader for Kit<H> {
         &self,
         id: SessionId,
         setup: Setup,
-    ) -> Result<LoadedSession<KitSession<H>>, HostError> {
+    ) -> Result<RestoredSession<KitSession<H>>, HostError> {
         let history = self.history()?;
         let stored = history.0.get(&id).await?.ok_or_else(unknown)?;
         let records = Earlier::new(history.clone(), id.clone(), stored.length);
         let session = self.take_up(id, setup, stored).await?;
         let journal = RecordReplay::new(records, session.loop_id());
-        Ok(LoadedSession::new(session, journal))
+        Ok(RestoredSession::new(session, journal))
     }
 }
 

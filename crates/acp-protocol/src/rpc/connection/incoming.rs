@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use serde::Deserialize;
 
-use super::{Connection, ConnectionEvent, Role};
+use super::{Connection, ConnectionEvent, ConnectionRole};
 use crate::rpc::{
     CallError, CloseCause, ErrorCode, Issue, RequestId,
     calls::{Answered, Resolved},
@@ -168,7 +168,7 @@ impl Connection {
                     &format!("invalid request: {}", refused.issues),
                 );
             }
-            _ if refused.issues.is_parse_error() && self.role == Role::Agent => {
+            _ if refused.issues.is_parse_error() && self.role == ConnectionRole::Agent => {
                 let told_before = self.parse_error_told;
                 let interval = self.limits.parse_error_interval;
                 if told_before.is_none_or(|told| now.saturating_duration_since(told) >= interval) {

@@ -29,7 +29,7 @@ use super::{
 
 /// Which side of the protocol a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum ConnectionRole {
     /// Serves the methods of an agent.
     Agent,
     /// Serves the methods of a client, and has mailboxes for updates.
@@ -65,7 +65,7 @@ pub struct DriverTask {
 /// One end of a connection.
 #[derive(Debug)]
 pub struct Connection {
-    role: Role,
+    role: ConnectionRole,
     limits: Limits,
     /// Lines to write, whole.
     out: Vec<u8>,
@@ -106,7 +106,7 @@ struct DriverState {
 impl Connection {
     /// Creates one end of a connection.
     #[must_use]
-    pub fn new(role: Role, limits: Limits) -> Self {
+    pub fn new(role: ConnectionRole, limits: Limits) -> Self {
         Self {
             role,
             limits,
@@ -138,7 +138,7 @@ impl Connection {
 
     /// Its side.
     #[must_use]
-    pub fn role(&self) -> Role {
+    pub fn role(&self) -> ConnectionRole {
         self.role
     }
 

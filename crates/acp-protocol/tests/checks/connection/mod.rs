@@ -15,8 +15,9 @@ use std::{
 };
 
 use acp_protocol::rpc::{
-    AnswerTo, CallId, CloseCause, Connection, ConnectionEvent, Flow, IdSpace, Intake, Lane, Limits,
-    MailboxEntry, MailboxId, OnDrop, Reading, ReceiveSeq, RequestId, Role, Ticket, frame,
+    AnswerTo, CallId, CloseCause, Connection, ConnectionEvent, ConnectionRole, Flow, IdSpace,
+    Intake, Lane, Limits, MailboxEntry, MailboxId, OnDrop, Reading, ReceiveSeq, RequestId, Ticket,
+    frame,
 };
 use bell::Waiter;
 use ledger::Ledger;
@@ -28,7 +29,7 @@ use serde_json::json;
 ///
 /// When the connection breaks a promise.
 pub(crate) fn check(script: &[u8]) {
-    for role in [Role::Client, Role::Agent] {
+    for role in [ConnectionRole::Client, ConnectionRole::Agent] {
         let mut play = Play::new(role);
         for line in script.split_inclusive(|byte| *byte == b'\n') {
             match line {
@@ -104,7 +105,7 @@ struct Sender {
 }
 
 impl Play {
-    fn new(role: Role) -> Self {
+    fn new(role: ConnectionRole) -> Self {
         let limits = limits();
         let mut connection = Connection::new(role, limits.clone());
         let lanes = [connection.open_lane(), connection.open_lane()];

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use acp_host::{
-    FieldKind, FormError, FormField, FormOption, FormValue, TextFormat, TextRule, UserForm,
+    FieldKind, FormField, FormOption, FormValue, FormValueError, TextFormat, TextRule, UserForm,
 };
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
@@ -44,7 +44,7 @@ enum Why {
     #[error("begins with something that does not fit it")]
     Default,
     #[error("cannot be shown: {0}")]
-    Form(FormError),
+    Form(FormValueError),
 }
 
 /// A form, and how to read its answer.
