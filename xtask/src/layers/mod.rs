@@ -49,7 +49,7 @@ pub(crate) fn verify() -> Result<()> {
     Ok(())
 }
 
-/// Returns the rooms of all crates and the names they share, and every breach of a rule.
+/// Returns the rooms of all crates, and every breach of a rule.
 fn check_all(root: &Path) -> Result<(String, Vec<String>)> {
     let metadata = metadata(root)?;
     let tables = table::Tables::from_metadata(&metadata.workspace_metadata)?;
@@ -57,15 +57,10 @@ fn check_all(root: &Path) -> Result<(String, Vec<String>)> {
     for package in metadata.workspace_packages() {
         trees.extend(SourceTree::of_package(package)?);
     }
-    let (mut report, mut faults) = rooms::check(&trees, &tables.rooms, root);
+    let (report, mut faults) = rooms::check(&trees, root);
     let violations = check::violations(&metadata)?;
     faults.extend(violations.iter().map(ToString::to_string));
-    let shared = names::check(&trees, &tables.names, root);
-    if shared.len() > tables.names.pending {
-        faults.extend(shared);
-    } else {
-        report += &shared.join("\n");
-    }
+    faults.extend(names::check(&trees, &tables.names, root));
     Ok((report, faults))
 }
 

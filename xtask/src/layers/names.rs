@@ -69,7 +69,6 @@ mod tests {
         let reason = |name: &str| (name.to_owned(), "each crate's own".to_owned());
         let names = Names {
             shared: ["Error", "Gone"].map(reason).into(),
-            pending: 0,
         };
         assert_eq!(
             check(&trees, &names, Path::new("/")),

@@ -12,9 +12,6 @@ pub(super) struct Tables {
     pub(super) layers: BTreeMap<String, Row>,
     /// Which crates stay free of runtimes.
     pub(super) pure: Pure,
-    /// What is forgiven inside of crates.
-    #[serde(default)]
-    pub(super) rooms: Rooms,
     /// Which public types may share a name.
     #[serde(default)]
     pub(super) names: Names,
@@ -27,17 +24,6 @@ pub(super) struct Names {
     /// Names that several types have on purpose, each with its reason.
     #[serde(default)]
     pub(super) shared: BTreeMap<String, String>,
-    /// How many names are still shared without a reason.
-    #[serde(default)]
-    pub(super) pending: usize,
-}
-
-/// What is not yet demanded of the rooms of some crates.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Rooms {
-    /// Crates whose rings across rooms are printed and forgiven.
-    pub(super) pending: BTreeSet<String>,
 }
 
 /// Whom a crate may use, and by whom it may be used.

@@ -15,8 +15,6 @@ use cargo_metadata::{Package, TargetKind};
 
 /// The modules of one library or program; the first is its root.
 pub(crate) struct SourceTree {
-    /// The name of the crate.
-    pub(crate) package: String,
     /// The same, and the name of its program where it has both.
     pub(crate) name: String,
     pub(crate) modules: Vec<Module>,
@@ -77,7 +75,7 @@ impl SourceTree {
                     true => format!("{} (program {})", package.name, target.name),
                     false => package.name.to_string(),
                 };
-                Self::of_file(&package.name, name, target.src_path.as_std_path())
+                Self::of_file(name, target.src_path.as_std_path())
             })
             .collect()
     }
@@ -87,9 +85,8 @@ impl SourceTree {
     /// # Errors
     ///
     /// As [`SourceTree::of_package`].
-    pub(crate) fn of_file(package: &str, name: String, root: &Path) -> Result<Self> {
+    pub(crate) fn of_file(name: String, root: &Path) -> Result<Self> {
         Ok(Self {
-            package: package.to_owned(),
             name,
             modules: read::read(root)?,
         })
@@ -124,8 +121,7 @@ pub(crate) fn sample(files: &[(&str, &str)]) -> SourceTree {
         std::fs::write(file, text).expect("write the file");
     }
     let root = folder.path().join("lib.rs");
-    let mut tree =
-        SourceTree::of_file("sample", "sample".to_owned(), &root).expect("the sample can be read");
+    let mut tree = SourceTree::of_file("sample".to_owned(), &root).expect("the sample can be read");
     for module in &mut tree.modules {
         let places = module.mentions.iter_mut().map(|(_, place)| place);
         for place in places.chain(module.types.iter_mut().map(|(_, place)| place)) {
