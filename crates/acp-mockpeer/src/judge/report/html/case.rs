@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use maud::{Markup, html};
 use serde_json::Value;
 
-use super::{Page, anchor, escaped, kind, slug};
+use super::{anchor, kind, shown, slug};
 use crate::judge::report::Report;
 use crate::judge::report::text::{self, seconds};
 use crate::judge::verdict::{Judged, ScenarioFault, State};
-use crate::rules::Rule;
-use acp_recording::{RecordedEvent, RecordingEntry};
+use acp_recording::{PeerSide, RecordedEvent, RecordingEntry};
 
 /// A line longer than this is folded behind its beginning.
 const LONG: usize = 600;
@@ -17,214 +17,164 @@ const LONG: usize = 600;
 /// How much of it is its beginning.
 const BEGINNING: usize = 240;
 
-impl Page {
-    pub(super) fn case(&mut self, report: &Report, judged: &Judged) {
-        let kind = kind(judged);
-        // One failure is read at once; many are chosen from.
-        let alone = judged.is_a_problem()
-            && report
-                .judged
-                .iter()
-                .filter(|one| one.is_a_problem())
-                .count()
-                == 1;
-        self.put(&format!(
-            "<details class=\"case\" data-state=\"{}\" id=\"{}\"{}>\n<summary><span \
-             class=\"state\">{}</span><span class=\"name\">{}</span><span class=\"time\">{}</span>",
-            slug(kind),
-            anchor(&judged.name),
-            if alone { " open" } else { "" },
-            if kind == "expected" {
-                "failed, known"
-            } else {
-                kind
-            },
-            escaped(&judged.name),
-            seconds(judged.elapsed),
-        ));
-        let title = escaped(&judged.scenario.header.title);
-        let broken: BTreeSet<&str> = judged
-            .faults
-            .iter()
-            .flat_map(|fault| &fault.rules)
-            .map(|rule| rule.id)
-            .collect();
-        let broken = broken.into_iter().collect::<Vec<_>>().join(" ");
-        let broken = match broken.as_str() {
-            "" => String::new(),
-            ids => format!("<b>{ids}</b> "),
-        };
-        if !title.is_empty() || !broken.is_empty() {
-            self.put(&format!("<span class=\"title\">{broken}{title}</span>"));
-        }
-        self.put("</summary>\n<div class=\"inside\">\n");
-        if let Some(why) = &judged.why {
-            self.put(&format!("<p class=\"summary\">{}</p>\n", escaped(&why)));
-        }
-        for fault in &judged.faults {
-            self.fault(judged, &fault);
-        }
-        if judged.more_faults > 0 {
-            self.put(&format!("<p>and {} more</p>\n", judged.more_faults));
-        }
-        for note in &judged.notes {
-            self.put(&format!("<p class=\"note\">{}</p>\n", escaped(note)));
-        }
-        self.talk(report, judged);
-        if !judged.stderr.trim().is_empty() {
-            let stderr = escaped(judged.stderr.trim_end());
-            self.put(&format!(
-                "<h3>The end of its stderr</h3>\n<pre>{stderr}</pre>\n"
-            ));
-        }
-        if let Some(ended) = &judged.ended
-            && judged.state != State::Passed
-        {
-            self.put(&format!(
-                "<p class=\"facts\">How it ended: {}</p>\n",
-                escaped(ended)
-            ));
-        }
-        self.script(judged);
-        self.put("</div>\n</details>\n");
-    }
-
-    fn fault(&mut self, judged: &Judged, fault: &ScenarioFault) {
-        let tone = match (fault.doubtful, fault.fails) {
-            (true, _) => "doubtful",
-            (false, true) => "failed",
-            (false, false) => "warned",
-        };
-        self.put(&format!(
-            "<section class=\"fault\" data-state=\"{tone}\">\n"
-        ));
-        for rule in &fault.rules {
-            self.rule(rule);
-        }
-        self.put(&format!(
-            "<p class=\"summary\">{}</p>\n<dl>\n",
-            escaped(&fault.summary)
-        ));
-        let mut row = |word: &str, html: &str| {
-            self.put(&format!("<dt>{word}</dt><dd>{html}</dd>\n"));
-        };
-        let code = |text: &str| format!("<code>{}</code>", escaped(text));
-        for (index, expected) in fault.expected.iter().enumerate() {
-            row(if index == 0 { "expected" } else { "or" }, &code(expected));
-        }
-        if let Some(got) = &fault.got {
-            row("got", &code(got));
-        }
-        if let Some(because) = &fault.because {
-            row("because", &escaped(because));
-        }
-        if let Some(line) = fault.line {
-            let source = judged.scenario.source_line(line).trim();
-            row(&format!("line {line}"), &code(source));
-        }
-        if let Some(reason) = &fault.expected_because {
-            row("known", &escaped(reason));
-        }
-        if fault.doubtful {
-            row("doubtful", "It only looks so; a person has to decide.");
-        }
-        self.put("</dl>\n</section>\n");
-    }
-
-    fn rule(&mut self, rule: &Rule) {
-        self.put(&format!(
-            "<p class=\"rule\"><span class=\"id\">{}</span><span class=\"level\">{}</span> {} \
-             <span class=\"facts\">({})</span></p>\n",
-            escaped(rule.id),
-            rule.level,
-            escaped(rule.text),
-            escaped(rule.source),
-        ));
-    }
-
-    fn talk(&mut self, report: &Report, judged: &Judged) {
-        let entries = judged.transcript.entries();
-        if entries.is_empty() {
-            return;
-        }
-        let who = report.role.other();
-        self.put(&format!(
-            "<h3>The conversation, as our {who} saw it</h3>\n<ol class=\"talk\">\n"
-        ));
-        for (index, entry) in entries.iter().enumerate() {
-            let mut faults = judged.faults.iter();
-            let here = faults.find(|fault| fault.entry == Some(index));
-            self.entry(entry, here);
-        }
-        self.put("</ol>\n");
-    }
-
-    fn entry(&mut self, entry: &RecordingEntry, here: Option<&ScenarioFault>) {
-        if text::is_gap(entry) {
-            let gap = escaped(&text::entry(entry));
-            self.put(&format!(
-                "<li class=\"gap\"><span></span><span></span>{gap}</li>\n"
-            ));
-            return;
-        }
-        let (side, arrow) = match entry.from {
-            acp_recording::PeerSide::Client => ("client", "→"),
-            acp_recording::PeerSide::Agent => ("agent", "←"),
-        };
-        let mark = if here.is_some() { " here" } else { "" };
-        self.put(&format!(
-            "<li class=\"{side}{mark}\"><span class=\"at\">{:.3}</span><span class=\"arrow\" \
-             title=\"the {side}\">{arrow}</span><span class=\"what mono\">",
-            entry.at.as_secs_f64(),
-        ));
-        if let Some(fault) = here {
-            let ids: Vec<_> = fault.rules.iter().map(|rule| rule.id).collect();
-            let ids = if ids.is_empty() {
-                String::new()
-            } else {
-                format!(": {}", ids.join(" "))
-            };
-            self.put(&format!(
-                "<span class=\"flag\">here{}</span>",
-                escaped(&ids)
-            ));
-        }
-        if let RecordedEvent::Line(line) = &entry.what
-            && let Some(gist) = gist(line)
-        {
-            self.put(&format!("<span class=\"gist\">{}</span>", escaped(&gist)));
-        }
-        let whole = text::entry(entry);
-        match whole.char_indices().nth(LONG) {
-            None => self.put(&format!("<span class=\"raw\">{}</span>", escaped(&whole))),
-            Some(_) => {
-                let beginning: String = whole.chars().take(BEGINNING).collect();
-                self.put(&format!(
-                    "<details><summary class=\"raw\">{}… ({} bytes)</summary>\
-                     <span class=\"raw\">{}</span></details>",
-                    escaped(&beginning),
-                    whole.len(),
-                    escaped(&whole)
-                ));
+pub(super) fn case(report: &Report, judged: &Judged) -> Markup {
+    let kind = kind(judged);
+    // One failure is read at once; many are chosen from.
+    let problems = report
+        .judged
+        .iter()
+        .filter(|one| one.is_a_problem())
+        .count();
+    let alone = judged.is_a_problem() && problems == 1;
+    let title = &judged.scenario.header.title;
+    let broken = judged.faults.iter().flat_map(|fault| &fault.rules);
+    let broken: BTreeSet<&str> = broken.map(|rule| rule.id).collect();
+    let broken = broken.into_iter().collect::<Vec<_>>().join(" ");
+    let ended = judged
+        .ended
+        .as_ref()
+        .filter(|_| judged.state != State::Passed);
+    html! {
+        details class="case" data-state=(slug(kind)) id=(anchor(&judged.name)) open[alone] {
+            summary {
+                span class="state" { (if kind == "expected" { "failed, known" } else { kind }) }
+                span class="name" { (shown(&judged.name)) }
+                span class="time" { (seconds(judged.elapsed)) }
+                @if !title.is_empty() || !broken.is_empty() {
+                    span class="title" {
+                        @if !broken.is_empty() { b { (broken) } " " }
+                        (shown(title))
+                    }
+                }
+            }
+            div class="inside" {
+                @if let Some(why) = &judged.why { p class="summary" { (shown(why)) } }
+                @for one in &judged.faults { (fault(judged, one)) }
+                @if judged.more_faults > 0 { p { "and " (judged.more_faults) " more" } }
+                @for note in &judged.notes { p class="note" { (shown(note)) } }
+                (talk(report, judged))
+                @if !judged.stderr.trim().is_empty() {
+                    h3 { "The end of its stderr" }
+                    pre { (shown(judged.stderr.trim_end())) }
+                }
+                @if let Some(ended) = ended { p class="facts" { "How it ended: " (shown(ended)) } }
+                (script(judged))
             }
         }
-        self.put("</span></li>\n");
     }
+}
 
-    fn script(&mut self, judged: &Judged) {
-        self.put("<details class=\"fold\"><summary>The scenario</summary>\n<pre>");
-        for (index, line) in judged.scenario.source.lines().enumerate() {
-            let here = judged
-                .faults
-                .iter()
-                .any(|fault| fault.line == Some(index + 1));
-            let line = escaped(line.trim_end());
-            match here {
-                true => self.put(&format!("<span class=\"here\">{line}</span>")),
-                false => self.put(&format!("{line}\n")),
+fn fault(judged: &Judged, fault: &ScenarioFault) -> Markup {
+    let tone = match (fault.doubtful, fault.fails) {
+        (true, _) => "doubtful",
+        (false, true) => "failed",
+        (false, false) => "warned",
+    };
+    html! {
+        section class="fault" data-state=(tone) {
+            @for rule in &fault.rules {
+                p class="rule" {
+                    span class="id" { (rule.id) }
+                    span class="level" { (rule.level) }
+                    " " (shown(rule.text)) " "
+                    span class="facts" { "(" (shown(rule.source)) ")" }
+                }
+            }
+            p class="summary" { (shown(&fault.summary)) }
+            dl {
+                @for (index, expected) in fault.expected.iter().enumerate() {
+                    dt { (if index == 0 { "expected" } else { "or" }) }
+                    dd { code { (shown(expected)) } }
+                }
+                @if let Some(got) = &fault.got { dt { "got" } dd { code { (shown(got)) } } }
+                @if let Some(because) = &fault.because { dt { "because" } dd { (shown(because)) } }
+                @if let Some(line) = fault.line {
+                    dt { "line " (line) }
+                    dd { code { (shown(judged.scenario.source_line(line).trim())) } }
+                }
+                @if let Some(reason) = &fault.expected_because { dt { "known" } dd { (shown(reason)) } }
+                @if fault.doubtful {
+                    dt { "doubtful" }
+                    dd { "It only looks so; a person has to decide." }
+                }
             }
         }
-        self.put("</pre></details>\n");
+    }
+}
+
+fn talk(report: &Report, judged: &Judged) -> Markup {
+    let entries = judged.transcript.entries();
+    html! {
+        @if !entries.is_empty() {
+            h3 { "The conversation, as our " (report.role.other()) " saw it" }
+            ol class="talk" {
+                @for (index, entry) in entries.iter().enumerate() {
+                    (line(entry, judged.faults.iter().find(|fault| fault.entry == Some(index))))
+                }
+            }
+        }
+    }
+}
+
+fn line(entry: &RecordingEntry, here: Option<&ScenarioFault>) -> Markup {
+    let whole = text::entry(entry);
+    if text::is_gap(entry) {
+        return html! { li class="gap" { span {} span {} (shown(&whole)) } };
+    }
+    let side = entry.from;
+    let arrow = if side == PeerSide::Client {
+        "→"
+    } else {
+        "←"
+    };
+    let gist = match &entry.what {
+        RecordedEvent::Line(line) => gist(line),
+        _ => None,
+    };
+    html! {
+        li class={ (side) @if here.is_some() { " here" } } {
+            span class="at" { (format!("{:.3}", entry.at.as_secs_f64())) }
+            span class="arrow" title={ "the " (side) } { (arrow) }
+            span class="what mono" {
+                @if let Some(fault) = here {
+                    span class="flag" {
+                        "here"
+                        @for (index, rule) in fault.rules.iter().enumerate() {
+                            (if index == 0 { ": " } else { " " }) (rule.id)
+                        }
+                    }
+                }
+                @if let Some(gist) = gist { span class="gist" { (shown(&gist)) } }
+                @if whole.chars().nth(LONG).is_none() {
+                    span class="raw" { (shown(&whole)) }
+                } @else {
+                    details {
+                        summary class="raw" {
+                            (shown(acp_text::cut_chars(&whole, BEGINNING))) "… (" (whole.len()) " bytes)"
+                        }
+                        span class="raw" { (shown(&whole)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn script(judged: &Judged) -> Markup {
+    let is_here = |line| judged.faults.iter().any(|fault| fault.line == Some(line));
+    html! {
+        details class="fold" {
+            summary { "The scenario" }
+            pre {
+                @for (index, line) in judged.scenario.source.lines().enumerate() {
+                    @if is_here(index + 1) {
+                        span class="here" { (shown(line.trim_end())) }
+                    } @else {
+                        (shown(line.trim_end())) "\n"
+                    }
+                }
+            }
+        }
     }
 }
 

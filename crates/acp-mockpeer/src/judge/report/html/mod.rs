@@ -5,10 +5,11 @@ mod case;
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
 use super::text::{self, count, escaped, seconds};
-use super::{Report, RuleState};
+use super::{Report, RuleReport, RuleState};
 use crate::judge::verdict::Judged;
-use crate::rules::Rule;
 
 const STYLE: &str = include_str!("../page.css");
 
@@ -20,31 +21,45 @@ const MOST_BROKEN: usize = 10;
 
 pub(super) fn write(report: &Report) -> String {
     let name = report.name();
-    let mut page = Page(String::new());
-    page.put("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    page.put(
-        "<meta http-equiv=\"Content-Security-Policy\" \
-         content=\"default-src 'none'; style-src 'unsafe-inline'\">\n",
-    );
-    page.put("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     let title = format!("{name} as {}: conformance", report.role);
-    page.put(&format!("<title>{}</title>\n", escaped(&title)));
-    page.put(&format!(
-        "<style>\n{STYLE}{}</style>\n</head>\n<body>\n",
-        filters()
-    ));
-    page.put("<div class=\"sheet\">\n");
-    page.head(report, &name);
-    page.cases(report);
-    page.rules(report);
-    page.put(&format!(
-        "<footer>Written by {} {} on {}. What the rules say is taken from the documents of the \
-         protocol and from its schema, in our words.</footer>\n</div>\n</body>\n</html>\n",
-        env!("CARGO_PKG_NAME"),
-        env!("CARGO_PKG_VERSION"),
-        text::utc(report.began),
-    ));
-    page.0
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy"
+                    content="default-src 'none'; style-src 'unsafe-inline'";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (shown(&title)) }
+                style { (PreEscaped(STYLE)) (PreEscaped(filters())) }
+            }
+            body {
+                div class="sheet" {
+                    (head(report, &name))
+                    main {
+                        h2 { "Scenarios" }
+                        div class="cases" {
+                            @for kind in KINDS {
+                                @for judged in of_kind(report, kind) { (case::case(report, judged)) }
+                            }
+                        }
+                        (rules(report))
+                    }
+                    footer {
+                        "Written by " (env!("CARGO_PKG_NAME")) " " (env!("CARGO_PKG_VERSION"))
+                        " on " (text::utc(report.began)) ". What the rules say is taken from the \
+                        documents of the protocol and from its schema, in our words."
+                    }
+                }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// Makes a text of a stranger fit for the page.
+fn shown(text: &str) -> Markup {
+    PreEscaped(escaped(text))
 }
 
 /// What a scenario is shown as: its state, or that it failed as expected.
@@ -53,6 +68,11 @@ fn kind(judged: &Judged) -> &'static str {
         true => "expected",
         false => judged.state.name(),
     }
+}
+
+fn of_kind<'a>(report: &'a Report, kind: &str) -> impl Iterator<Item = &'a Judged> {
+    let all = report.judged.iter();
+    all.filter(move |judged| self::kind(judged) == kind)
 }
 
 /// Every kind, in the order in which people look for them.
@@ -84,171 +104,128 @@ fn slug(name: &str) -> String {
     name.replace(' ', "-")
 }
 
-struct Page(String);
-
-impl Page {
-    /// Puts what is HTML already.
-    fn put(&mut self, html: &str) {
-        self.0.push_str(html);
-    }
-
-    fn head(&mut self, report: &Report, name: &str) {
-        let (name, role) = (escaped(name), report.role);
-        self.put(&format!("<header>\n<h1>{name} as {role}</h1>\n"));
-        self.put(&format!(
-            "<p class=\"facts\"><code>{}</code></p>\n<p class=\"facts\">{} in {}, {}</p>\n",
-            escaped(&report.command),
-            count(report.judged.len(), "scenario"),
-            seconds(report.elapsed),
-            text::utc(report.began)
-                .replace('T', " ")
-                .replace('Z', " UTC"),
-        ));
-        let tone = if report.passed() { "good" } else { "bad" };
-        let verdict = escaped(&report.verdict());
-        self.put(&format!("<p class=\"verdict {tone}\">{verdict}</p>\n"));
-        for stale in &report.stale {
-            self.put(&format!("<p class=\"note\">{}</p>\n", escaped(&stale)));
-        }
-        self.broken(report);
-        let number = |kind: &str| {
-            report
-                .judged
-                .iter()
-                .filter(|one| self::kind(one) == kind)
-                .count()
-        };
-        let numbers = KINDS.map(|kind| (kind, number(kind)));
-        let there: Vec<_> = numbers
-            .into_iter()
-            .filter(|(_, number)| *number > 0)
-            .collect();
-        let words: Vec<_> = there
-            .iter()
-            .map(|(kind, number)| format!("{number} {kind}"))
-            .collect();
-        self.put(&format!(
-            "<div class=\"bar\" role=\"img\" aria-label=\"{}\">",
-            escaped(&words.join(", "))
-        ));
-        for (kind, number) in &there {
-            self.put(&format!(
-                "<span data-state=\"{}\" style=\"flex:{number}\" title=\"{number} {kind}\"></span>",
-                slug(kind)
-            ));
-        }
-        self.put("</div>\n<fieldset class=\"filter\"><legend>Show scenarios</legend>\n");
-        self.filter("all", "all", report.judged.len(), true);
-        for (kind, number) in there {
-            self.filter(&slug(kind), kind, number, false);
-        }
-        self.put("</fieldset>\n</header>\n");
-    }
-
-    /// Names the rules that were broken, most often first: one fault may fail everything.
-    fn broken(&mut self, report: &Report) {
-        let mut broken: Vec<(&Rule, Vec<&Judged>)> = Vec::new();
-        for one in report.rules() {
-            let rule = one.rule;
-            let all = report.judged.iter();
-            let scenarios: Vec<_> = all.filter(|judged| judged.breaks(rule.id)).collect();
-            if one.state == RuleState::Failed && !scenarios.is_empty() {
-                broken.push((rule, scenarios));
+fn head(report: &Report, name: &str) -> Markup {
+    let began = text::utc(report.began).replace('T', " ");
+    let numbers = KINDS.map(|kind| (kind, of_kind(report, kind).count()));
+    let numbers = numbers.into_iter().filter(|(_, number)| *number > 0);
+    let numbers: Vec<_> = numbers.collect();
+    let words = numbers
+        .iter()
+        .map(|(kind, number)| format!("{number} {kind}"));
+    let words: Vec<_> = words.collect();
+    html! {
+        header {
+            h1 { (shown(name)) " as " (report.role) }
+            p class="facts" { code { (shown(&report.command)) } }
+            p class="facts" {
+                (count(report.judged.len(), "scenario")) " in " (seconds(report.elapsed)) ", "
+                (began.replace('Z', " UTC"))
+            }
+            p class={ "verdict " (if report.passed() { "good" } else { "bad" }) } {
+                (shown(&report.verdict()))
+            }
+            @for stale in &report.stale { p class="note" { (shown(stale)) } }
+            (broken(report))
+            div class="bar" role="img" aria-label=(words.join(", ")) {
+                @for ((kind, number), words) in numbers.iter().zip(&words) {
+                    span data-state=(slug(kind)) style={ "flex:" (number) } title=(words) {}
+                }
+            }
+            fieldset class="filter" {
+                legend { "Show scenarios" }
+                (filter("all", report.judged.len(), true))
+                @for (kind, number) in numbers { (filter(kind, number, false)) }
             }
         }
-        if broken.is_empty() {
-            return;
-        }
-        broken.sort_by_key(|(rule, scenarios)| (Reverse(scenarios.len()), rule.id));
-        self.put("<ul class=\"broken\">\n");
-        for (rule, scenarios) in broken.iter().take(MOST_BROKEN) {
-            self.put(&format!(
-                "<li><a href=\"#{}\">{}</a> <span class=\"level\">{}</span> {} <span \
-                 class=\"facts\">in {}</span></li>\n",
-                anchor(&scenarios[0].name),
-                escaped(rule.id),
-                rule.level,
-                escaped(rule.text),
-                count(scenarios.len(), "scenario"),
-            ));
-        }
-        if broken.len() > MOST_BROKEN {
-            let more = broken.len() - MOST_BROKEN;
-            self.put(&format!(
-                "<li>and {} more, below</li>\n",
-                count(more, "rule")
-            ));
-        }
-        self.put("</ul>\n");
     }
+}
 
-    fn filter(&mut self, id: &str, name: &str, number: usize, checked: bool) {
-        let checked = if checked { " checked" } else { "" };
-        self.put(&format!(
-            "<input type=\"radio\" name=\"show\" id=\"show-{id}\"{checked}>\
-             <label for=\"show-{id}\" data-state=\"{id}\">{name} <b>{number}</b></label>\n"
-        ));
+/// Names the rules that were broken, most often first: one fault may fail everything.
+fn broken(report: &Report) -> Markup {
+    let mut broken = report.rules();
+    for one in &mut broken {
+        one.scenarios.retain(|judged| judged.breaks(one.rule.id));
     }
-
-    fn cases(&mut self, report: &Report) {
-        self.put("<main>\n<h2>Scenarios</h2>\n<div class=\"cases\">\n");
-        for kind in KINDS {
-            for judged in report.judged.iter().filter(|one| self::kind(one) == kind) {
-                self.case(report, judged);
+    broken.retain(|one| one.state == RuleState::Failed && !one.scenarios.is_empty());
+    broken.sort_by_key(|one| (Reverse(one.scenarios.len()), one.rule.id));
+    html! {
+        @if !broken.is_empty() {
+            ul class="broken" {
+                @for RuleReport { rule, scenarios, .. } in broken.iter().take(MOST_BROKEN) {
+                    li {
+                        a href={ "#" (anchor(&scenarios[0].name)) } { (rule.id) }
+                        " " span class="level" { (rule.level) }
+                        " " (shown(rule.text))
+                        " " span class="facts" { "in " (count(scenarios.len(), "scenario")) }
+                    }
+                }
+                @if broken.len() > MOST_BROKEN {
+                    li { "and " (count(broken.len() - MOST_BROKEN, "rule")) " more, below" }
+                }
             }
         }
-        self.put("</div>\n");
     }
+}
 
-    fn rules(&mut self, report: &Report) {
-        let mut rules = report.rules();
-        if rules.is_empty() {
-            self.put("</main>\n");
-            return;
-        }
-        rules.sort_by_key(|one| (one.state, one.rule.id));
-        let number = |state| rules.iter().filter(|one| one.state == state).count();
-        let words: Vec<_> = RuleState::ALL
-            .iter()
-            .filter(|state| number(**state) > 0)
-            .map(|state| format!("{} {state}", number(*state)))
-            .collect();
-        self.put(&format!(
-            "<h2>Rules</h2>\n<p class=\"facts\">{}: {}.</p>\n<table class=\"rules\">\n<thead><tr>\
-             <th scope=\"col\">Rule</th><th scope=\"col\">How</th><th scope=\"col\">Level</th>\
-             <th scope=\"col\">What it says</th><th scope=\"col\">Scenarios</th></tr></thead>\n<tbody>\n",
-            count(rules.len(), "rule"),
-            words.join(", "),
-        ));
-        for one in &rules {
-            let rule = one.rule;
-            self.put(&format!(
-                "<tr data-state=\"{}\"><td class=\"id\">{}</td><td class=\"how\"><span \
-                 class=\"state\">{}</span></td><td><span class=\"level\">{}</span></td>\
-                 <td class=\"text\">{}</td><td class=\"where\">",
-                slug(one.state.name()),
-                escaped(rule.id),
-                one.state,
-                rule.level,
-                escaped(rule.text),
-            ));
-            // Those that say why come first.
-            let mut scenarios = one.scenarios.to_vec();
-            scenarios.sort_by_key(|judged| (!judged.breaks(rule.id), judged.state));
-            for (index, judged) in scenarios.iter().take(MOST_NAMED).enumerate() {
-                self.put(&format!(
-                    "{}<a href=\"#{}\">{}</a>",
-                    if index > 0 { ", " } else { "" },
-                    anchor(&judged.name),
-                    escaped(&judged.name)
-                ));
+fn filter(name: &str, number: usize, checked: bool) -> Markup {
+    let id = slug(name);
+    html! {
+        input type="radio" name="show" id={ "show-" (id) } checked[checked];
+        label for={ "show-" (id) } data-state=(id) { (name) " " b { (number) } }
+    }
+}
+
+fn rules(report: &Report) -> Markup {
+    let mut rules = report.rules();
+    rules.sort_by_key(|one| (one.state, one.rule.id));
+    let number = |state| rules.iter().filter(|one| one.state == state).count();
+    let numbers = RuleState::ALL.iter().map(|state| (state, number(*state)));
+    let words = numbers.filter(|(_, number)| *number > 0);
+    let words: Vec<_> = words
+        .map(|(state, number)| format!("{number} {state}"))
+        .collect();
+    html! {
+        @if !rules.is_empty() {
+            h2 { "Rules" }
+            p class="facts" { (count(rules.len(), "rule")) ": " (words.join(", ")) "." }
+            table class="rules" {
+                thead {
+                    tr {
+                        @for head in ["Rule", "How", "Level", "What it says", "Scenarios"] {
+                            th scope="col" { (head) }
+                        }
+                    }
+                }
+                tbody { @for one in rules { (row(one)) } }
             }
-            if scenarios.len() > MOST_NAMED {
-                self.put(&format!(" and {} more", scenarios.len() - MOST_NAMED));
-            }
-            self.put("</td></tr>\n");
         }
-        self.put("</tbody>\n</table>\n</main>\n");
+    }
+}
+
+fn row(one: RuleReport<'_>) -> Markup {
+    let RuleReport {
+        rule,
+        state,
+        mut scenarios,
+    } = one;
+    // Those that say why come first.
+    scenarios.sort_by_key(|judged| (!judged.breaks(rule.id), judged.state));
+    html! {
+        tr data-state=(slug(state.name())) {
+            td class="id" { (rule.id) }
+            td class="how" { span class="state" { (state) } }
+            td { span class="level" { (rule.level) } }
+            td class="text" { (shown(rule.text)) }
+            td class="where" {
+                @for (index, judged) in scenarios.iter().take(MOST_NAMED).enumerate() {
+                    @if index > 0 { ", " }
+                    a href={ "#" (anchor(&judged.name)) } { (shown(&judged.name)) }
+                }
+                @if scenarios.len() > MOST_NAMED {
+                    " and " (scenarios.len() - MOST_NAMED) " more"
+                }
+            }
+        }
     }
 }
 
