@@ -117,10 +117,9 @@ where
         now: Instant,
         nearly: bool,
     ) -> Result<Vec<Taker>, Stop> {
-        let program = &self.setting.program;
         let flows = self.main.iter_mut().chain(&mut self.flows);
         for flow in flows {
-            if let Some(takers) = flow.offer(program, bytes, observed, now, nearly) {
+            if let Some(takers) = flow.offer(bytes, observed, now, nearly) {
                 return Ok(takers);
             }
         }
@@ -170,9 +169,8 @@ where
             }
             let step = rule.trigger.clone();
             let unmet = unmet(&step, observed.message.as_ref(), &mut knowledge.names);
-            let counters = self.setting.program.counters;
-            self.flows
-                .push(Flow::new(rule.body, counters, knowledge, now));
+            let flow = Flow::new(&self.setting.program, rule.body, knowledge, now);
+            self.flows.push(flow);
             return Ok(Some(Taker { step, unmet }));
         }
         Ok(None)
@@ -286,15 +284,8 @@ where
             Act::Exit { how, .. } => us == PeerSide::Client && only_pipe && *how == ExitAs::Any,
             _ => false,
         };
-        let program = self.setting.program.clone();
-        let before = self.hopes(None);
-        let flows = self.main.iter_mut().chain(&mut self.flows);
-        flows.for_each(|flow| flow.end_of(&program, now, met, true));
-        self.take_fulfilled();
-        // What a standing rule began ends with the conversation.
-        self.flows.retain(|flow| !flow.is_stuck());
         let why = format!("the {} closed", self.other());
-        self.unless_stuck(&why, &before)
+        self.end_flows(&why, |flow| flow.end_of(now, met, true))
     }
 
     /// The agent exited.
@@ -313,18 +304,20 @@ where
             Act::Exit { how, .. } => ended.is(*how),
             _ => false,
         };
-        let program = self.setting.program.clone();
-        let before = self.hopes(None);
         let over = self.wire.inlet.is_over();
-        let flows = self.main.iter_mut().chain(&mut self.flows);
-        flows.for_each(|flow| {
-            flow.end_of(&program, now, met, over);
-            flow.no_other_exit(&program);
-        });
+        self.end_flows(&format!("the agent ended with {ended}"), |flow| {
+            flow.end_of(now, met, over);
+            flow.no_other_exit();
+        })
+    }
+
+    /// Lets every flow meet an end; what a standing rule began ends with the conversation.
+    fn end_flows(&mut self, why: &str, end: impl Fn(&mut Flow)) -> Result<(), Stop> {
+        let before = self.hopes(None);
+        self.main.iter_mut().chain(&mut self.flows).for_each(end);
         self.take_fulfilled();
         self.flows.retain(|flow| !flow.is_stuck());
-        let why = format!("the agent ended with {ended}");
-        self.unless_stuck(&why, &before)
+        self.unless_stuck(why, &before)
     }
 
     /// Time passed.
@@ -338,14 +331,13 @@ where
             return Err(Stop::Over);
         }
         let patience = self.patience();
-        let program = self.setting.program.clone();
         let before = self.hopes(None);
         if let Some(flow) = &mut self.main {
-            flow.time(&program, patience, now);
+            flow.time(patience, now);
         }
         for flow in &mut self.flows {
-            let hopes = flow.hopes(&program, None);
-            flow.time(&program, patience, now);
+            let hopes = flow.hopes(None);
+            flow.time(patience, now);
             if flow.is_stuck() {
                 return Err(failure(&waited(&hopes, patience), &hopes, None));
             }
@@ -370,8 +362,7 @@ where
 
     fn hopes(&self, line: Option<(&[u8], &Observed)>) -> Vec<Hope> {
         let flow = self.main.as_ref().or(self.flows.first());
-        flow.map(|flow| flow.hopes(&self.setting.program, line))
-            .unwrap_or_default()
+        flow.map(|flow| flow.hopes(line)).unwrap_or_default()
     }
 
     /// Ends the play: nothing that is waited for can come.

@@ -129,8 +129,8 @@ where
         Self {
             composer: Composer::new(setting.us, &header.needs),
             main: Some(Flow::new(
+                &setting.program,
                 0,
-                setting.program.counters,
                 setting.knowledge.clone(),
                 now,
             )),
@@ -239,14 +239,13 @@ where
 
     /// Lets one flow go on until it waits; `false` when it is over.
     async fn advance(&mut self, flow: &mut Flow) -> Result<bool, Stop> {
-        let program = self.setting.program.clone();
         loop {
-            match flow.next(&program, Instant::now()) {
+            match flow.next(Instant::now()) {
                 Next::Wait => {
                     let Some(mutator) = &self.mutator else {
                         return Ok(true);
                     };
-                    if !flow.go_without(&program, Instant::now(), |id| mutator.is_lost(id)) {
+                    if !flow.go_without(Instant::now(), |id| mutator.is_lost(id)) {
                         return Ok(true);
                     }
                 }
@@ -323,9 +322,8 @@ where
 
     fn deadline(&self) -> Option<Instant> {
         let patience = self.patience();
-        let program = &self.setting.program;
         let flows = self.main.iter().chain(&self.flows);
-        let flows = flows.filter_map(|flow| flow.deadline(program, patience));
+        let flows = flows.filter_map(|flow| flow.deadline(patience));
         flows.chain(self.limit()).chain(self.linger()).min()
     }
 

@@ -24,6 +24,7 @@ const MOST_THREADS: usize = 512;
 /// One run through a program.
 #[derive(Debug)]
 pub(super) struct Flow {
+    program: Program,
     threads: Vec<Thread>,
     /// When something last came for this flow.
     active: Instant,
@@ -69,15 +70,16 @@ pub(super) struct Hope {
 }
 
 impl Flow {
-    pub(super) fn new(place: Place, counters: usize, knowledge: Knowledge, now: Instant) -> Self {
+    pub(super) fn new(program: &Program, place: Place, knowledge: Knowledge, now: Instant) -> Self {
         Self {
+            program: program.clone(),
             threads: vec![Thread {
                 place,
                 knowledge,
                 since: now,
                 arrived: now,
                 met: 0,
-                counters: vec![0; counters],
+                counters: vec![0; program.counters],
                 settled: false,
             }],
             active: now,
@@ -86,7 +88,7 @@ impl Flow {
     }
 
     /// Follows every thread to where it waits, or the first to where we act.
-    pub(super) fn next(&mut self, program: &Program, now: Instant) -> Next {
+    pub(super) fn next(&mut self, now: Instant) -> Next {
         let mut waiting: Vec<Thread> = Vec::new();
         // A stack, so that the preferred way is followed first.
         let mut open: Vec<Thread> = std::mem::take(&mut self.threads);
@@ -95,7 +97,7 @@ impl Flow {
             if waiting.len() + open.len() > MOST_THREADS {
                 return Next::TooMany;
             }
-            match &program.ops[thread.place] {
+            match &self.program.ops[thread.place] {
                 Op::Await { .. } => keep(&mut waiting, thread),
                 Op::AwaitAll(steps) => {
                     if all_met(steps, thread.met) {
@@ -200,7 +202,6 @@ impl Flow {
     /// Offers a line; tells the steps that took it, or `None` and changes nothing.
     pub(super) fn offer(
         &mut self,
-        program: &Program,
         line: &[u8],
         observed: &Observed,
         now: Instant,
@@ -209,7 +210,7 @@ impl Flow {
         let mut next = Vec::new();
         let mut takers = Vec::new();
         for thread in &self.threads {
-            match &program.ops[thread.place] {
+            match &self.program.ops[thread.place] {
                 Op::Await { step, again } => {
                     let mut taken = thread.clone();
                     if takes(meet(step, line, observed, &mut taken.knowledge), nearly) {
@@ -261,14 +262,13 @@ impl Flow {
     /// wait in vain, unless lines are not over yet.
     pub(super) fn end_of(
         &mut self,
-        program: &Program,
         now: Instant,
         met: impl Fn(&Act) -> bool,
         lines_are_over: bool,
     ) {
         let mut next = Vec::new();
         for thread in std::mem::take(&mut self.threads) {
-            let Op::Await { step, .. } = &program.ops[thread.place] else {
+            let Op::Await { step, .. } = &self.program.ops[thread.place] else {
                 if !lines_are_over {
                     next.push(thread);
                 }
@@ -295,10 +295,10 @@ impl Flow {
     }
 
     /// Ends the threads that wait for another exit than the one that was.
-    pub(super) fn no_other_exit(&mut self, program: &Program) {
+    pub(super) fn no_other_exit(&mut self) {
         self.threads.retain(|thread| {
             !matches!(
-                &program.ops[thread.place],
+                &self.program.ops[thread.place],
                 Op::Await { step, .. } if matches!(step.act, Act::Exit { .. })
             )
         });
@@ -313,30 +313,30 @@ impl Flow {
     }
 
     /// Returns when the next thread has waited long enough.
-    pub(super) fn deadline(&self, program: &Program, patience: Duration) -> Option<Instant> {
+    pub(super) fn deadline(&self, patience: Duration) -> Option<Instant> {
         let times = self.threads.iter();
         times
-            .filter_map(|thread| thread.deadline(program, self.active, patience))
+            .filter_map(|thread| thread.deadline(&self.program, self.active, patience))
             .min()
     }
 
     /// Lets time pass: silence that was kept goes on, who waited too long ends.
-    pub(super) fn time(&mut self, program: &Program, patience: Duration, now: Instant) {
+    pub(super) fn time(&mut self, patience: Duration, now: Instant) {
         let active = self.active;
         let fulfilled = &mut self.fulfilled;
         self.threads.retain_mut(|thread| {
             let due = thread
-                .deadline(program, active, patience)
+                .deadline(&self.program, active, patience)
                 .is_some_and(|deadline| deadline <= now);
             if !due {
                 return true;
             }
-            match &program.ops[thread.place] {
+            match &self.program.ops[thread.place] {
                 Op::Await { step, .. } if matches!(step.act, Act::Nothing(_)) => {
                     fulfilled.push(step.clone());
                 }
                 Op::Await { again: true, .. } => return false,
-                _ if program.forgives() => thread.met = 0,
+                _ if self.program.forgives() => thread.met = 0,
                 _ => return false,
             }
             thread.since = now;
@@ -344,8 +344,12 @@ impl Flow {
             true
         });
         // Those who may wait for more of the same need a way out of it.
-        let again =
-            |thread: &Thread| matches!(&program.ops[thread.place], Op::Await { again: true, .. });
+        let again = |thread: &Thread| {
+            matches!(
+                &self.program.ops[thread.place],
+                Op::Await { again: true, .. }
+            )
+        };
         if self.threads.iter().all(again) {
             self.threads.clear();
         }
@@ -358,15 +362,10 @@ impl Flow {
 
     /// Goes on without the answers to requests that never came to the other
     /// side; tells whether there were any.
-    pub(super) fn go_without(
-        &mut self,
-        program: &Program,
-        now: Instant,
-        is_lost: impl Fn(&Value) -> bool,
-    ) -> bool {
+    pub(super) fn go_without(&mut self, now: Instant, is_lost: impl Fn(&Value) -> bool) -> bool {
         let mut any = false;
         for thread in &mut self.threads {
-            let Op::Await { step, .. } = &program.ops[thread.place] else {
+            let Op::Await { step, .. } = &self.program.ops[thread.place] else {
                 continue;
             };
             if let Act::Message(message) = &step.act
@@ -388,7 +387,7 @@ impl Flow {
     }
 
     /// Tells what this flow waits for; with a line, why it was not it.
-    pub(super) fn hopes(&self, program: &Program, line: Option<(&[u8], &Observed)>) -> Vec<Hope> {
+    pub(super) fn hopes(&self, line: Option<(&[u8], &Observed)>) -> Vec<Hope> {
         let mut hopes: Vec<Hope> = Vec::new();
         let mut hope = |step: &Arc<Step>, thread: &Thread| {
             let miss = line.and_then(|(line, observed)| {
@@ -402,7 +401,7 @@ impl Flow {
             }
         };
         for thread in &self.threads {
-            match &program.ops[thread.place] {
+            match &self.program.ops[thread.place] {
                 Op::Await { step, .. } => hope(step, thread),
                 Op::AwaitAll(steps) => {
                     for (index, step) in steps.iter().enumerate() {
