@@ -11,22 +11,13 @@ use crate::language::pattern::{Element, Kind, Object, Part, Pattern, Template, q
 pub(crate) type Bindings = BTreeMap<Arc<str>, Value>;
 
 /// Why a value is not what was expected.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("at {path}: expected {expected}, got {got}")]
 pub(crate) struct Mismatch {
     /// Where, such as `params.update.kind`.
     pub(crate) path: String,
     pub(crate) expected: String,
     pub(crate) got: String,
-}
-
-impl std::fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "at {}: expected {}, got {}",
-            self.path, self.expected, self.got
-        )
-    }
 }
 
 /// Compares a value (`None`: it is not there) with a pattern and binds names.

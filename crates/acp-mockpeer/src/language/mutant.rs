@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::pattern::{Pattern, quoted};
+use super::pattern::{Pattern, hex, quoted};
 use crate::rules::Rule;
 
 /// An edit of one message that has to break exactly one rule; or none, where the
@@ -96,11 +96,7 @@ impl fmt::Display for Edit {
                 let place = place.word();
                 match std::str::from_utf8(bytes) {
                     Ok(text) => write!(f, "bytes {} {place}", quoted(text)),
-                    Err(_) => {
-                        let pairs: Vec<String> =
-                            bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-                        write!(f, "hex \"{}\" {place}", pairs.join(" "))
-                    }
+                    Err(_) => write!(f, "hex \"{}\" {place}", hex(bytes)),
                 }
             }
             Self::CloseAfter => f.write_str("close after"),

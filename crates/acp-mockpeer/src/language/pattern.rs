@@ -136,6 +136,12 @@ impl Template {
     }
 }
 
+/// Writes bytes as pairs of hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let pairs: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    pairs.join(" ")
+}
+
 /// Tells whether this can be the name of a value: a letter or `_`, then letters, digits and `_`.
 pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty() && name_at_start(text) == text

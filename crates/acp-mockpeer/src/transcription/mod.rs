@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::language::pattern::{Template, quoted};
+use crate::language::pattern::{Template, hex, quoted};
 use crate::language::reads_as_pattern;
 use crate::ledger::{Ledger, Shape};
 use crate::rules::Check;
@@ -184,13 +184,6 @@ pub(super) struct Skeleton {
 impl Skeleton {
     fn step(&mut self, entry: &RecordingEntry, rest: &[RecordingEntry]) -> Option<String> {
         let arrow = entry.from.arrow();
-        let bytes = |bytes: &[u8]| match std::str::from_utf8(bytes) {
-            Ok(text) => format!("text {}", quoted(text)),
-            Err(_) => {
-                let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-                format!("hex {}", digits.join(" "))
-            }
-        };
         // What a client did beside the protocol, another one need not do.
         let other_client = self.style == Style::Agent && entry.from == PeerSide::Client;
         match &entry.what {
@@ -198,7 +191,7 @@ impl Skeleton {
             RecordedEvent::Left(lines) => Some(format!("# {lines} lines are missing here")),
             _ if self.style == Style::Client => None,
             RecordedEvent::Unfinished(_) | RecordedEvent::Close if other_client => None,
-            RecordedEvent::Unfinished(line) => Some(format!("{arrow} {}", bytes(line))),
+            RecordedEvent::Unfinished(line) => Some(format!("{arrow} {}", as_bytes(line))),
             RecordedEvent::Stderr(text) => {
                 let text = String::from_utf8_lossy(text);
                 Some(format!("<- stderr {}", quoted(&text)))
@@ -258,13 +251,7 @@ impl Skeleton {
             return Some("# the client sent something here that is no message".to_owned());
         }
         // What cannot be said as a message is said as bytes.
-        Some(match text {
-            Some(text) => format!("{arrow} text {}", quoted(&format!("{text}\n"))),
-            None => {
-                let digits = line.iter().chain(b"\n").map(|byte| format!("{byte:02x}"));
-                format!("{arrow} hex {}", digits.collect::<Vec<_>>().join(" "))
-            }
-        })
+        Some(format!("{arrow} {}", as_bytes(&[line, b"\n"].concat())))
     }
 
     /// Keeps account of what an agent played to need not repeat: all but its answers,
@@ -470,6 +457,14 @@ impl Skeleton {
                 number => format!("$session{number}"),
             });
         name.clone()
+    }
+}
+
+/// Writes bytes as a step says them.
+fn as_bytes(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => format!("text {}", quoted(text)),
+        Err(_) => format!("hex {}", hex(bytes)),
     }
 }
 

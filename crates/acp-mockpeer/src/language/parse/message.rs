@@ -15,7 +15,7 @@ use crate::schema;
 pub(super) fn message(reader: &mut Reader<'_>, step: &mut Step) -> Parsed<Message> {
     let raw = reader.eat_word("raw");
     let at = reader.mark();
-    let start = start(reader, step, raw)?;
+    let mut what = start(reader, step, raw)?;
     let marks = [
         ("*", Count::Any),
         ("?", Count::Optional),
@@ -23,55 +23,45 @@ pub(super) fn message(reader: &mut Reader<'_>, step: &mut Step) -> Parsed<Messag
     ];
     let count = marks.into_iter().find(|(mark, _)| reader.eat(mark));
     let count = count.map_or(Count::One, |(_, count)| count);
-    let body = body(reader, &start)?;
+    let said = body(reader, &what)?;
     let tail = tail(reader, step.from)?;
     let refuse = |reader: &Reader<'_>, why: &str| Err(reader.error_at(at, why));
-    let asks = match start {
-        Start::Request(_) | Start::Any(AnyKind::Request) => true,
-        Start::Any(AnyKind::Message) => tail.name.is_some(),
-        _ => false,
+    let asks = match &what {
+        What::Any { kind, .. } if *kind == AnyKind::Message => tail.name.is_some(),
+        What::Any { kind, .. } => *kind == AnyKind::Request,
+        what => matches!(what, What::Request { .. }),
     };
     if tail.name.is_some() && !asks {
         return refuse(reader, "only a request has an answer to be named with `as`");
     }
-    if count != Count::One && (tail.name.is_some() || matches!(start, Start::Answer { .. })) {
+    if count != Count::One && (tail.name.is_some() || matches!(what, What::Answer { .. })) {
         return refuse(
             reader,
             "a line that may come more or less than once cannot be named or answer",
         );
     }
-    let mut slot = None;
+    let mut asked = None;
     if asks && count == Count::One {
-        let method = match &start {
-            Start::Request(method) => Some(method.clone()),
+        let method = match &what {
+            What::Request { method, .. } => Some(method.clone()),
             _ => None,
         };
-        let asked = reader.names.ask(step.from, method, tail.name, step.line);
-        slot = Some(asked.map_err(|why| reader.error_at(at, why))?);
+        let slot = reader.names.ask(step.from, method, tail.name, step.line);
+        asked = Some(slot.map_err(|why| reader.error_at(at, why))?);
     }
-    let what = match start {
-        Start::Request(method) => What::Request {
-            slot,
-            method,
-            params: body,
-        },
-        Start::Any(kind) => What::Any { kind, slot },
-        Start::Notification(method) => What::Notification {
-            method,
-            params: body,
-        },
-        Start::Whole => What::Whole(body.unwrap_or(Pattern::Absent)),
-        Start::Answer { kind, to } => {
-            let (slot, to) = answered(reader, step, raw, to, tail.id.is_some())
-                .map_err(|why| reader.error_at(at, why))?;
-            let body = match kind {
-                AnswerKind::Result => AnswerBody::Result(body),
-                AnswerKind::Error => AnswerBody::Error(body),
-                AnswerKind::Either => AnswerBody::Either,
-            };
-            What::Answer { slot, to, body }
+    match &mut what {
+        What::Request { params, slot, .. } => (*params, *slot) = (said, asked),
+        What::Notification { params, .. } => *params = said,
+        What::Any { slot, .. } => *slot = asked,
+        What::Whole(whole) => *whole = said.unwrap_or(Pattern::Absent),
+        What::Answer { slot, to, body } => {
+            let found = answered(reader, step, raw, to.name.take(), tail.id.is_some());
+            (*slot, *to) = found.map_err(|why| reader.error_at(at, why))?;
+            if let AnswerBody::Result(part) | AnswerBody::Error(part) = body {
+                *part = said;
+            }
         }
-    };
+    }
     step.rules = tail.rules;
     Ok(Message {
         raw,
@@ -83,39 +73,34 @@ pub(super) fn message(reader: &mut Reader<'_>, step: &mut Step) -> Parsed<Messag
     })
 }
 
-/// The words with which a message begins.
-enum Start {
-    Request(Arc<str>),
-    Notification(Arc<str>),
-    Answer {
-        kind: AnswerKind,
-        to: Option<Arc<str>>,
-    },
-    Any(AnyKind),
-    Whole,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum AnswerKind {
-    Result,
-    Error,
-    Either,
-}
-
 /// The words of steps that a misspelled method may have meant.
 const STEP_WORDS: &str = "result error answer reply message any request notify text hex line wait \
                           nothing never ignore close exit signal stderr grandchild";
 
-fn start(reader: &mut Reader<'_>, step: &Step, raw: bool) -> Parsed<Start> {
+/// Reads the words with which a message begins.
+fn start(reader: &mut Reader<'_>, step: &Step, raw: bool) -> Parsed<What> {
     let at = reader.offset();
     let word = reader.word("a method, `result`, `error` or another step")?;
-    let answer = |kind, to| Ok(Start::Answer { kind, to });
+    let answer = |body, name| {
+        let to = AnswerTo { name, method: None };
+        let slot = None;
+        Ok(What::Answer { slot, to, body })
+    };
+    let request = |method| What::Request {
+        method,
+        params: None,
+        slot: None,
+    };
+    let notification = |method| What::Notification {
+        method,
+        params: None,
+    };
     match word {
-        "result" => answer(AnswerKind::Result, of(reader)?),
-        "error" => answer(AnswerKind::Error, of(reader)?),
-        "answer" => answer(AnswerKind::Either, of(reader)?),
-        "reply" => answer(AnswerKind::Result, Some(request_name(reader)?)),
-        "message" => Ok(Start::Whole),
+        "result" => answer(AnswerBody::Result(None), of(reader)?),
+        "error" => answer(AnswerBody::Error(None), of(reader)?),
+        "answer" => answer(AnswerBody::Either, of(reader)?),
+        "reply" => answer(AnswerBody::Result(None), Some(request_name(reader)?)),
+        "message" => Ok(What::Whole(Pattern::Absent)),
         "any" => {
             let kinds = [
                 ("request", AnyKind::Request),
@@ -123,10 +108,11 @@ fn start(reader: &mut Reader<'_>, step: &Step, raw: bool) -> Parsed<Start> {
                 ("answer", AnyKind::Answer),
                 ("message", AnyKind::Message),
             ];
-            Ok(Start::Any(reader.one_of(kinds).unwrap_or(AnyKind::Message)))
+            let kind = reader.one_of(kinds).unwrap_or(AnyKind::Message);
+            Ok(What::Any { kind, slot: None })
         }
-        "request" => Ok(Start::Request(method_name(reader)?)),
-        "notify" => Ok(Start::Notification(method_name(reader)?)),
+        "request" => Ok(request(method_name(reader)?)),
+        "notify" => Ok(notification(method_name(reader)?)),
         method if !schema::knows(method) => {
             let known = schema::methods().chain(STEP_WORDS.split_whitespace());
             let why = match nearest(method, known) {
@@ -148,8 +134,8 @@ fn start(reader: &mut Reader<'_>, step: &Step, raw: bool) -> Parsed<Start> {
                 return Err(reader.error_at(at, why));
             }
             Ok(match schema::is_request(method) {
-                true => Start::Request(method.into()),
-                false => Start::Notification(method.into()),
+                true => request(method.into()),
+                false => notification(method.into()),
             })
         }
     }
@@ -174,23 +160,26 @@ fn request_name(reader: &mut Reader<'_>) -> Parsed<Arc<str>> {
 }
 
 /// Reads the pattern of params, result, error or message.
-fn body(reader: &mut Reader<'_>, start: &Start) -> Parsed<Option<Pattern>> {
+fn body(reader: &mut Reader<'_>, what: &What) -> Parsed<Option<Pattern>> {
     if !pattern::begins(reader) {
-        return match start {
-            Start::Whole => Err(reader.expected("the whole message: `{\"jsonrpc\": \"2.0\", …}`")),
+        return match what {
+            What::Whole(_) => {
+                Err(reader.expected("the whole message: `{\"jsonrpc\": \"2.0\", …}`"))
+            }
             _ => Ok(None),
         };
     }
     let at = reader.mark();
     let read = pattern::pattern(reader)?;
-    let refused = match start {
-        Start::Any(_) => "`any` takes no pattern; `message {…}` is the word for a whole message",
-        Start::Answer { kind, .. } if *kind == AnswerKind::Either => {
-            "`answer` takes no pattern; say `result` or `error`, or `either … or … end`"
-        }
-        Start::Answer { kind, .. } if *kind == AnswerKind::Error => {
-            return Ok(Some(read.as_error()));
-        }
+    let refused = match what {
+        What::Any { .. } => "`any` takes no pattern; `message {…}` is the word for a whole message",
+        What::Answer { body, .. } => match body {
+            AnswerBody::Result(_) => return Ok(Some(read)),
+            AnswerBody::Error(_) => return Ok(Some(read.as_error())),
+            AnswerBody::Either => {
+                "`answer` takes no pattern; say `result` or `error`, or `either … or … end`"
+            }
+        },
         _ => return Ok(Some(read)),
     };
     Err(reader.error_at(at, refused))

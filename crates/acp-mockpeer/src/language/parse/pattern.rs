@@ -178,31 +178,33 @@ fn array(reader: &mut Reader<'_>, depth: usize) -> Parsed<Pattern> {
 
 /// Reads a JSON string.
 pub(super) fn string(reader: &mut Reader<'_>) -> Parsed<String> {
-    let start = reader.offset();
-    let text = reader.rest();
-    if !text.starts_with('"') {
+    if reader.peek() != Some('"') {
         return Err(reader.expected("a string in quotes"));
     }
+    let literal = delimited(reader, "this string has no closing quote on its line")?;
+    let value = serde_json::from_str(literal).map_err(|error| {
+        let reason = error.to_string();
+        let reason = reason.split(" at line").next().unwrap_or_default();
+        reader.error(format!("this is no JSON string: {reason}"))
+    })?;
+    reader.advance(literal.len());
+    Ok(value)
+}
+
+/// Returns what is next up to the character with which it begins, which `\\` may escape.
+fn delimited<'a>(reader: &Reader<'a>, unclosed: &str) -> Parsed<&'a str> {
+    let text = reader.rest();
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
         match c {
             _ if escaped => escaped = false,
             '\\' => escaped = true,
-            '"' => {
-                let literal = &text[..=at];
-                let value = serde_json::from_str(literal).map_err(|error| {
-                    let reason = error.to_string();
-                    let reason = reason.split(" at line").next().unwrap_or_default();
-                    reader.error(format!("this is no JSON string: {reason}"))
-                })?;
-                reader.go_to(start + literal.len());
-                return Ok(value);
-            }
             '\n' => break,
+            c if text.starts_with(c) => return Ok(&text[..=at]),
             _ => {}
         }
     }
-    Err(reader.error("this string has no closing quote on its line"))
+    Err(reader.error(unclosed))
 }
 
 fn number(reader: &mut Reader<'_>) -> Parsed<Pattern> {
@@ -228,26 +230,15 @@ fn name(reader: &mut Reader<'_>) -> Parsed<Pattern> {
 }
 
 fn regex(reader: &mut Reader<'_>) -> Parsed<Pattern> {
-    let text = &reader.rest()[1..];
-    let mut escaped = false;
-    for (at, c) in text.char_indices() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '/' => {
-                let source = text[..at].replace("\\/", "/");
-                let regex = regex::Regex::new(&source).map_err(|error| {
-                    let reason = error.to_string();
-                    let reason = reason.lines().last().unwrap_or_default();
-                    let reason = reason.trim_start_matches("error: ");
-                    reader.error(format!("this is no regular expression: {reason}"))
-                })?;
-                reader.advance(at + 2);
-                return Ok(Pattern::Regex(regex));
-            }
-            '\n' => break,
-            _ => {}
-        }
-    }
-    Err(reader.error("this regular expression has no closing `/` on its line"))
+    let unclosed = "this regular expression has no closing `/` on its line";
+    let literal = delimited(reader, unclosed)?;
+    let source = literal[1..literal.len() - 1].replace("\\/", "/");
+    let regex = regex::Regex::new(&source).map_err(|error| {
+        let reason = error.to_string();
+        let reason = reason.lines().last().unwrap_or_default();
+        let reason = reason.trim_start_matches("error: ");
+        reader.error(format!("this is no regular expression: {reason}"))
+    })?;
+    reader.advance(literal.len());
+    Ok(Pattern::Regex(regex))
 }
