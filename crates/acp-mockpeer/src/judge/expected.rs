@@ -24,27 +24,20 @@ use super::verdict::{Judged, State};
 #[derive(Clone, Debug, Default)]
 pub struct Expected {
     file: String,
-    entries: Vec<Entry>,
-}
-
-#[derive(Clone, Debug)]
-struct Entry {
-    line: usize,
-    scenario: Option<String>,
-    rule: Option<String>,
-    reason: String,
+    /// Each with its line.
+    entries: Vec<(usize, Entry)>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
     #[serde(default)]
-    expected: Vec<Spanned<WrittenEntry>>,
+    expected: Vec<Spanned<Entry>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenEntry {
+struct Entry {
     scenario: Option<String>,
     rule: Option<String>,
     reason: String,
@@ -86,25 +79,20 @@ impl Expected {
         for spanned in written.expected {
             let line = text[..spanned.span().start].matches('\n').count() + 1;
             let wrong = |what: &str| ExpectedError(format!("{file}:{line}: {what}"));
-            let entry = spanned.into_inner();
+            let mut entry = spanned.into_inner();
             if entry.scenario.is_none() && entry.rule.is_none() {
                 return Err(wrong("an entry names a scenario, a rule, or both"));
             }
             if entry.reason.trim().is_empty() {
                 return Err(wrong("an entry says its reason"));
             }
-            let scenario = entry
+            entry.scenario = entry
                 .scenario
                 .map(|name| super::plain_name(&name).to_owned());
-            if !seen.insert((scenario.clone(), entry.rule.clone())) {
+            if !seen.insert((entry.scenario.clone(), entry.rule.clone())) {
                 return Err(wrong("this was said before"));
             }
-            entries.push(Entry {
-                line,
-                scenario,
-                rule: entry.rule,
-                reason: entry.reason,
-            });
+            entries.push((line, entry));
         }
         Ok(Self {
             file: file.to_owned(),
@@ -124,7 +112,8 @@ impl Expected {
                     .as_deref()
                     .is_none_or(|rule| rules.contains(&rule))
         };
-        self.entries.iter().find(covers).map(|entry| &*entry.reason)
+        let mut entries = self.entries.iter().map(|(_, entry)| entry);
+        entries.find(covers).map(|entry| &*entry.reason)
     }
 
     /// Marks what is expected, and says what is wrong with the entries themselves.
@@ -137,9 +126,9 @@ impl Expected {
             }
         }
         let mut problems = Vec::new();
-        for entry in &self.entries {
+        for (line, entry) in &self.entries {
             if let Some(what) = entry.stale(judged, known) {
-                problems.push(format!("{}:{}: {what}", self.file, entry.line));
+                problems.push(format!("{}:{line}: {what}", self.file));
             }
         }
         problems

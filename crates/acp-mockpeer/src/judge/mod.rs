@@ -295,8 +295,9 @@ impl Judge {
         let all = all.map(|(judged, work)| {
             judged.unwrap_or_else(|| Judged::because(&work.scenario(), State::NotRun, why))
         });
-        Report::new(&judge, all.collect(), began, started.elapsed())
-            .ended_by(unstartable, interrupted)
+        let mut report = Report::new(&judge, all.collect(), began, started.elapsed());
+        (report.unstartable, report.interrupted) = (unstartable, interrupted);
+        report
     }
 
     /// Does one piece of work.
@@ -356,11 +357,15 @@ impl Judge {
         };
         let words = self.words.as_deref();
         let words = words.map_or_else(usual, |words| report::command(words.iter()));
+        let line = format!("{words} {options} -- {}", self.command());
+        self.redactor.redact(&line)
+    }
+
+    /// Returns the program under test as one would type it.
+    fn command(&self) -> String {
         let program = self.launch.program().to_string_lossy();
         let args = self.launch.args().iter().map(|word| word.to_string_lossy());
-        let program = report::command(std::iter::once(program).chain(args));
-        let line = format!("{words} {options} -- {program}");
-        self.redactor.redact(&line)
+        report::command(std::iter::once(program).chain(args))
     }
 
     fn play(&self, scenario: &Scenario, room: &Room) -> Play {
@@ -392,7 +397,7 @@ impl Judge {
         let words = crate::suite::words().iter();
         let mut names: BTreeMap<String, Value> =
             words.map(|(n, v)| (n.clone(), v.clone())).collect();
-        for (name, folder) in [("cwd", room.project()), ("elsewhere", room.elsewhere())] {
+        for (name, folder) in [("cwd", &room.project), ("elsewhere", &room.elsewhere)] {
             names.insert(name.to_owned(), folder.to_string_lossy().into());
         }
         let known = self.profile.values();
@@ -410,7 +415,7 @@ impl Judge {
                 let tasks = scenario.tasks(&self.names(room))?;
                 launch
                     .with_env("ACP_CHECK_TASK", tasks.to_string())
-                    .with_env("ACP_CHECK_CWD", room.project())
+                    .with_env("ACP_CHECK_CWD", &room.project)
             }
         })
     }

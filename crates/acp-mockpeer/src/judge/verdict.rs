@@ -106,6 +106,30 @@ pub struct ScenarioFault {
     pub(super) expected_because: Option<String>,
 }
 
+impl ScenarioFault {
+    /// Returns what is told of it below its summary, each with its word.
+    pub(super) fn rows<'a>(&'a self, scenario: &'a Scenario) -> Vec<(String, &'a str)> {
+        let mut rows = Vec::new();
+        let mut row = |word: &str, what: &'a str| rows.push((word.to_owned(), what));
+        for (index, expected) in self.expected.iter().enumerate() {
+            row(if index == 0 { "expected" } else { "or" }, expected);
+        }
+        if let Some(got) = &self.got {
+            row("got", got);
+        }
+        if let Some(because) = &self.because {
+            row("because", because);
+        }
+        if let Some(line) = self.line {
+            row(&format!("line {line}"), scenario.source_line(line).trim());
+        }
+        if let Some(reason) = &self.expected_because {
+            row("known", reason);
+        }
+        rows
+    }
+}
+
 impl Judged {
     pub(super) fn new(scenario: &Scenario, state: State) -> Self {
         Self {

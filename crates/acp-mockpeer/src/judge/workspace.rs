@@ -1,7 +1,7 @@
 //! A place for one program under test, and the certainty that nothing of it is left.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use acp_process::Launch;
 
@@ -15,8 +15,10 @@ const NOTES: &str = "# Notes\n\nThe fern on the windowsill wants water.\n";
 pub(super) struct Room {
     folder: tempfile::TempDir,
     path: PathBuf,
-    project: PathBuf,
-    elsewhere: PathBuf,
+    /// The folder that the conversation is about.
+    pub(super) project: PathBuf,
+    /// A folder that the conversation is not about.
+    pub(super) elsewhere: PathBuf,
 }
 
 impl Room {
@@ -46,16 +48,6 @@ impl Room {
         std::fs::write(self.project.join("notes.md"), NOTES)
             .map_err(|error| format!("no file could be made for it: {error}"))?;
         Ok(self)
-    }
-
-    /// Returns the folder that the conversation is about.
-    pub(super) fn project(&self) -> &Path {
-        &self.project
-    }
-
-    /// Returns a folder that the conversation is not about.
-    pub(super) fn elsewhere(&self) -> &Path {
-        &self.elsewhere
     }
 
     /// Returns a place for something of ours.

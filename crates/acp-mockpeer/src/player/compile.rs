@@ -115,6 +115,15 @@ pub(super) fn compile(
 }
 
 impl Program {
+    /// A program that does nothing.
+    pub(super) fn empty(manner: Manner) -> Self {
+        Self {
+            ops: [Op::End].into(),
+            counters: 0,
+            manner,
+        }
+    }
+
     pub(super) fn forgives(&self) -> bool {
         self.manner == Manner::Forgiving
     }

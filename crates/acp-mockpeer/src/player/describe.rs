@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use acp_recording::{RecordedEvent, signal_name};
 use acp_text::Redactor;
 
 use crate::language::step::{Act, AnswerBody, Message, Step, What};
@@ -38,6 +39,19 @@ pub(super) fn message(message: &Message) -> String {
         }
         What::Any { kind, .. } => kind.words().to_owned(),
         What::Whole(pattern) => format!("the message {pattern}"),
+    }
+}
+
+/// Says what an entry of a transcript is, in one line; `text` shows what was written.
+pub(crate) fn event(what: &RecordedEvent, text: impl Fn(&[u8]) -> String) -> String {
+    match what {
+        RecordedEvent::Line(bytes) => text(bytes),
+        RecordedEvent::Unfinished(bytes) => format!("{} (no line feed)", text(bytes)),
+        RecordedEvent::Stderr(bytes) => format!("stderr: {}", text(bytes)),
+        RecordedEvent::Close => "closed".to_owned(),
+        RecordedEvent::Exit(code) => format!("exit {code}"),
+        RecordedEvent::Killed(signal) => format!("exit by {}", signal_name(*signal)),
+        RecordedEvent::Left(lines) => format!("… {lines} lines left out"),
     }
 }
 

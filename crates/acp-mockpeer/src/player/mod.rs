@@ -28,7 +28,7 @@ use tokio::time::Instant;
 
 pub use compile::Unplayable;
 #[cfg(feature = "judge")]
-pub(crate) use describe::line as shown;
+pub(crate) use describe::{event, line as shown};
 pub use failure::Failure;
 #[cfg(feature = "judge")]
 pub(crate) use login::WANTS_A_LOGIN;
@@ -41,14 +41,13 @@ use crate::rules::{Breach, Check};
 use acp_recording::PeerSide;
 use acp_recording::RecordingEntry;
 use compare::Knowledge;
-use compile::Manner;
-use engine::{Engine, Setting, Stop};
+use compile::{Manner, Program};
+use engine::{Engine, Stop};
 use login::Login;
 use mutator::Mutator;
 use plain::CWD;
 use surroundings::World;
-use transcript::{Recorder, Transcript};
-use wire::Wire;
+use transcript::Recorder;
 
 /// The folder a conversation is about, when nobody says otherwise.
 const DEFAULT_CWD: &str = "/home/ada/project";
@@ -90,11 +89,14 @@ pub struct Play {
     allow: BTreeSet<Check>,
     knowledge: Knowledge,
     limit: Option<Duration>,
+    /// How long an agent serves on when its script is over.
     linger: Option<Duration>,
     recorder: Option<Recorder>,
     world: World,
     manner: Manner,
+    /// What the side with a fault does otherwise.
     mutator: Option<Mutator>,
+    /// What is done when the agent wants a login first.
     login: Option<Login>,
 }
 
@@ -201,24 +203,16 @@ impl Play {
         W: AsyncWrite + Unpin,
     {
         let began = Instant::now();
-        let program = match compile::compile(&self.scenario, self.us, self.manner) {
-            Ok(program) => program,
-            Err(unplayable) => return PlayOutcome::broken(&self.scenario, self.us, &unplayable),
+        let compiled = compile::compile(&self.scenario, self.us, self.manner);
+        let (program, unplayable) = match compiled {
+            Ok(program) => (program, None),
+            Err(why) => (Program::empty(self.manner), Some(why)),
         };
-        let setting = Setting {
-            scenario: self.scenario.clone(),
-            program,
-            us: self.us,
-            allow: self.allow,
-            knowledge: self.knowledge,
-            limit: self.limit,
-            linger: self.linger,
+        let mut engine = Engine::new(self, program, reader, writer);
+        let stop = match unplayable {
+            None => engine.run().await,
+            Some(why) => Stop::Broken(Box::new(Failure::at(why.line, why.reason))),
         };
-        let wire = Wire::new(self.us, reader, writer, Transcript::new(self.recorder));
-        let mut engine = Engine::new(setting, wire, self.world);
-        engine.mutator = self.mutator;
-        engine.login = self.login;
-        let stop = engine.play().await;
         let (mut verdict, mut failure, mut exit_as) = (Verdict::Passed, None, None);
         match stop {
             Stop::Over => {}
@@ -235,13 +229,19 @@ impl Play {
             Stop::NotExercised(why) => verdict = Verdict::NotExercised(why),
         }
         let Engine {
+            play:
+                Self {
+                    scenario,
+                    us,
+                    mutator,
+                    ..
+                },
             wire,
             mut findings,
             more_findings,
             breaches: mut demanded,
             exercised,
             ended,
-            mutator,
             sent,
             ..
         } = engine;
@@ -262,16 +262,16 @@ impl Play {
             failure.entry = failure.entry.and_then(|entry| places.of(entry));
         }
         let breaches = breaches::all(
-            &self.scenario,
-            self.us.other(),
+            &scenario,
+            us.other(),
             &verdict,
             &findings,
             &demanded,
             failure.as_mut(),
         );
         PlayOutcome {
-            scenario: self.scenario,
-            played: self.us,
+            scenario,
+            played: us,
             verdict,
             failure,
             findings,

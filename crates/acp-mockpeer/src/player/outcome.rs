@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::compile::Unplayable;
 use super::failure::Failure;
 use super::report;
 use super::surroundings::Ended;
@@ -86,27 +85,6 @@ pub struct PlacedFinding {
 }
 
 impl PlayOutcome {
-    pub(super) fn broken(scenario: &Scenario, us: PeerSide, why: &Unplayable) -> Self {
-        Self {
-            scenario: scenario.clone(),
-            played: us,
-            verdict: Verdict::Broken(why.reason.clone()),
-            failure: Some(Failure::at(why.line, &why.reason)),
-            findings: Vec::new(),
-            more_findings: 0,
-            breaches: Vec::new(),
-            demanded: Vec::new(),
-            exercised: Vec::new(),
-            sent: Vec::new(),
-            mutated: false,
-            transcript: Recording::default(),
-            elapsed: Duration::ZERO,
-            ended: None,
-            exit_as: None,
-            stderr: String::new(),
-        }
-    }
-
     /// Tells whether every step was done and nothing broke a check.
     #[must_use]
     pub fn passed(&self) -> bool {

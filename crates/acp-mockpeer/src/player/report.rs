@@ -4,7 +4,7 @@ use std::fmt::{Formatter, Result};
 
 use super::describe;
 use super::outcome::{PlayOutcome, Verdict};
-use acp_recording::{RecordedEvent, RecordingEntry, signal_name};
+use acp_recording::{RecordedEvent, RecordingEntry};
 
 /// How many lines of the transcript are shown before the one that matters, and after.
 const BEFORE: usize = 12;
@@ -137,15 +137,12 @@ fn transcript(outcome: &PlayOutcome, f: &mut Formatter<'_>) -> Result {
 }
 
 fn shown(entry: &RecordingEntry) -> String {
-    let arrow = entry.from.arrow();
-    let what = match &entry.what {
-        RecordedEvent::Line(bytes) => describe::line(bytes),
-        RecordedEvent::Unfinished(bytes) => format!("{} (no line feed)", describe::line(bytes)),
-        RecordedEvent::Stderr(bytes) => format!("stderr: {}", describe::line(bytes)),
-        RecordedEvent::Close => "closed".to_owned(),
-        RecordedEvent::Exit(code) => format!("exit {code}"),
-        RecordedEvent::Killed(signal) => format!("exit by {}", signal_name(*signal)),
-        RecordedEvent::Left(lines) => return format!("          … {lines} lines left out"),
-    };
-    format!("{:>8.3} {arrow} {what}", entry.at.as_secs_f64())
+    let what = describe::event(&entry.what, describe::line);
+    match entry.what {
+        RecordedEvent::Left(_) => format!("          {what}"),
+        _ => {
+            let arrow = entry.from.arrow();
+            format!("{:>8.3} {arrow} {what}", entry.at.as_secs_f64())
+        }
+    }
 }

@@ -153,11 +153,11 @@ impl Round {
             PeerSide::Agent => launch,
             PeerSide::Client => launch
                 .with_env("ACP_CHECK_TASK", TASKS)
-                .with_env("ACP_CHECK_CWD", room.project()),
+                .with_env("ACP_CHECK_CWD", &room.project),
         };
         let patience = judge.profile.patience_or(PATIENCE);
         let mut started = process::start(judge, launch, &room, patience, stop).await?;
-        let memory = survival::Memory::watch(&started.handle);
+        let memory = survival::watch_memory(&started.handle);
         let talked = match started.reached {
             Err(unseen) => Err(unseen),
             Ok((reader, writer)) => {
@@ -167,7 +167,7 @@ impl Round {
                     wire: ChaosWire::new(judge.role.other(), reader, writer, &canary),
                     patience,
                     session: String::new(),
-                    cwd: room.project().to_string_lossy().into_owned(),
+                    cwd: room.project.to_string_lossy().into_owned(),
                     words: words.unwrap_or("hello").to_owned(),
                     wanted: wanted.cloned(),
                     told: Told::default(),
@@ -181,7 +181,7 @@ impl Round {
         };
         // A client waits for the end of the agent that it started.
         drop(started.frames.take());
-        let seen_off = survival::see_off(&started.handle, talked.is_err()).await;
+        let exit = survival::see_off(&started.handle, talked.is_err()).await;
         let group = started.handle.pid();
         let left = tokio::task::spawn_blocking(move || room.clear(group)).await;
         let (told, talk) = match talked {
@@ -199,8 +199,8 @@ impl Round {
         };
         let mut faults = told.faults;
         faults.extend(survival::faults(
-            &seen_off,
-            memory.peak(),
+            &exit,
+            *memory.borrow(),
             &left.unwrap_or_default(),
         ));
         let state = if faults.is_empty() {
@@ -211,8 +211,8 @@ impl Round {
         let mut judged = Judged::new(&self.scenario(&told.script), state);
         judged.faults = faults;
         judged.elapsed = began.elapsed();
-        judged.ended = Some(seen_off.exit.status().to_string());
-        judged.stderr = judge.redactor.redact(&seen_off.exit.stderr_tail());
+        judged.ended = Some(exit.status().to_string());
+        judged.stderr = judge.redactor.redact(&exit.stderr_tail());
         judged.told = super::evidence::told(&talk, judge.role);
         if state == State::Failed {
             judged

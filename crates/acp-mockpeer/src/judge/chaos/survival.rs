@@ -28,37 +28,27 @@ const MOST_GROWN: u64 = 512 << 20;
 /// How often its memory is looked at; what is looked at is its peak.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// How a process was seen off.
-pub(super) struct SeenOff {
-    pub(super) exit: Exit,
-    /// It did not end when its conversation was over.
-    forced: Option<Rung>,
-}
-
 /// Waits for the end of a process whose conversation is over.
-pub(super) async fn see_off(handle: &ChildHandle, at_once: bool) -> SeenOff {
-    let exit = match at_once {
+pub(super) async fn see_off(handle: &ChildHandle, at_once: bool) -> Exit {
+    match at_once {
         true => handle.kill_now().await,
         false => handle.close_and_wait().await,
-    };
-    SeenOff {
-        forced: exit.reached().filter(|rung| *rung != Rung::Eof),
-        exit,
     }
 }
 
-pub(super) fn faults(seen: &SeenOff, grown: Option<u64>, left: &[String]) -> Vec<ScenarioFault> {
+pub(super) fn faults(exit: &Exit, grown: Option<u64>, left: &[String]) -> Vec<ScenarioFault> {
     let mut faults = Vec::new();
     let mut add = |why: String| faults.push(fault(why, None));
-    match (seen.forced, seen.exit.status()) {
-        (Some(_), _) => add("its conversation was over, and it did not end by itself".to_owned()),
-        (None, status @ ExitStatus::Signal(_)) => add(format!("it crashed: {status}")),
-        (None, ExitStatus::Code(code)) if CRASHES.contains(&code) => {
+    let forced = exit.reached().is_some_and(|rung| rung != Rung::Eof);
+    match (forced, exit.status()) {
+        (true, _) => add("its conversation was over, and it did not end by itself".to_owned()),
+        (false, status @ ExitStatus::Signal(_)) => add(format!("it crashed: {status}")),
+        (false, ExitStatus::Code(code)) if CRASHES.contains(&code) => {
             add(format!("it crashed: exit code {code}"));
         }
         _ => {}
     }
-    let stderr = seen.exit.stderr_tail();
+    let stderr = exit.stderr_tail();
     let cry = |line: &&str| CRIES.iter().any(|cry| line.contains(cry));
     if let Some(line) = stderr.lines().find(cry) {
         add(format!("something in it crashed: {}", line.trim()));
@@ -72,41 +62,28 @@ pub(super) fn faults(seen: &SeenOff, grown: Option<u64>, left: &[String]) -> Vec
     faults
 }
 
-/// The memory of a process, looked at now and then.
-///
-/// Only Linux tells.
-pub(super) struct Memory {
-    peak: watch::Receiver<Option<u64>>,
-}
-
-impl Memory {
-    /// Looks until the process has ended.
-    pub(super) fn watch(handle: &ChildHandle) -> Self {
-        let (tell, peak) = watch::channel(None);
-        let handle = handle.clone();
-        tokio::spawn(async move {
-            let mut moment = tokio::time::interval(LOOK_EVERY);
-            loop {
-                tokio::select! {
-                    biased;
-                    _ = handle.wait() => return,
-                    // Nobody wants to know any more.
-                    () = tell.closed() => return,
-                    _ = moment.tick() => {}
-                }
-                let status = std::fs::read_to_string(format!("/proc/{}/status", handle.pid()));
-                if let Some(now) = status.ok().as_deref().and_then(self::peak) {
-                    tell.send_replace(Some(now));
-                }
+/// Looks now and then at the memory of a process until it has ended, and tells the most it
+/// was seen to take; only Linux tells.
+pub(super) fn watch_memory(handle: &ChildHandle) -> watch::Receiver<Option<u64>> {
+    let (tell, most) = watch::channel(None);
+    let handle = handle.clone();
+    tokio::spawn(async move {
+        let mut moment = tokio::time::interval(LOOK_EVERY);
+        loop {
+            tokio::select! {
+                biased;
+                _ = handle.wait() => return,
+                // Nobody wants to know any more.
+                () = tell.closed() => return,
+                _ = moment.tick() => {}
             }
-        });
-        Self { peak }
-    }
-
-    /// Returns the most it was seen to take; `None` when nobody knows.
-    pub(super) fn peak(&self) -> Option<u64> {
-        *self.peak.borrow()
-    }
+            let status = std::fs::read_to_string(format!("/proc/{}/status", handle.pid()));
+            if let Some(now) = status.ok().as_deref().and_then(peak) {
+                tell.send_replace(Some(now));
+            }
+        }
+    });
+    most
 }
 
 fn peak(status: &str) -> Option<u64> {

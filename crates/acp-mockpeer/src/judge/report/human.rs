@@ -192,27 +192,9 @@ impl Page {
             "  {}",
             shorten_counted(&visible(&fault.summary), WIDTH)
         ));
-        let mut row = |word: &str, what: &str| {
-            self.line(&format!(
-                "  {word:>10}  {}",
-                shorten_counted(&visible(what), WIDTH)
-            ));
-        };
-        for (index, expected) in fault.expected.iter().enumerate() {
-            row(if index == 0 { "expected" } else { "or" }, expected);
-        }
-        if let Some(got) = &fault.got {
-            row("got", got);
-        }
-        if let Some(because) = &fault.because {
-            row("because", because);
-        }
-        if let Some(line) = fault.line {
-            let source = judged.scenario.source_line(line).trim();
-            row(&format!("line {line}"), source);
-        }
-        if let Some(reason) = &fault.expected_because {
-            row("known", reason);
+        for (word, what) in fault.rows(&judged.scenario) {
+            let what = shorten_counted(&visible(what), WIDTH);
+            self.line(&format!("  {word:>10}  {what}"));
         }
     }
 

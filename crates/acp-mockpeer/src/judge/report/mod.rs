@@ -119,15 +119,11 @@ impl Report {
         began: SystemTime,
         elapsed: Duration,
     ) -> Self {
-        let words = judge.launch.args().iter();
-        let program = judge.launch.program().to_string_lossy();
-        let words = std::iter::once(program).chain(words.map(|word| word.to_string_lossy()));
-        let command = command(words);
         let name = judge.launch.program().file_name().unwrap_or_default();
         Self {
             role: judge.role,
             file: name.to_string_lossy().into_owned(),
-            command: judge.redactor.redact(&command),
+            command: judge.redactor.redact(&judge.command()),
             began,
             elapsed,
             strict: judge.strict,
@@ -136,12 +132,6 @@ impl Report {
             unstartable: None,
             interrupted: false,
         }
-    }
-
-    pub(super) fn ended_by(mut self, unstartable: Option<String>, interrupted: bool) -> Self {
-        self.unstartable = unstartable;
-        self.interrupted = interrupted;
-        self
     }
 
     /// Compares with the failures that are expected; `all` are the scenarios that
@@ -233,7 +223,6 @@ impl Report {
         self.judged.iter().find_map(|one| one.told.as_ref())
     }
 
-    /// Says in a line what came of it all.
     /// Counts the scenarios that were skipped for want of a login.
     fn count_locked(&self) -> usize {
         let locked = |one: &&Judged| {
@@ -243,6 +232,7 @@ impl Report {
         self.judged.iter().filter(locked).count()
     }
 
+    /// Says in a line what came of it all.
     fn verdict(&self) -> String {
         if let Some(why) = &self.unstartable {
             return format!(
@@ -273,9 +263,7 @@ impl Report {
 
 /// Writes words as one would type them.
 pub(super) fn command(words: impl Iterator<Item = impl AsRef<str>>) -> String {
-    let words: Vec<String> = words
-        .map(|word| text::word(word.as_ref()).to_string())
-        .collect();
+    let words: Vec<String> = words.map(|word| text::word(word.as_ref())).collect();
     words.join(" ")
 }
 

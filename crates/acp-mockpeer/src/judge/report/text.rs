@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use acp_recording::{RecordedEvent, RecordingEntry, signal_name};
+use acp_recording::{RecordedEvent, RecordingEntry};
 use acp_text::visible;
 
 /// Escapes a text for XML and HTML; each character that would not be seen is shown.
@@ -37,16 +37,9 @@ pub(super) fn word(word: &str) -> String {
 
 /// Says what an entry of a transcript is, in one line.
 pub(super) fn entry(entry: &RecordingEntry) -> String {
-    let text = |bytes: &[u8]| visible(&String::from_utf8_lossy(bytes)).into_owned();
-    match &entry.what {
-        RecordedEvent::Line(bytes) => text(bytes),
-        RecordedEvent::Unfinished(bytes) => format!("{} (no line feed)", text(bytes)),
-        RecordedEvent::Stderr(bytes) => format!("stderr: {}", text(bytes)),
-        RecordedEvent::Close => "closed".to_owned(),
-        RecordedEvent::Exit(code) => format!("exit {code}"),
-        RecordedEvent::Killed(signal) => format!("exit by {}", signal_name(*signal)),
-        RecordedEvent::Left(lines) => format!("… {lines} lines left out"),
-    }
+    crate::player::event(&entry.what, |bytes| {
+        visible(&String::from_utf8_lossy(bytes)).into_owned()
+    })
 }
 
 /// Tells whether an entry is the place of something left out.

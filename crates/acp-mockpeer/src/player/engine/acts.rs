@@ -28,7 +28,7 @@ where
         step: &Arc<Step>,
         knowledge: &mut Knowledge,
     ) -> Result<(), Stop> {
-        if let Some(mutator) = &mut self.mutator
+        if let Some(mutator) = &mut self.play.mutator
             && !matches!(step.act, Act::Message(_) | Act::Bytes(_))
         {
             if mutator.leaves_out(step) {
@@ -43,7 +43,7 @@ where
             Act::Message(message) => self.send(step, message, knowledge).await,
             Act::Bytes(bytes) => {
                 self.enter_own(bytes);
-                if let Some(mutator) = &mut self.mutator {
+                if let Some(mutator) = &mut self.play.mutator {
                     let puts = mutator.bytes(step, "", bytes.clone(), &mut knowledge.names);
                     return self.put(step, puts).await;
                 }
@@ -76,7 +76,7 @@ where
                 Ok(())
             }
             Act::Exit { how, .. } => Err(Stop::Exit(*how)),
-            Act::Signal(signal) => match &mut self.world.signal {
+            Act::Signal(signal) => match &mut self.play.world.signal {
                 Some(send) => send(*signal).map_err(|error| {
                     failed(step, format!("the signal could not be sent: {error}"))
                 }),
@@ -86,7 +86,7 @@ where
                 )),
             },
             Act::Stderr { text, size } => self.stderr(step, text, *size),
-            Act::Grandchild(time) => match &mut self.world.grandchild {
+            Act::Grandchild(time) => match &mut self.play.world.grandchild {
                 Some(start) => start(*time)
                     .map_err(|error| failed(step, format!("no process could be started: {error}"))),
                 None => Err(broken(
@@ -98,7 +98,7 @@ where
     }
 
     fn stderr(&mut self, step: &Step, text: &[u8], size: usize) -> Result<(), Stop> {
-        let Some(write) = &mut self.world.stderr else {
+        let Some(write) = &mut self.play.world.stderr else {
             // Without a process there is nobody to see it.
             return Ok(());
         };
@@ -127,7 +127,7 @@ where
         let bytes = on_the_wire(&line, &message.writing);
         let whole = self.wire.begins_line();
         let observed = self.enter_own(&bytes);
-        if let Some(mutator) = &mut self.mutator {
+        if let Some(mutator) = &mut self.play.mutator {
             let names = &mut knowledge.names;
             let puts = mutator.message(step, &line, &message.writing, names);
             return self.put(step, puts).await;
@@ -138,7 +138,7 @@ where
                 self.own_faults(step, &line, observed, knowledge)?;
             }
         }
-        if let (Some(login), [observed]) = (&mut self.login, observed.as_slice()) {
+        if let (Some(login), [observed]) = (&mut self.play.login, observed.as_slice()) {
             login.asks(&line, observed);
         }
         for piece in pieces(&bytes, &message.writing.split) {
@@ -154,7 +154,7 @@ where
     pub(super) async fn say(&mut self, line: &str) -> Result<(), Stop> {
         let bytes = format!("{line}\n").into_bytes();
         for observed in self.enter_own(&bytes) {
-            if let Some(login) = &mut self.login {
+            if let Some(login) = &mut self.play.login {
                 login.asks(line, &observed);
             }
         }
@@ -179,7 +179,7 @@ where
         let mut faults = observed.findings.iter();
         // What monitors find is what a peer may be tried with.
         let fault = faults.find(|finding| {
-            finding.check != Check::Rules && !self.setting.allow.contains(&finding.check)
+            finding.check != Check::Rules && !self.play.allow.contains(&finding.check)
         });
         let unmet = unmet(step, observed.message.as_ref(), &mut knowledge.names);
         let because = match (fault, unmet.first()) {
@@ -197,7 +197,7 @@ where
 
     /// Enters what we write, line by line.
     fn enter_own(&mut self, bytes: &[u8]) -> Vec<Observed> {
-        let us = self.setting.us;
+        let us = self.play.us;
         let lines = self.wire.enter(bytes).into_iter();
         let observed = lines.map(|(line, entry)| {
             let marked = line.strip_prefix(b"\xef\xbb\xbf");
@@ -210,7 +210,7 @@ where
     }
 
     async fn write(&mut self, step: &Step, bytes: &[u8]) -> Result<(), Stop> {
-        let patience = within(step).unwrap_or(self.setting.scenario.header.patience);
+        let patience = within(step).unwrap_or(self.play.scenario.header.patience);
         let written = self.wire.write(bytes, patience).await;
         written.map_err(|why| {
             failed(
@@ -230,7 +230,7 @@ where
 
     /// Notes what is sent without a fault, for the play with one.
     fn note_sent(&mut self, step: &Step) {
-        if self.setting.program.manner == Manner::Rehearsing {
+        if self.program.manner == Manner::Rehearsing {
             self.sent.push(step.line);
         }
     }
@@ -247,12 +247,18 @@ where
     }
 
     pub(super) async fn close(&mut self) {
-        if let Some(mutator) = &mut self.mutator {
+        if let Some(mutator) = &mut self.play.mutator {
             if mutator.stays_open() {
                 return;
             }
             let patience = self.patience();
-            for put in self.mutator.as_mut().map(Mutator::rest).unwrap_or_default() {
+            for put in self
+                .play
+                .mutator
+                .as_mut()
+                .map(Mutator::rest)
+                .unwrap_or_default()
+            {
                 if let Put::Bytes(bytes) = put {
                     // Who does not read any more does not miss it.
                     let _ = self.wire.write(&bytes, patience).await;

@@ -30,7 +30,7 @@ where
     pub(super) fn happens(&mut self, event: Event) -> Result<(), Stop> {
         match event {
             Event::Arrival(Arrival::Line { bytes, entry }) => {
-                let bytes = match &self.mutator {
+                let bytes = match &self.play.mutator {
                     Some(mutator) => mutator.answer(bytes),
                     None => Some(bytes),
                 };
@@ -96,7 +96,7 @@ where
 
     /// Does what a line has to do with a login; tells whether that was all it is about.
     fn log_in(&mut self, observed: &Observed, taken: bool) -> Result<bool, Stop> {
-        let Some(login) = &mut self.login else {
+        let Some(login) = &mut self.play.login else {
             return Ok(false);
         };
         match login.hears(observed, taken, || self.composer.free_id()) {
@@ -169,7 +169,7 @@ where
             }
             let step = rule.trigger.clone();
             let unmet = unmet(&step, observed.message.as_ref(), &mut knowledge.names);
-            let flow = Flow::new(&self.setting.program, rule.body, knowledge, now);
+            let flow = Flow::new(&self.program, rule.body, knowledge, now);
             self.flows.push(flow);
             return Ok(Some(Taker { step, unmet }));
         }
@@ -194,7 +194,7 @@ where
             matches!(&observed.shape, Shape::Notification { method } if method.starts_with('_'));
         // Behind the last step nothing is expected, so nothing is unexpected.
         let over = self.main.is_none() && self.rules.is_empty();
-        told || ignored || own || over || self.setting.allow.contains(&Check::Unexpected)
+        told || ignored || own || over || self.play.allow.contains(&Check::Unexpected)
     }
 
     /// Notes what came of a line that a step took.
@@ -229,7 +229,7 @@ where
     }
 
     fn find(&mut self, finding: Finding, line: Option<usize>, entry: usize, bytes: &[u8]) {
-        if self.forgives() || self.setting.allow.contains(&finding.check) {
+        if self.forgives() || self.play.allow.contains(&finding.check) {
             return;
         }
         if self.findings.len() >= MOST_FINDINGS {
@@ -251,10 +251,10 @@ where
             return Ok(());
         }
         self.needs_seen = true;
-        for need in &self.setting.scenario.header.needs {
+        for need in &self.play.scenario.header.needs {
             if !self.ledger.advertises(need.side, &need.path) {
                 let why = format!("the {} does not advertise `{}`", need.side, need.path);
-                return match need.side == self.setting.us {
+                return match need.side == self.play.us {
                     true => Err(broken(1, &format!("{why}, though the header needs it"))),
                     false => Err(Stop::Skipped(why)),
                 };
@@ -273,11 +273,11 @@ where
     /// The other side closed.
     pub(super) fn eof(&mut self) -> Result<(), Stop> {
         let now = Instant::now();
-        if self.main.is_none() && self.setting.us == PeerSide::Agent {
+        if self.main.is_none() && self.play.us == PeerSide::Agent {
             return Err(Stop::Over);
         }
-        let only_pipe = self.world.exit.is_none() && self.ended.is_none();
-        let us = self.setting.us;
+        let only_pipe = self.play.world.exit.is_none() && self.ended.is_none();
+        let us = self.play.us;
         let met = move |act: &Act| match act {
             Act::Close { .. } => true,
             // Of a pipe, the end is all that can be seen.
@@ -324,7 +324,7 @@ where
     fn time(&mut self) -> Result<(), Stop> {
         let now = Instant::now();
         if self.limit().is_some_and(|limit| limit <= now) {
-            let limit = self.setting.limit.unwrap_or_default();
+            let limit = self.play.limit.unwrap_or_default();
             return self.stuck(&format!("the play took longer than {limit:?}"), None);
         }
         if self.linger().is_some_and(|linger| linger <= now) {
@@ -379,7 +379,7 @@ where
     pub(super) async fn farewell(&mut self) -> Stop {
         self.close().await;
         // An agent may take its time to end; its lines are still checked.
-        let until = match &self.mutator {
+        let until = match &self.play.mutator {
             // One that never closes waits for the other.
             Some(mutator) if mutator.stays_open() => Instant::now() + DEFAULT_LIMIT,
             _ => Instant::now() + self.patience(),

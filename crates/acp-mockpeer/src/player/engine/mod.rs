@@ -4,26 +4,26 @@ mod acts;
 mod incoming;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, sleep_until};
 
+use super::Play;
 use super::compare::Knowledge;
-use super::compile::{Place, Program};
+use super::compile::Program;
 use super::compose::Composer;
 use super::failure::{Failure, broken};
-use super::flow::{Flow, Next};
+use super::flow::{Flow, Next, Trigger};
 use super::login::Login;
-use super::mutator::Mutator;
 use super::outcome::PlacedFinding;
-use super::surroundings::{Ended, World};
+use super::surroundings::Ended;
+use super::transcript::Transcript;
 use super::wire::{Arrival, Wire};
-use crate::language::step::{Message, Step};
-use crate::language::{ExitAs, Scenario};
+use crate::language::ExitAs;
+use crate::language::step::Message;
 use crate::ledger::Ledger;
-use crate::rules::{Breach, Check, Rule};
+use crate::rules::{Breach, Rule};
 use acp_recording::PeerSide;
 
 /// More standing rules, or conversations begun by them, than any script means.
@@ -35,18 +35,6 @@ const MOST_FINDINGS: usize = 100;
 /// How long after its exit an agent's last lines may take to be seen: they
 /// are in the pipe, and only a process that outlives it could add to them.
 const LAST_LINES: Duration = Duration::from_millis(250);
-
-/// Everything a play needs besides its pipes.
-pub(super) struct Setting {
-    pub(super) scenario: Scenario,
-    pub(super) program: Program,
-    pub(super) us: PeerSide,
-    pub(super) allow: BTreeSet<Check>,
-    pub(super) knowledge: Knowledge,
-    pub(super) limit: Option<Duration>,
-    /// How long an agent serves on when its script is over.
-    pub(super) linger: Option<Duration>,
-}
 
 /// Why a play is over.
 pub(super) enum Stop {
@@ -62,14 +50,14 @@ pub(super) enum Stop {
 
 /// A conversation that goes on.
 pub(super) struct Engine<R, W> {
-    setting: Setting,
+    pub(super) play: Play,
+    program: Program,
     pub(super) wire: Wire<R, W>,
-    pub(super) world: World,
     ledger: Ledger,
     composer: Composer,
     main: Option<Flow>,
     flows: Vec<Flow>,
-    rules: Vec<Watch>,
+    rules: Vec<Trigger>,
     never: Vec<Standing>,
     ignore: Vec<Standing>,
     began: Instant,
@@ -83,10 +71,6 @@ pub(super) struct Engine<R, W> {
     pub(super) breaches: Vec<Breach>,
     /// The rules that the steps which were taken are for.
     pub(super) exercised: BTreeSet<&'static Rule>,
-    /// What the side with a fault does otherwise.
-    pub(super) mutator: Option<Mutator>,
-    /// What is done when the agent wants a login first.
-    pub(super) login: Option<Login>,
     /// What is said about a login, as soon as something can be.
     unsaid: Vec<String>,
     /// The lines of the steps whose messages were sent.
@@ -94,13 +78,6 @@ pub(super) struct Engine<R, W> {
     needs_seen: bool,
     /// How many lines that came in time are looked at before the time that is over.
     overdue: Option<usize>,
-}
-
-/// `whenever`: what begins it, and where its body stands.
-struct Watch {
-    trigger: Arc<Step>,
-    body: Place,
-    knowledge: Knowledge,
 }
 
 /// `never` or `ignore`.
@@ -123,19 +100,14 @@ where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
-    pub(super) fn new(setting: Setting, wire: Wire<R, W>, world: World) -> Self {
+    pub(super) fn new(mut play: Play, program: Program, reader: R, writer: W) -> Self {
         let now = Instant::now();
-        let header = &setting.scenario.header;
+        let header = &play.scenario.header;
+        let transcript = Transcript::new(play.recorder.take());
         Self {
-            composer: Composer::new(setting.us, &header.needs),
-            main: Some(Flow::new(
-                &setting.program,
-                0,
-                setting.knowledge.clone(),
-                now,
-            )),
-            wire,
-            world,
+            composer: Composer::new(play.us, &header.needs),
+            main: Some(Flow::new(&program, 0, play.knowledge.clone(), now)),
+            wire: Wire::new(play.us, reader, writer, transcript),
             ledger: Ledger::default(),
             flows: Vec::new(),
             rules: Vec::new(),
@@ -149,18 +121,17 @@ where
             more_findings: 0,
             breaches: Vec::new(),
             exercised: BTreeSet::new(),
-            mutator: None,
-            login: None,
             unsaid: Vec::new(),
             sent: Vec::new(),
             needs_seen: header.needs.is_empty(),
             overdue: None,
-            setting,
+            play,
+            program,
         }
     }
 
     /// Plays to the end.
-    pub(super) async fn play(&mut self) -> Stop {
+    pub(super) async fn run(&mut self) -> Stop {
         loop {
             if let Err(stop) = self.settle().await {
                 return self.forgiven(stop);
@@ -171,7 +142,7 @@ where
                 }
                 continue;
             }
-            if self.main.is_none() && self.setting.us == PeerSide::Client {
+            if self.main.is_none() && self.play.us == PeerSide::Client {
                 return self.farewell().await;
             }
             // Who hears nothing more and has nothing more to do is done.
@@ -188,7 +159,7 @@ where
     /// Who forgives does not say that the other side failed, nor does who waits for
     /// it to be logged in to.
     fn forgiven(&self, stop: Stop) -> Stop {
-        let held_up = self.login.as_ref().and_then(Login::held_up);
+        let held_up = self.play.login.as_ref().and_then(Login::held_up);
         match (stop, held_up) {
             (Stop::Failed(_), _) if self.forgives() => Stop::Over,
             (Stop::Failed(_), Some(why)) => Stop::Skipped(why),
@@ -197,11 +168,11 @@ where
     }
 
     fn forgives(&self) -> bool {
-        self.setting.program.forgives()
+        self.program.forgives()
     }
 
     fn patience(&self) -> Duration {
-        let patience = self.setting.scenario.header.patience;
+        let patience = self.play.scenario.header.patience;
         // Who judges has to lose patience last: then it is what it awaits that is told.
         if self.forgives() {
             patience / 2
@@ -211,7 +182,7 @@ where
     }
 
     fn other(&self) -> PeerSide {
-        self.setting.us.other()
+        self.play.us.other()
     }
 
     /// Lets every flow go on until all wait.
@@ -242,7 +213,7 @@ where
         loop {
             match flow.next(Instant::now()) {
                 Next::Wait => {
-                    let Some(mutator) = &self.mutator else {
+                    let Some(mutator) = &self.play.mutator else {
                         return Ok(true);
                     };
                     if !flow.go_without(Instant::now(), |id| mutator.is_lost(id)) {
@@ -260,19 +231,12 @@ where
                     }
                     flow.done(Instant::now());
                 }
-                Next::Whenever {
-                    trigger,
-                    body,
-                    knowledge,
-                } => {
+                Next::Whenever(rule) => {
                     if self.rules.len() >= MOST_FLOWS {
-                        return Err(broken(trigger.line, "there are too many standing rules"));
+                        let line = rule.trigger.line;
+                        return Err(broken(line, "there are too many standing rules"));
                     }
-                    self.rules.push(Watch {
-                        trigger,
-                        body,
-                        knowledge,
-                    });
+                    self.rules.push(rule);
                 }
                 Next::NotExercised { line, reason } => {
                     return Err(Stop::NotExercised(format!("{reason} (line {line})")));
@@ -311,7 +275,7 @@ where
             tokio::select! {
                 biased;
                 () = self.wire.inlet.fill() => {}
-                ended = self.world.exited() => {
+                ended = self.play.world.exited() => {
                     self.ended = Some(ended);
                     self.exit_at = Some(Instant::now());
                 }
@@ -328,10 +292,10 @@ where
     }
 
     fn limit(&self) -> Option<Instant> {
-        self.setting.limit.map(|limit| self.began + limit)
+        self.play.limit.map(|limit| self.began + limit)
     }
 
     fn linger(&self) -> Option<Instant> {
-        Some(self.over_since? + self.setting.linger?)
+        Some(self.over_since? + self.play.linger?)
     }
 }

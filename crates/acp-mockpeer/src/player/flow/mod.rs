@@ -47,11 +47,7 @@ pub(super) enum Next {
     /// We do this; then [`Flow::done`].
     Do(Arc<Step>),
     /// It begins a standing rule.
-    Whenever {
-        trigger: Arc<Step>,
-        body: Place,
-        knowledge: Knowledge,
-    },
+    Whenever(Trigger),
     /// It is over.
     End,
     NotExercised {
@@ -60,6 +56,14 @@ pub(super) enum Next {
     },
     /// There are too many ways.
     TooMany,
+}
+
+/// `whenever`: what begins it, and where its body stands.
+#[derive(Debug)]
+pub(super) struct Trigger {
+    pub(super) trigger: Arc<Step>,
+    pub(super) body: Place,
+    pub(super) knowledge: Knowledge,
 }
 
 /// What a flow waits for, and why a line was not it.
@@ -163,11 +167,11 @@ impl Flow {
                     let knowledge = thread.knowledge.clone();
                     thread.go(*next, now);
                     self.threads = vec![thread];
-                    return Next::Whenever {
+                    return Next::Whenever(Trigger {
                         trigger: trigger.clone(),
                         body: *body,
                         knowledge,
-                    };
+                    });
                 }
                 Op::NotExercised { line, reason } => {
                     return Next::NotExercised {

@@ -82,17 +82,14 @@ fn fault(judged: &Judged, fault: &ScenarioFault) -> Markup {
             }
             p class="summary" { (shown(&fault.summary)) }
             dl {
-                @for (index, expected) in fault.expected.iter().enumerate() {
-                    dt { (if index == 0 { "expected" } else { "or" }) }
-                    dd { code { (shown(expected)) } }
+                @for (word, what) in fault.rows(&judged.scenario) {
+                    dt { (word) }
+                    @if matches!(&*word, "because" | "known") {
+                        dd { (shown(what)) }
+                    } @else {
+                        dd { code { (shown(what)) } }
+                    }
                 }
-                @if let Some(got) = &fault.got { dt { "got" } dd { code { (shown(got)) } } }
-                @if let Some(because) = &fault.because { dt { "because" } dd { (shown(because)) } }
-                @if let Some(line) = fault.line {
-                    dt { "line " (line) }
-                    dd { code { (shown(judged.scenario.source_line(line).trim())) } }
-                }
-                @if let Some(reason) = &fault.expected_because { dt { "known" } dd { (shown(reason)) } }
                 @if fault.doubtful {
                     dt { "doubtful" }
                     dd { "It only looks so; a person has to decide." }
