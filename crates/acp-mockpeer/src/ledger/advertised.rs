@@ -5,12 +5,23 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use super::places;
+use crate::rules::table::rows;
 use crate::rules::{Check, Finding};
 
 /// What needs a capability, what of it is said to people, and the rules for that.
 const TEXT: &str = include_str!("advertised.tsv");
 
-static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| TEXT.lines().skip(1).filter_map(row).collect());
+static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    let rows = rows(TEXT).map(|[kinds, place, value, capability, what, rules]| Row {
+        kinds: kinds.split(' ').collect(),
+        place,
+        value,
+        capability,
+        what,
+        rules: rules.split_whitespace().collect(),
+    });
+    rows.collect()
+});
 
 struct Row {
     kinds: Vec<&'static str>,
@@ -20,18 +31,6 @@ struct Row {
     capability: &'static str,
     what: &'static str,
     rules: Vec<&'static str>,
-}
-
-fn row(line: &'static str) -> Option<Row> {
-    let mut fields = line.split('\t');
-    Some(Row {
-        kinds: fields.next()?.split(' ').collect(),
-        place: fields.next()?,
-        value: fields.next()?,
-        capability: fields.next()?,
-        what: fields.next()?,
-        rules: fields.next()?.split_whitespace().collect(),
-    })
 }
 
 /// Tells whether a capability is there: `true`, or anything but `false` and null.

@@ -8,7 +8,7 @@ mod breach;
 mod check;
 mod finding;
 pub(crate) mod shape;
-mod table;
+pub(crate) mod table;
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -97,10 +97,13 @@ pub enum RuleEvidence {
     /// The lines of the conversation.
     Wire,
     /// The lines, and files or processes.
+    #[strum(to_string = "files", serialize = "trace+fs")]
     Files,
     /// Things around the program: how it is installed, who the user is.
+    #[strum(to_string = "environment", serialize = "env")]
     Environment,
     /// What a person sees.
+    #[strum(to_string = "interface", serialize = "ui")]
     Interface,
 }
 

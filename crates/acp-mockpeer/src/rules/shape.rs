@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use super::Rules;
+use super::table::rows;
 use crate::schema::Violation;
 
 /// The rules about parts of messages, the more exact ones first.
@@ -13,7 +14,18 @@ use crate::schema::Violation;
 /// missing, wrong, or either; `as a whole` is the place and nothing below it.
 const TEXT: &str = include_str!("shape.tsv");
 
-static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| TEXT.lines().skip(1).filter_map(row).collect());
+static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    let rows = rows(TEXT).filter_map(|[method, place, how, rule]| {
+        let rule = Rules::get(rule)?.id;
+        Some(Row {
+            method,
+            place,
+            how,
+            rule,
+        })
+    });
+    rows.collect()
+});
 
 struct Row {
     method: &'static str,
@@ -76,16 +88,6 @@ fn value_at<'a>(part: &'a Value, path: &str) -> Option<&'a Value> {
     steps.try_fold(part, |value, step| match value {
         Value::Array(values) => values.get(step.parse::<usize>().ok()?),
         value => value.get(step),
-    })
-}
-
-fn row(line: &'static str) -> Option<Row> {
-    let mut fields = line.split('\t');
-    Some(Row {
-        method: fields.next()?,
-        place: fields.next()?,
-        how: fields.next()?,
-        rule: Rules::get(fields.next()?)?.id,
     })
 }
 

@@ -9,10 +9,16 @@ const TEXT: &str = include_str!("rules.tsv");
 
 const BOTH: &[PeerSide] = &[PeerSide::Agent, PeerSide::Client];
 
+/// Reads the rows of a table of ours, below its head: fields between tabs.
+pub(crate) fn rows<const N: usize>(text: &'static str) -> impl Iterator<Item = [&'static str; N]> {
+    let lines = text.lines().skip(1);
+    lines.filter_map(|line| line.split('\t').collect::<Vec<_>>().try_into().ok())
+}
+
 pub(super) fn read() -> Rules {
     Rules {
         // The text is part of this crate, and a test reads all of it.
-        all: TEXT.lines().skip(1).filter_map(rule).collect(),
+        all: rows(TEXT).filter_map(rule).collect(),
         unwritten: [
             unwritten(Rules::SCHEMA, "Every message is as the schema says"),
             unwritten(
@@ -23,30 +29,33 @@ pub(super) fn read() -> Rules {
     }
 }
 
-fn rule(line: &'static str) -> Option<Rule> {
-    let mut fields = line.split('\t');
-    let mut field = || fields.next();
+fn rule(fields: [&'static str; 9]) -> Option<Rule> {
+    let [
+        id,
+        sides,
+        level,
+        topic,
+        text,
+        source,
+        decided_by,
+        twins,
+        tck,
+    ] = fields;
     Some(Rule {
-        id: field()?,
-        sides: match field()? {
+        id,
+        sides: match sides {
             "agent" => &[PeerSide::Agent],
             "client" => &[PeerSide::Client],
             "both" => BOTH,
             _ => return None,
         },
-        level: field()?.trim_end_matches('*').parse().ok()?,
-        topic: field()?,
-        text: field()?,
-        source: field()?,
-        decided_by: match field()? {
-            "wire" => RuleEvidence::Wire,
-            "trace+fs" => RuleEvidence::Files,
-            "env" => RuleEvidence::Environment,
-            "ui" => RuleEvidence::Interface,
-            _ => return None,
-        },
-        twins: field()?.split_whitespace().collect(),
-        tck: field()?.split_whitespace().collect(),
+        level: level.trim_end_matches('*').parse().ok()?,
+        topic,
+        text,
+        source,
+        decided_by: decided_by.parse().ok()?,
+        twins: twins.split_whitespace().collect(),
+        tck: tck.split_whitespace().collect(),
     })
 }
 

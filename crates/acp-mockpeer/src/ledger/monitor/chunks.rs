@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::MOST;
+use super::{MOST, kept};
 
 /// The messages of sessions, as their pieces come.
 #[derive(Debug, Default)]
@@ -36,10 +36,7 @@ impl Messages {
         }
         let id = update["messageId"].as_str()?;
         let key = (session.to_owned(), kind.to_owned());
-        if self.streams.len() >= MOST && !self.streams.contains_key(&key) {
-            return None;
-        }
-        let stream = self.streams.entry(key).or_default();
+        let stream = kept(&mut self.streams, key)?;
         if stream.current.as_deref() == Some(id) {
             return None;
         }

@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 
-use super::Wrong;
+use super::broken;
+use crate::rules::Finding;
 
 /// Holds what a user accepted against the form.
-pub(super) fn wrong(question: &Value, result: &Value) -> Option<Wrong<'static>> {
+pub(super) fn wrong(question: &Value, result: &Value) -> Option<Finding> {
     if result["action"] != "accept" || question["mode"] != "form" {
         return None;
     }
@@ -19,7 +20,7 @@ pub(super) fn wrong(question: &Value, result: &Value) -> Option<Wrong<'static>> 
     };
     let error = validator.iter_errors(content).next()?;
     let place = error.instance_path().to_string();
-    Some((
+    Some(broken(
         &["R201"],
         format!("the form does not take this at content{place}: {error}"),
     ))

@@ -2,35 +2,36 @@
 
 use serde_json::Value;
 
-use super::Wrong;
+use super::broken;
+use crate::rules::Finding;
 use crate::schema::{self, Unnamed, Use};
 
 /// Finds the members that the protocol does not name (R015, R100, R179, R185).
-pub(super) fn wrong(method: &str, part: Use, value: &Value) -> Vec<Wrong<'static>> {
+pub(super) fn wrong(method: &str, part: Use, value: &Value) -> Vec<Finding> {
     let all = schema::unnamed(method, part, value);
     all.iter().map(|unnamed| judge(unnamed, value)).collect()
 }
 
-fn judge(unnamed: &Unnamed, value: &Value) -> Wrong<'static> {
+fn judge(unnamed: &Unnamed, value: &Value) -> Finding {
     let Unnamed { place, name, named } = unnamed;
     let meant = camel(name);
     if meant != *name && named.contains(&meant) {
         let text = format!("at {place}: `{name}` is written `{meant}`");
-        return (&["R015"], text);
+        return broken(&["R015"], text);
     }
     let is_info = value["update"]["sessionUpdate"] == "session_info_update";
     let fixed = ["cwd", "sessionId", "additionalDirectories"];
     if is_info && place == "params.update" && fixed.contains(&name.as_str()) {
         let text = format!("at {place}: `{name}` does not change, and is not told");
-        return (&["R100", "R179"], text);
+        return broken(&["R100", "R179"], text);
     }
     let text = format!(
         "at {place}: the protocol names no `{name}`; what is of one's own stands under `_meta`"
     );
     let of_capabilities = ["result.agentCapabilities", "params.clientCapabilities"];
     match of_capabilities.iter().any(|all| place.starts_with(all)) {
-        true => (&["R179", "R185"], text),
-        false => (&["R179"], text),
+        true => broken(&["R179", "R185"], text),
+        false => broken(&["R179"], text),
     }
 }
 
@@ -54,9 +55,9 @@ mod tests {
     #[track_caller]
     #[expect(clippy::needless_pass_by_value, reason = "reads better at the calls")]
     fn check(method: &str, part: Use, value: Value, expected: &[&[&str]]) {
-        let found: Vec<&[&str]> = wrong(method, part, &value)
+        let found: Vec<Vec<&str>> = wrong(method, part, &value)
             .iter()
-            .map(|(rules, _)| *rules)
+            .map(|finding| finding.rules.clone())
             .collect();
         assert_eq!(found, expected);
     }

@@ -18,6 +18,9 @@ mod terminals;
 mod tool_calls;
 mod urls;
 
+use std::collections::HashMap;
+use std::hash::Hash;
+
 use serde_json::Value;
 
 use crate::ledger::{advertises, may_ask};
@@ -35,9 +38,6 @@ use urls::Visits;
 /// How many sessions, calls and visits are remembered; enough for every real
 /// conversation. What is beyond that is not judged.
 const MOST: usize = 65_536;
-
-/// The rules that are broken, and what is wrong.
-type Wrong<'a> = (&'a [&'static str], String);
 
 /// What both sides said before, as far as a rule is about it.
 #[derive(Debug, Default)]
@@ -85,7 +85,7 @@ impl Monitors {
         }
         let session = params["sessionId"].as_str().unwrap_or_default();
         if speaker.from == PeerSide::Client {
-            all.extend(self.offers.asked(method, params).map(of_wrong));
+            all.extend(self.offers.asked(method, params));
         }
         match (speaker.from, method) {
             (PeerSide::Client, "session/load") => {
@@ -138,7 +138,7 @@ impl Monitors {
             self.visits.answered(&params["elicitationId"], result);
         }
         if from == PeerSide::Client {
-            all.extend(self.of_client(question, result).map(of_wrong));
+            all.extend(self.of_client(question, result));
         }
         let Some(result) = result else {
             return all;
@@ -150,7 +150,7 @@ impl Monitors {
             }
             return all;
         }
-        all.extend(options::wrong(result).into_iter().map(of_wrong));
+        all.extend(options::wrong(result).into_iter());
         let session = match method {
             "session/new" => result["sessionId"].as_str().unwrap_or_default(),
             _ => session,
@@ -164,11 +164,7 @@ impl Monitors {
     }
 
     /// Holds what a client answers against what it was asked, and answered before.
-    fn of_client(
-        &mut self,
-        question: Question<'_>,
-        result: Option<&Value>,
-    ) -> Option<Wrong<'static>> {
+    fn of_client(&mut self, question: Question<'_>, result: Option<&Value>) -> Option<Finding> {
         let Question { method, id, params } = question;
         match method {
             "session/request_permission" => {
@@ -193,7 +189,7 @@ impl Monitors {
                 all.extend(left_out.map(|entry| leaves_out("R138", "entry", &entry)));
             }
             Some("config_option_update") => {
-                all.extend(options::wrong(update).into_iter().map(of_wrong));
+                all.extend(options::wrong(update).into_iter());
                 self.offers.options(session, update);
                 let left_out = self.whole.options(session, update);
                 all.extend(left_out.map(|option| leaves_out("R173", "option", &option)));
@@ -250,20 +246,23 @@ impl Monitors {
 
 /// What holds of all params and results.
 fn every(method: &str, part: Use, value: &Value) -> Vec<Finding> {
-    let wrong = member_names::wrong(method, part, value).into_iter();
-    let wrong = wrong.chain(paths::wrong(method, part.name(), value));
-    let mut all: Vec<Finding> = wrong.map(of_wrong).collect();
+    let mut all = member_names::wrong(method, part, value);
+    all.extend(paths::wrong(method, part.name(), value));
     let tracing = meta::not_of_tracing(value);
     all.extend(tracing.map(|text| broken(&["R178"], text)));
     all
 }
 
-fn broken(rules: &[&'static str], text: impl Into<String>) -> Finding {
-    Finding::new(Check::Rules, rules, text.into())
+/// Returns what is kept under a key, unless it is new and too much is kept already.
+fn kept<K: Eq + Hash, V: Default>(all: &mut HashMap<K, V>, key: K) -> Option<&mut V> {
+    match all.len() >= MOST && !all.contains_key(&key) {
+        true => None,
+        false => Some(all.entry(key).or_default()),
+    }
 }
 
-fn of_wrong((rules, text): Wrong<'_>) -> Finding {
-    broken(rules, text)
+fn broken(rules: &[&'static str], text: impl Into<String>) -> Finding {
+    Finding::new(Check::Rules, rules, text.into())
 }
 
 /// It may have been taken out on purpose.

@@ -1,19 +1,20 @@
 //! What an agent offers, and what a client takes that was not offered.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 
 use super::MOST;
-use super::Wrong;
 use super::options::offered;
+use super::{broken, kept};
+use crate::rules::Finding;
 
 /// Logins, modes, options and pages that the agent offered.
 #[derive(Debug, Default)]
 pub(super) struct Offers {
     /// Ids of logins, and whether they are made in a terminal.
     logins: BTreeMap<String, bool>,
-    sessions: BTreeMap<String, Session>,
+    sessions: HashMap<String, Session>,
     cursors: BTreeSet<String>,
 }
 
@@ -85,7 +86,7 @@ impl Offers {
     }
 
     /// Finds what a client asks for that was not offered.
-    pub(super) fn asked(&self, method: &str, params: &Value) -> Option<Wrong<'static>> {
+    pub(super) fn asked(&self, method: &str, params: &Value) -> Option<Finding> {
         let session = params["sessionId"].as_str().unwrap_or_default();
         match method {
             "authenticate" => self.login(params["methodId"].as_str()?),
@@ -93,8 +94,8 @@ impl Offers {
                 let cursor = params["cursor"].as_str()?;
                 let known = self.cursors.contains(cursor) || self.cursors.len() >= MOST;
                 (!known).then(|| {
-                    (
-                        ["R096"].as_slice(),
+                    broken(
+                        &["R096"],
                         format!("no answer of this connection held the cursor {cursor:?}"),
                     )
                 })
@@ -104,11 +105,11 @@ impl Offers {
                 let mode = params["modeId"].as_str()?;
                 let offered = session.modes.as_ref()?.contains(mode);
                 if !offered {
-                    return Some((&["R159"], format!("the agent has no mode {mode:?}")));
+                    return Some(broken(&["R159"], format!("the agent has no mode {mode:?}")));
                 }
                 session.mode_is_an_option.then(|| {
                     let text = "the agent has an option for the mode".to_owned();
-                    (["R161"].as_slice(), text)
+                    broken(&["R161"], text)
                 })
             }
             "session/set_config_option" => {
@@ -119,26 +120,26 @@ impl Offers {
         }
     }
 
-    fn login(&self, id: &str) -> Option<Wrong<'static>> {
+    fn login(&self, id: &str) -> Option<Finding> {
         match self.logins.get(id) {
-            None => Some((&["R046"], format!("the agent has no login {id:?}"))),
-            Some(true) => Some((&["R045"], format!("the login {id:?} is made in a terminal"))),
+            None => Some(broken(&["R046"], format!("the agent has no login {id:?}"))),
+            Some(true) => Some(broken(
+                &["R045"],
+                format!("the login {id:?} is made in a terminal"),
+            )),
             Some(false) => None,
         }
     }
 
     fn session(&mut self, id: &str) -> Option<&mut Session> {
-        if self.sessions.len() >= MOST && !self.sessions.contains_key(id) {
-            return None;
-        }
-        Some(self.sessions.entry(id.to_owned()).or_default())
+        kept(&mut self.sessions, id.to_owned())
     }
 }
 
 impl Session {
-    fn value(&self, id: &str, params: &Value) -> Option<Wrong<'static>> {
+    fn value(&self, id: &str, params: &Value) -> Option<Finding> {
         let value = &params["value"];
-        let wrong = |text: String| Some((["R171"].as_slice(), text));
+        let wrong = |text: String| Some(broken(&["R171"], text));
         match self.options.as_ref()?.get(id) {
             None => wrong(format!("the session has no option {id:?}")),
             Some(None) if !value.is_boolean() || params["type"] != "boolean" => {
@@ -153,17 +154,13 @@ impl Session {
 }
 
 /// Finds the choice of an option that a request for permission did not offer.
-pub(super) fn choice(question: &Value, result: &Value) -> Option<Wrong<'static>> {
+pub(super) fn choice(question: &Value, result: &Value) -> Option<Finding> {
     let outcome = &result["outcome"];
     let chosen = outcome["optionId"].as_str()?;
     let mut options = question["options"].as_array()?.iter();
     let offered = options.any(|option| option["optionId"] == chosen);
-    (outcome["outcome"] == "selected" && !offered).then(|| {
-        (
-            ["R132"].as_slice(),
-            format!("the agent offered no option {chosen:?}"),
-        )
-    })
+    (outcome["outcome"] == "selected" && !offered)
+        .then(|| broken(&["R132"], format!("the agent offered no option {chosen:?}")))
 }
 
 #[cfg(test)]
@@ -200,7 +197,7 @@ mod tests {
     fn check(method: &str, params: Value, expected: &str) {
         let found = agent().asked(method, &params);
         assert_eq!(
-            found.map_or("", |(rules, _)| rules[0]),
+            found.map_or("", |finding| finding.rules[0]),
             expected,
             "{params}"
         );

@@ -2,15 +2,16 @@
 
 use serde_json::Value;
 
-use super::Wrong;
+use super::broken;
+use crate::rules::Finding;
 
 /// The categories that the protocol has.
 const CATEGORIES: [&str; 4] = ["mode", "model", "model_config", "thought_level"];
 
 /// Finds options whose value is none that they offer (R169), and categories
 /// that are neither the protocol's nor somebody's own (R166).
-pub(super) fn wrong(holder: &Value) -> Vec<Wrong<'static>> {
-    let mut all: Vec<Wrong<'static>> = Vec::new();
+pub(super) fn wrong(holder: &Value) -> Vec<Finding> {
+    let mut all: Vec<Finding> = Vec::new();
     for option in holder["configOptions"].as_array().into_iter().flatten() {
         let id = &option["id"];
         let value = &option["currentValue"];
@@ -21,7 +22,7 @@ pub(super) fn wrong(holder: &Value) -> Vec<Wrong<'static>> {
         };
         // That there is no value at all is told by the schema.
         if !fits && !value.is_null() {
-            all.push((
+            all.push(broken(
                 &["R169"],
                 format!("the option {id} does not offer its value {value}"),
             ));
@@ -30,7 +31,7 @@ pub(super) fn wrong(holder: &Value) -> Vec<Wrong<'static>> {
             && !category.starts_with('_')
             && !CATEGORIES.contains(&category)
         {
-            all.push((
+            all.push(broken(
                 &["R166"],
                 format!("the category {category:?} of the option {id} is reserved"),
             ));
@@ -59,7 +60,7 @@ mod tests {
         let found = wrong(&holder);
         let found: Vec<&str> = found
             .iter()
-            .flat_map(|(rules, _)| *rules)
+            .flat_map(|finding| &finding.rules)
             .copied()
             .collect();
         assert_eq!(found, expected, "{holder}");

@@ -4,14 +4,24 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use super::Wrong;
+use super::broken;
 use crate::ledger::places;
+use crate::rules::Finding;
+use crate::rules::table::rows;
 
 /// Where paths and lines stand, and the rules for those that are no absolute paths, or
 /// are not counted from 1.
 const TEXT: &str = include_str!("paths.tsv");
 
-static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| TEXT.lines().skip(1).filter_map(row).collect());
+static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    let rows = rows(TEXT).map(|[methods, place, what, rules]| Row {
+        methods: methods.split(' ').collect(),
+        place,
+        what,
+        rules: rules.split(' ').collect(),
+    });
+    rows.collect()
+});
 
 struct Row {
     methods: Vec<&'static str>,
@@ -20,19 +30,9 @@ struct Row {
     rules: Vec<&'static str>,
 }
 
-fn row(line: &'static str) -> Option<Row> {
-    let mut fields = line.split('\t');
-    Some(Row {
-        methods: fields.next()?.split(' ').collect(),
-        place: fields.next()?,
-        what: fields.next()?,
-        rules: fields.next()?.split(' ').collect(),
-    })
-}
-
 /// Finds paths that are not absolute, and lines that are not counted from 1; `part` is
 /// `params` or `result`.
-pub(super) fn wrong(method: &str, part: &str, value: &Value) -> Vec<Wrong<'static>> {
+pub(super) fn wrong(method: &str, part: &str, value: &Value) -> Vec<Finding> {
     let rows = TABLE.iter().filter(|row| row.methods.contains(&method));
     let rows = rows.filter(|row| row.place.starts_with(part));
     let wrong = rows.flat_map(|row| {
@@ -47,7 +47,7 @@ pub(super) fn wrong(method: &str, part: &str, value: &Value) -> Vec<Wrong<'stati
                 }
                 _ => return None,
             };
-            Some((&*row.rules, text))
+            Some(broken(&row.rules, text))
         })
     });
     wrong.collect()
@@ -84,7 +84,7 @@ mod tests {
     fn check(method: &str, params: Value, expected: &[&str]) {
         let found = wrong(method, "params", &params);
         // That a path is no path at all breaks R011 besides.
-        let found: Vec<&str> = found.iter().map(|(rules, _)| rules[0]).collect();
+        let found: Vec<&str> = found.iter().map(|finding| finding.rules[0]).collect();
         assert_eq!(found, expected, "{method}");
     }
 

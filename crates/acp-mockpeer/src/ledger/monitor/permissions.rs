@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::MOST;
-use super::Wrong;
+use super::broken;
+use crate::rules::Finding;
 
 /// Requests for permission that wait for their answer.
 #[derive(Debug, Default)]
@@ -39,7 +40,7 @@ impl Questions {
         session: &str,
         id: &Value,
         result: Option<&Value>,
-    ) -> Option<Wrong<'static>> {
+    ) -> Option<Finding> {
         let id = id.to_string();
         if let Some(open) = self.open.get_mut(session) {
             open.remove(&id);
@@ -54,7 +55,7 @@ impl Questions {
                 Some(outcome) => format!("the turn was cancelled before, and this says {outcome}"),
                 None => "the turn was cancelled before, and this is an error".to_owned(),
             };
-            (["R117", "R130"].as_slice(), text)
+            broken(&["R117", "R130"], text)
         })
     }
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::MOST;
-use super::Wrong;
+use super::broken;
+use crate::rules::Finding;
 
 /// The terminals that a client made.
 #[derive(Debug, Default)]
@@ -30,7 +31,7 @@ impl Terminals {
         method: &str,
         params: &Value,
         result: Option<&Value>,
-    ) -> Option<Wrong<'static>> {
+    ) -> Option<Finding> {
         if method == "terminal/create" {
             if let Some(id) = result.and_then(|result| result["terminalId"].as_str())
                 && self.all.len() < MOST
@@ -50,12 +51,12 @@ impl Terminals {
             let wrong = terminal.killed && !terminal.released && works;
             return wrong.then(|| {
                 let text = format!("{id:?} was killed and not released, and is gone");
-                (["R156"].as_slice(), text)
+                broken(&["R156"], text)
             });
         };
         if terminal.released {
             let text = format!("{id:?} was released, and its id is still good");
-            return Some((&["R157"], text));
+            return Some(broken(&["R157"], text));
         }
         match method {
             "terminal/output" => terminal.output(id, result),
@@ -73,17 +74,17 @@ impl Terminals {
 }
 
 impl Terminal {
-    fn output(&mut self, id: &str, result: &Value) -> Option<Wrong<'static>> {
+    fn output(&mut self, id: &str, result: &Value) -> Option<Finding> {
         let ended = result["exitStatus"].is_object();
         if self.ended && !ended {
             let text = format!("the command of {id:?} was told to have ended, and is not any more");
-            return Some((&["R154"], text));
+            return Some(broken(&["R154"], text));
         }
         self.ended |= ended;
         let length = u64::try_from(result["output"].as_str()?.len()).unwrap_or(u64::MAX);
         let limit = self.limit.filter(|limit| *limit < length)?;
         let text = format!("{id:?} shows {length} bytes, and was to keep {limit}");
-        Some((&["R149"], text))
+        Some(broken(&["R149"], text))
     }
 }
 
@@ -106,7 +107,7 @@ mod tests {
             found = terminals.answered(&format!("terminal/{method}"), &params, result);
         }
         assert_eq!(
-            found.map_or("", |(rules, _)| rules[0]),
+            found.map_or("", |finding| finding.rules[0]),
             expected,
             "{answers:?}"
         );

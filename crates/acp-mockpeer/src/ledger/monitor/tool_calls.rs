@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::{MOST, broken};
+use super::{MOST, broken, kept};
 use crate::rules::Finding;
 
 /// The tool calls and terminals of the sessions of a conversation.
@@ -95,11 +95,8 @@ impl Calls {
         if self.at_work.len() < MOST {
             self.at_work.insert(session.to_owned());
         }
-        if self.shown.len() >= MOST && !self.shown.contains_key(session) {
-            return true;
-        }
-        let known = self.shown.entry(session.to_owned()).or_default();
-        known.len() >= MOST || known.insert(id.to_owned())
+        let known = kept(&mut self.shown, session.to_owned());
+        known.is_none_or(|known| known.len() >= MOST || known.insert(id.to_owned()))
     }
 
     /// Notes the terminals that are shown; one that is gone is shown too late (R135).
@@ -123,10 +120,7 @@ impl Calls {
 
     fn terminal(&mut self, session: &str, id: &Value) -> Option<&mut Terminal> {
         let key = (session.to_owned(), id.as_str()?.to_owned());
-        if self.terminals.len() >= MOST && !self.terminals.contains_key(&key) {
-            return None;
-        }
-        Some(self.terminals.entry(key).or_default())
+        kept(&mut self.terminals, key)
     }
 }
 
