@@ -131,18 +131,14 @@ pub(super) fn end_by(number: u8) -> u8 {
 fn kill_self(signal: SignalName) {
     use rustix::process::{Signal, getpid, kill_process};
 
-    let signal = match signal {
-        SignalName::Hangup => Signal::HUP,
-        SignalName::Interrupt => Signal::INT,
-        SignalName::Quit => Signal::QUIT,
-        SignalName::Abort => Signal::ABORT,
-        SignalName::Kill => Signal::KILL,
-        SignalName::Terminate => Signal::TERM,
-    };
     // Those that tokio was told to catch would be caught: what cannot be
     // caught does for all that end a process in the same way.
-    if let Err(error) = kill_process(getpid(), signal) {
-        say(format_args!("send {} to itself: {error}", signal.as_raw()));
+    let sent = match Signal::from_named_raw(signal.number()) {
+        Some(signal) => kill_process(getpid(), signal),
+        None => Err(rustix::io::Errno::INVAL),
+    };
+    if let Err(error) = sent {
+        say(format_args!("send {} to itself: {error}", signal.number()));
     }
 }
 

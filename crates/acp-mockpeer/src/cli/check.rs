@@ -118,31 +118,19 @@ pub fn check(args: &CheckArgs, agent: &[&OsStr]) -> ExitCode {
     };
     match done {
         Ok(code) => ExitCode::from(code),
-        Err(Wrong::Usage(Misuse(why))) => {
+        Err(Wrong(code, why)) => {
             say(why);
-            ExitCode::from(EXIT_USAGE)
-        }
-        Err(Wrong::Scenario(why)) => {
-            say(why);
-            ExitCode::from(EXIT_CONFIG)
-        }
-        Err(Wrong::Program(Misuse(why))) => {
-            say(why);
-            ExitCode::from(EXIT_UNSTARTABLE)
+            ExitCode::from(code)
         }
     }
 }
 
-/// Why nothing was judged.
-enum Wrong {
-    Usage(Misuse),
-    Scenario(String),
-    Program(Misuse),
-}
+/// Why nothing was judged, and the exit code that says so.
+struct Wrong(u8, String);
 
 impl<T: Into<Misuse>> From<T> for Wrong {
     fn from(misuse: T) -> Self {
-        Self::Usage(misuse.into())
+        Self(EXIT_USAGE, misuse.into().0)
     }
 }
 
@@ -160,7 +148,7 @@ impl CheckArgs {
         for path in &self.scenario {
             for file in files(path)? {
                 let loaded = Scenario::load(&file);
-                scenarios.push(loaded.map_err(|error| Wrong::Scenario(Misuse::from(error).0))?);
+                scenarios.push(loaded.map_err(|error| Wrong(EXIT_CONFIG, Misuse::from(error).0))?);
             }
         }
         Ok(scenarios)
@@ -244,7 +232,7 @@ impl CheckArgs {
             Some(path) => Profile::load(path)?,
             None => Profile::default(),
         };
-        let program = find_program(program).map_err(Wrong::Program)?;
+        let program = find_program(program).map_err(|Misuse(why)| Wrong(EXIT_UNSTARTABLE, why))?;
         // It is started where we are: its arguments may name files from here.
         let launch = Launch::new(program).with_args(arguments);
         let judge = Judge::new(role, launch).and_then(|judge| judge.with_profile(profile));
@@ -354,8 +342,7 @@ fn judge(args: &CheckArgs, agent: &[&OsStr]) -> Result<u8, Wrong> {
     let mut code = code(&report);
     for (path, format) in outputs {
         let colours = path.is_none() && wants_colours(&io::stdout());
-        let look = ReportLook::default().with_colours(colours);
-        let text = report.render(format, look);
+        let text = report.render(format, ReportLook { colours });
         match path {
             None => {
                 print(|to| to.write_all(text.as_bytes()))?;
@@ -373,17 +360,12 @@ fn judge(args: &CheckArgs, agent: &[&OsStr]) -> Result<u8, Wrong> {
 
 /// Says in a number what came of it.
 fn code(report: &Report) -> u8 {
-    let broken = report.count(State::Broken) > 0;
-    if report.interrupted {
-        EXIT_INTERRUPTED
-    } else if report.unstartable.is_some() {
-        EXIT_UNSTARTABLE
-    } else if broken {
-        EXIT_CONFIG
-    } else if report.passed() {
-        0
-    } else {
-        EXIT_FAILED
+    match report.count(State::Broken) {
+        _ if report.interrupted => EXIT_INTERRUPTED,
+        _ if report.unstartable.is_some() => EXIT_UNSTARTABLE,
+        1.. => EXIT_CONFIG,
+        _ if report.passed() => 0,
+        _ => EXIT_FAILED,
     }
 }
 

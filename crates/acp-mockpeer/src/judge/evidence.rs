@@ -1,7 +1,6 @@
 //! Turns what was seen of a play into a judgement.
 
 use acp_process::ExitStatus;
-use serde_json::Value;
 
 use super::verdict::{Judged, ScenarioFault, State};
 use super::{Judge, Seen, Unseen};
@@ -25,22 +24,19 @@ const MOST_SURROUNDED: usize = 10;
 impl Judge {
     /// Judges what was seen.
     pub(super) fn evidence(&self, scenario: &Scenario, seen: Seen, left: &[String]) -> Judged {
+        let failed = |why| Judged {
+            faults: vec![plain_fault(why)],
+            ..Judged::new(scenario, State::Failed)
+        };
         let mut judged = match seen.outcome {
             Ok(outcome) => self.outcome(scenario, &outcome),
             Err(Unseen::Stopped(why)) => Judged::because(scenario, State::NotRun, why),
-            Err(Unseen::Overdue(most)) => {
-                let mut judged = Judged::new(scenario, State::Failed);
-                judged.faults.push(plain_fault(format!(
-                    "the conversation did not come to an end within {most:?}"
-                )));
-                judged
-            }
-            Err(Unseen::NeverCame(why)) => {
-                let mut judged = Judged::new(scenario, State::Failed);
-                let why = format!("the client never started the agent of ACP_CHECK_AGENT: {why}");
-                judged.faults.push(plain_fault(why));
-                judged
-            }
+            Err(Unseen::Overdue(most)) => failed(format!(
+                "the conversation did not come to an end within {most:?}"
+            )),
+            Err(Unseen::NeverCame(why)) => failed(format!(
+                "the client never started the agent of ACP_CHECK_AGENT: {why}"
+            )),
         };
         let status = seen.exit.status();
         if self.role == PeerSide::Client && judged.state == State::Failed {
@@ -191,10 +187,7 @@ pub(super) fn told(transcript: &Recording, role: PeerSide) -> Option<(String, Op
         .iter()
         .filter(|entry| entry.from == role);
     own.take(8).find_map(|entry| {
-        let RecordedEvent::Line(line) = &entry.what else {
-            return None;
-        };
-        let message: Value = serde_json::from_slice(line).ok()?;
+        let message = crate::transcription::message(entry)?;
         let info = match role {
             PeerSide::Agent => &message["result"]["agentInfo"],
             PeerSide::Client => &message["params"]["clientInfo"],

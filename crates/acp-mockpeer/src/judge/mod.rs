@@ -373,7 +373,7 @@ impl Judge {
         for (name, value) in self.names(room) {
             play = play.with_value(&name, value);
         }
-        for check in self.profile.allow() {
+        for check in &self.profile.allow {
             play = play.allow(*check);
         }
         match self.role {
@@ -385,11 +385,10 @@ impl Judge {
     /// Returns the login that is known to need no person: what a name of the suite
     /// stands for by default was said of no agent.
     fn login(&self) -> Option<&str> {
-        let set = self.values.iter().rev();
-        let set = set.map(|(name, value)| (name.as_str(), value));
-        let mut known = set.chain(self.profile.values());
-        let login = known.find(|(name, _)| *name == "login");
-        login.and_then(|(_, value)| value.as_str())
+        let mut set = self.values.iter().rev();
+        let set = set.find(|(name, _)| name == "login");
+        let login = set.map(|(_, value)| value);
+        login.or(self.profile.values.get("login"))?.as_str()
     }
 
     /// Says what names stand for; who comes last has the say.
@@ -400,8 +399,7 @@ impl Judge {
         for (name, folder) in [("cwd", &room.project), ("elsewhere", &room.elsewhere)] {
             names.insert(name.to_owned(), folder.to_string_lossy().into());
         }
-        let known = self.profile.values();
-        names.extend(known.map(|(name, value)| (name.to_owned(), value.clone())));
+        names.extend(self.profile.values.clone());
         names.extend(self.values.iter().cloned());
         names
     }

@@ -85,17 +85,12 @@ async fn by_socket(
     let unheard = |error: io::Error| Unstartable(format!("wait for the client: {error}"));
     let place = room.join("agent.sock");
     let listener = tokio::net::UnixListener::bind(&place).map_err(unheard)?;
-    let mut words: Vec<&str> = Vec::new();
-    for word in command
-        .iter()
-        .map(OsString::as_os_str)
-        .chain([place.as_os_str()])
-    {
-        words.push(
-            word.to_str()
-                .ok_or_else(|| Unstartable(format!("{} is not UTF-8", word.to_string_lossy())))?,
-        );
-    }
+    let words = command.iter().map(OsString::as_os_str);
+    let words = words.chain([place.as_os_str()]).map(|word| {
+        let text = word.to_str();
+        text.ok_or_else(|| Unstartable(format!("{} is not UTF-8", word.to_string_lossy())))
+    });
+    let words = words.collect::<Result<Vec<&str>, Unstartable>>()?;
     let words = serde_json::Value::from(words).to_string();
     let mut child = spawn(launch.with_env("ACP_CHECK_AGENT", words).with_null_stdin())?;
     let handle = child.handle();

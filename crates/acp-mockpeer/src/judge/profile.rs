@@ -31,10 +31,12 @@ use crate::rules::Check;
 pub struct Profile {
     patience: Option<Duration>,
     limit: Option<Duration>,
-    allow: Vec<Check>,
+    /// The checks that are switched off.
+    pub(super) allow: Vec<Check>,
     pass: Option<Vec<String>>,
     env: BTreeMap<String, String>,
-    values: BTreeMap<String, Value>,
+    /// What names of scenarios stand for: `say_slow`, `login`.
+    pub(super) values: BTreeMap<String, Value>,
 }
 
 /// The file as it stands.
@@ -98,16 +100,6 @@ impl Profile {
             env: written.env,
             values,
         })
-    }
-
-    /// Returns what names of scenarios stand for: `say_slow`, `login`.
-    pub(super) fn values(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.values.iter().map(|(name, value)| (&**name, value))
-    }
-
-    /// Returns the checks that are switched off.
-    pub(super) fn allow(&self) -> &[Check] {
-        &self.allow
     }
 
     /// Returns the environment of the program under test.
@@ -198,14 +190,15 @@ depth = 3
     fn everything_is_read() {
         let profile = Profile::parse(FULL).unwrap();
         let values: Vec<String> = profile
-            .values()
+            .values
+            .iter()
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
         assert_eq!(
             values,
             ["depth=3", "login=\"api-key\"", "say_slow=\"Count.\""]
         );
-        assert_eq!(profile.allow(), [Check::Noise, Check::Shape]);
+        assert_eq!(profile.allow, [Check::Noise, Check::Shape]);
         let environment = profile.environment().unwrap();
         let names: Vec<_> = environment.iter().map(|(name, _)| name).collect();
         assert!(names.len() <= 3 && environment.get("MY_MODE").unwrap() == "test");

@@ -82,13 +82,18 @@ patience: 10m
 limit: 60m
 ";
 
+/// Reads the message in a line of a recording.
+pub(crate) fn message(entry: &RecordingEntry) -> Option<Value> {
+    match &entry.what {
+        RecordedEvent::Line(line) => serde_json::from_slice(line).ok(),
+        _ => None,
+    }
+}
+
 /// Says whose conversation it is.
 fn title(recording: &Recording) -> String {
     let info = recording.entries().iter().find_map(|entry| {
-        let RecordedEvent::Line(line) = &entry.what else {
-            return None;
-        };
-        let message: Value = serde_json::from_slice(line).ok()?;
+        let message = message(entry)?;
         let info = &message["result"]["agentInfo"];
         let name = info["name"].as_str()?;
         Some(format!(
@@ -120,10 +125,7 @@ fn name_requests(recording: &Recording) -> BTreeMap<usize, String> {
     let mut names: BTreeMap<usize, String> = BTreeMap::new();
     let mut number = 0;
     for entry in recording.entries() {
-        let RecordedEvent::Line(line) = &entry.what else {
-            continue;
-        };
-        let Ok(message) = serde_json::from_slice::<Value>(line) else {
+        let Some(message) = message(entry) else {
             continue;
         };
         let id = message["id"].to_string();
@@ -140,24 +142,16 @@ fn name_requests(recording: &Recording) -> BTreeMap<usize, String> {
             Some(_) => {}
             None => {
                 let asker = entry.from.other();
-                let place = open
-                    .iter()
-                    .position(|(request, _)| request.from == asker && request.id == id);
-                let others = open
-                    .iter()
-                    .filter(|(request, _)| request.from == asker)
-                    .count();
-                if let Some(place) = place {
-                    let (request, method) = open.remove(place);
-                    if others > 1 {
-                        let word = method.rsplit(['/', '_']).next().unwrap_or_default();
-                        let mut word: String =
-                            word.chars().filter(char::is_ascii_alphanumeric).collect();
-                        if word.is_empty() {
-                            word.push_str("request");
-                        }
-                        names.insert(request.number, format!("{word}{}", request.number + 1));
-                    }
+                let is_one = |(request, _): &(Open, String)| request.from == asker;
+                let others = open.iter().filter(|one| is_one(one)).count();
+                let place = open.iter().position(|one| is_one(one) && one.0.id == id);
+                let Some(place) = place else { continue };
+                let (request, method) = open.remove(place);
+                if others > 1 {
+                    let word = method.rsplit(['/', '_']).next().unwrap_or_default();
+                    let word: String = word.chars().filter(char::is_ascii_alphanumeric).collect();
+                    let word = if word.is_empty() { "request" } else { &word };
+                    names.insert(request.number, format!("{word}{}", request.number + 1));
                 }
             }
         }

@@ -10,21 +10,13 @@ use super::{Report, RuleReport, RuleState, text};
 pub(super) const VERSION: u32 = 1;
 
 pub(super) fn write(report: &Report) -> String {
-    let counts = |count: &dyn Fn(State) -> usize| -> Value {
-        State::ALL
-            .iter()
-            .map(|state| (key(state.name()), count(*state).into()))
-            .collect::<serde_json::Map<String, Value>>()
-            .into()
-    };
+    let states = State::ALL.iter();
+    let states = tally(states.map(|state| (state.name(), report.count(*state))));
     let rules = report.rules();
-    let rule_counts: serde_json::Map<String, Value> = RuleState::ALL
-        .iter()
-        .map(|state| {
-            let these = rules.iter().filter(|one| one.state == *state);
-            (key(state.name()), these.count().into())
-        })
-        .collect();
+    let rule_states = tally(RuleState::ALL.iter().map(|state| {
+        let these = rules.iter().filter(|one| one.state == *state);
+        (state.name(), these.count())
+    }));
     let told = report.told();
     let value = json!({
         "format": "acp-check",
@@ -44,9 +36,9 @@ pub(super) fn write(report: &Report) -> String {
         "unstartable": report.unstartable,
         "stale": report.stale,
         "counts": {
-            "scenarios": counts(&|state| report.count(state)),
+            "scenarios": states,
             "expected_failures": report.count_expected(),
-            "rules": rule_counts,
+            "rules": rule_states,
         },
         "scenarios": report.judged.iter().map(scenario).collect::<Vec<_>>(),
         "rules": rules.iter().map(rule).collect::<Vec<_>>(),
@@ -57,8 +49,9 @@ pub(super) fn write(report: &Report) -> String {
     text
 }
 
-fn key(name: &str) -> String {
-    name.replace(' ', "_")
+fn tally<'a>(counts: impl Iterator<Item = (&'a str, usize)>) -> serde_json::Map<String, Value> {
+    let counts = counts.map(|(name, count)| (name.replace(' ', "_"), count.into()));
+    counts.collect()
 }
 
 fn scenario(judged: &Judged) -> Value {

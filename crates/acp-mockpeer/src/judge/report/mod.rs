@@ -314,12 +314,3 @@ impl Format {
         }
     }
 }
-
-impl ReportLook {
-    /// With colours, or without.
-    #[must_use]
-    pub fn with_colours(mut self, colours: bool) -> Self {
-        self.colours = colours;
-        self
-    }
-}

@@ -281,7 +281,7 @@ fn no_format_shows_a_secret_or_moves_a_cursor() {
         assert!(!text.contains("sk-abcdefghijklmnopqrstuv"), "{format:?}");
         assert!(!text.contains('\u{1b}'), "{format:?}");
     }
-    let colours = ReportLook::default().with_colours(true);
+    let colours = ReportLook { colours: true };
     let text = report.render(Format::Human, colours);
     // Colours, and nothing else.
     for code in text.split('\u{1b}').skip(1) {

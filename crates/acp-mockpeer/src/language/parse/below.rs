@@ -121,12 +121,10 @@ fn edit(reader: &mut Reader<'_>, step: &Step) -> Parsed<Edit> {
         }
         "hex" => {
             let at = reader.mark();
-            let text = pattern::string(reader)?;
-            let mut digits = Reader::new("hex".into(), &text);
-            match units::hex(&mut digits) {
-                Ok(bytes) if digits.at_end() => Edit::Bytes(bytes, place(reader, &Place::ALL)?),
-                _ => return Err(reader.error_at(at, "expected pairs of hexadecimal digits")),
-            }
+            let Some(bytes) = hex(&pattern::string(reader)?) else {
+                return Err(reader.error_at(at, "expected pairs of hexadecimal digits"));
+            };
+            Edit::Bytes(bytes, place(reader, &Place::ALL)?)
         }
         "close" => {
             place(reader, &[Place::After])?;
@@ -152,6 +150,16 @@ fn error_of(said: Pattern) -> Pattern {
         object.members.push(("message".to_owned(), message));
     }
     error
+}
+
+/// Reads `7b 7d 0a`.
+fn hex(text: &str) -> Option<Vec<u8>> {
+    let pairs = text.split_whitespace().map(|pair| match pair.len() {
+        2 => u8::from_str_radix(pair, 16).ok(),
+        _ => None,
+    });
+    let bytes: Option<Vec<u8>> = pairs.collect();
+    bytes.filter(|bytes| !bytes.is_empty())
 }
 
 fn path(reader: &mut Reader<'_>) -> Parsed<Path> {
