@@ -1,7 +1,7 @@
 //! How a client that starts its agent itself reaches the agent we play.
 //!
 //! The command it is given is a small program of ours that joins its stdin and
-//! stdout with a socket in the room. From the client to us go the bytes as they
+//! stdout with a socket in the workspace. From the client to us go the bytes as they
 //! are; to the client go frames, because closing stdout and exiting are two things:
 //!
 //! ```text

@@ -41,7 +41,7 @@ use crate::language::Scenario;
 use crate::player::Play;
 use acp_recording::{PeerSide, Redactor};
 use chaos::{Round, Small};
-use workspace::Room;
+use workspace::TestWorkspace;
 
 /// More programs at once than this only wait for each other.
 pub const MOST_JOBS: usize = 8;
@@ -321,27 +321,27 @@ impl Judge {
             let why = format!("it tests {side}s only");
             return Ok(Judged::because(&scenario, State::Skipped, why));
         }
-        let room = match self.role {
-            PeerSide::Agent => Room::new().and_then(Room::with_notes),
-            PeerSide::Client => Room::new(),
+        let workspace = match self.role {
+            PeerSide::Agent => TestWorkspace::new().and_then(TestWorkspace::with_notes),
+            PeerSide::Client => TestWorkspace::new(),
         };
-        let room = match room {
-            Ok(room) => room,
+        let workspace = match workspace {
+            Ok(workspace) => workspace,
             Err(why) => return Ok(Judged::because(&scenario, State::NotRun, why)),
         };
-        let play = self.play(&scenario, &room);
+        let play = self.play(&scenario, &workspace);
         if let Err(why) = play.check() {
             return Ok(evidence::unplayable(&scenario, why.line, &why.reason));
         }
-        let launch = match self.dress(&scenario, &room) {
+        let launch = match self.dress(&scenario, &workspace) {
             Ok(launch) => launch,
             Err(why) => return Ok(Judged::because(&scenario, State::Broken, why)),
         };
         let patience = scenario.header.limit;
-        let started = process::start(self, launch, &room, patience, stop).await?;
+        let started = process::start(self, launch, &workspace, patience, stop).await?;
         let seen = started.play(play, &scenario, self.role).await;
         let group = seen.group;
-        let cleared = tokio::task::spawn_blocking(move || room.clear(group)).await;
+        let cleared = tokio::task::spawn_blocking(move || workspace.clear(group)).await;
         let left = cleared.unwrap_or_default();
         Ok(self.evidence(&scenario, seen, &left))
     }
@@ -368,9 +368,9 @@ impl Judge {
         report::command(std::iter::once(program).chain(args))
     }
 
-    fn play(&self, scenario: &Scenario, room: &Room) -> Play {
+    fn play(&self, scenario: &Scenario, workspace: &TestWorkspace) -> Play {
         let mut play = Play::new(scenario, self.role.other());
-        for (name, value) in self.names(room) {
+        for (name, value) in self.names(workspace) {
             play = play.with_value(&name, value);
         }
         for check in &self.profile.allow {
@@ -392,11 +392,14 @@ impl Judge {
     }
 
     /// Says what names stand for; who comes last has the say.
-    fn names(&self, room: &Room) -> BTreeMap<String, Value> {
+    fn names(&self, workspace: &TestWorkspace) -> BTreeMap<String, Value> {
         let words = crate::suite::words().iter();
         let mut names: BTreeMap<String, Value> =
             words.map(|(n, v)| (n.clone(), v.clone())).collect();
-        for (name, folder) in [("cwd", &room.project), ("elsewhere", &room.elsewhere)] {
+        for (name, folder) in [
+            ("cwd", &workspace.project),
+            ("elsewhere", &workspace.elsewhere),
+        ] {
             names.insert(name.to_owned(), folder.to_string_lossy().into());
         }
         names.extend(self.profile.values.clone());
@@ -405,15 +408,15 @@ impl Judge {
     }
 
     /// Gives the program what it is to know.
-    fn dress(&self, scenario: &Scenario, room: &Room) -> Result<Launch, String> {
-        let launch = room.mark(self.launch.clone());
+    fn dress(&self, scenario: &Scenario, workspace: &TestWorkspace) -> Result<Launch, String> {
+        let launch = workspace.mark(self.launch.clone());
         Ok(match self.role {
             PeerSide::Agent => launch,
             PeerSide::Client => {
-                let tasks = scenario.tasks(&self.names(room))?;
+                let tasks = scenario.tasks(&self.names(workspace))?;
                 launch
                     .with_env("ACP_CHECK_TASK", tasks.to_string())
-                    .with_env("ACP_CHECK_CWD", &room.project)
+                    .with_env("ACP_CHECK_CWD", &workspace.project)
             }
         })
     }

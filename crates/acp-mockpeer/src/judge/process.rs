@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 use super::agent_socket::Frames;
-use super::workspace::Room;
+use super::workspace::TestWorkspace;
 use super::{Judge, Seen, Stop, Unseen, Unstartable};
 use crate::language::Scenario;
 use crate::player::Play;
@@ -53,12 +53,14 @@ pub(super) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 pub(super) async fn start(
     judge: &Judge,
     launch: Launch,
-    room: &Room,
+    workspace: &TestWorkspace,
     patience: Duration,
     stop: watch::Receiver<Stop>,
 ) -> Result<Started, Unstartable> {
     match (&judge.agent, judge.role) {
-        (Some(command), PeerSide::Client) => by_socket(launch, command, room, patience, stop).await,
+        (Some(command), PeerSide::Client) => {
+            by_socket(launch, command, workspace, patience, stop).await
+        }
         _ => {
             let mut child = spawn(launch)?;
             let (Some(stdin), Some(stdout)) = (child.take_stdin(), child.take_stdout()) else {
@@ -78,12 +80,12 @@ pub(super) async fn start(
 async fn by_socket(
     launch: Launch,
     command: &[OsString],
-    room: &Room,
+    workspace: &TestWorkspace,
     patience: Duration,
     mut stop: watch::Receiver<Stop>,
 ) -> Result<Started, Unstartable> {
     let unheard = |error: io::Error| Unstartable(format!("wait for the client: {error}"));
-    let place = room.join("agent.sock");
+    let place = workspace.join("agent.sock");
     let listener = tokio::net::UnixListener::bind(&place).map_err(unheard)?;
     let words = command.iter().map(OsString::as_os_str);
     let words = words.chain([place.as_os_str()]).map(|word| {
@@ -132,7 +134,7 @@ async fn by_socket(
 async fn by_socket(
     _: Launch,
     _: &[OsString],
-    _: &Room,
+    _: &TestWorkspace,
     _: Duration,
     _: watch::Receiver<Stop>,
 ) -> Result<Started, Unstartable> {

@@ -12,7 +12,7 @@ const MARK: &str = "ACP_CHECK_ROOM";
 const NOTES: &str = "# Notes\n\nThe fern on the windowsill wants water.\n";
 
 /// A temporary folder that only this user can enter, and the mark of who lives in it.
-pub(super) struct Room {
+pub(super) struct TestWorkspace {
     folder: tempfile::TempDir,
     path: PathBuf,
     /// The folder that the conversation is about.
@@ -21,7 +21,7 @@ pub(super) struct Room {
     pub(super) elsewhere: PathBuf,
 }
 
-impl Room {
+impl TestWorkspace {
     /// Makes a folder with an empty project in it, and another empty folder beside it.
     pub(super) fn new() -> Result<Self, String> {
         Self::make().map_err(|error| format!("no folder could be made for it: {error}"))

@@ -108,8 +108,8 @@ fn object_matches(
         matches(pattern, members.get(key), bindings, &below(path, key))?;
     }
     if object.only {
-        let known = |key: &String| object.members.iter().any(|(name, _)| name == key);
-        if let Some((key, value)) = members.iter().find(|(key, _)| !known(key)) {
+        let mut unnamed = members.iter();
+        if let Some((key, value)) = unnamed.find(|(key, _)| !object.members.contains_key(*key)) {
             return Err(Mismatch {
                 path: below(path, key),
                 expected: "nothing, since only the named members may be there".to_owned(),

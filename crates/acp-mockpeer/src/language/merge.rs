@@ -38,14 +38,14 @@ fn merge(said: &mut Pattern, more: &Pattern) {
     match (&mut *said, more.sent()) {
         (Pattern::Object(said), Pattern::Object(more)) => {
             for (key, value) in &more.members {
-                match said.members.iter_mut().find(|(name, _)| name == key) {
-                    Some((_, said)) => merge(said, value),
+                match said.members.get_mut(key) {
+                    Some(said) => merge(said, value),
                     None => {
                         // What is too vague here is filled in with plain values.
                         let mut kept = value.clone();
                         strip(&mut kept);
                         if kept.vague().is_none() {
-                            said.members.push((key.clone(), kept));
+                            said.members.insert(key.clone(), kept);
                         }
                     }
                 }
@@ -80,11 +80,8 @@ fn has_rest(elements: &[Element]) -> bool {
 /// Takes the members out that cannot be sent.
 fn strip(pattern: &mut Pattern) {
     if let Pattern::Object(object) = pattern {
-        object
-            .members
-            .iter_mut()
-            .for_each(|(_, value)| strip(value));
-        object.members.retain(|(_, value)| value.vague().is_none());
+        object.members.values_mut().for_each(strip);
+        object.members.retain(|_, value| value.vague().is_none());
     }
 }
 

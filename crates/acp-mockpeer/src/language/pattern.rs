@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use strum::{IntoStaticStr, VariantArray};
 
 /// What a JSON value must look like; also what is written when it is sent.
@@ -37,7 +38,7 @@ pub(crate) enum Element {
 /// An object: by subset, unless it is `only`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Object {
-    pub(crate) members: Vec<(String, Pattern)>,
+    pub(crate) members: IndexMap<String, Pattern>,
     /// No other members may be there.
     pub(crate) only: bool,
 }
@@ -170,7 +171,7 @@ impl Pattern {
         match self {
             Self::Object(_) => self,
             code => Self::Object(Object {
-                members: vec![("code".to_owned(), code)],
+                members: [("code".to_owned(), code)].into(),
                 only: false,
             }),
         }
@@ -196,10 +197,7 @@ impl Pattern {
                 Element::One(pattern) => pattern.vague(),
                 Element::Rest => None,
             }),
-            Self::Object(object) => {
-                let mut members = object.members.iter();
-                members.find_map(|(_, pattern)| pattern.vague())
-            }
+            Self::Object(object) => object.members.values().find_map(Self::vague),
             Self::OneOf(all) => match all.iter().any(|one| one.vague().is_none()) {
                 true => None,
                 false => all.first().and_then(Self::vague),
@@ -212,11 +210,7 @@ impl Pattern {
     /// Returns a member of an object, if the pattern is one and names it.
     pub(crate) fn member(&self, key: &str) -> Option<&Self> {
         match self.sent() {
-            Self::Object(object) => object
-                .members
-                .iter()
-                .find(|(name, _)| name == key)
-                .map(|(_, pattern)| pattern),
+            Self::Object(object) => object.members.get(key),
             _ => None,
         }
     }

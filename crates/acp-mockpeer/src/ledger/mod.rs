@@ -19,7 +19,7 @@ use crate::rules::Finding;
 use crate::schema::{self, Use};
 use acp_recording::PeerSide;
 pub(crate) use advertised::{advertises, may_ask};
-use readable::Heard;
+use readable::SentLines;
 
 /// How many sessions, and how many open requests of a side, are remembered;
 /// enough for every real conversation. What is beyond that is not judged.
@@ -50,7 +50,7 @@ pub(crate) struct Ledger {
 struct Peer {
     asked: HashMap<String, Asked>,
     capabilities: Value,
-    heard: Heard,
+    sent: SentLines,
 }
 
 /// A request that waits for its answer.
@@ -97,13 +97,13 @@ impl Ledger {
     pub(crate) fn observe_at(&mut self, from: PeerSide, line: &[u8], entry: usize) -> Observed {
         self.entry = entry;
         let observed = self.understand(from, line);
-        self.of(from).heard.note(line, &observed);
+        self.of(from).sent.note(line, &observed);
         observed
     }
 
     /// Notes that the next line of a side has another form than most.
     pub(crate) fn note_odd(&mut self, from: PeerSide) {
-        self.of(from).heard.note_odd();
+        self.of(from).sent.note_odd();
     }
 
     fn of(&mut self, side: PeerSide) -> &mut Peer {
@@ -294,7 +294,7 @@ impl Ledger {
         let asker = from.other();
         let Some(asked) = self.of(asker).asked.remove(&id.to_string()) else {
             if id.is_null() && error.is_some() {
-                let found = self.of(asker).heard.nameless_error();
+                let found = self.of(asker).sent.nameless_error();
                 self.findings.extend(found);
             } else if !self.overflowed {
                 let found = self.unknown_answer(from, id);

@@ -9,7 +9,7 @@ const LONG: usize = 1 << 20;
 
 /// What a side has sent until now.
 #[derive(Debug, Default)]
-pub(super) struct Heard {
+pub(super) struct SentLines {
     /// Something that the other side may have failed to read, so that it
     /// answers without an id.
     odd: bool,
@@ -18,7 +18,7 @@ pub(super) struct Heard {
     took_back: bool,
 }
 
-impl Heard {
+impl SentLines {
     /// Notes a line of this side.
     pub(super) fn note(&mut self, line: &[u8], observed: &Observed) {
         let unreadable = |finding: &Finding| {

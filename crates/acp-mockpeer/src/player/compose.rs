@@ -1,5 +1,6 @@
 //! Builds the messages we send.
 
+use indexmap::map::Entry;
 use serde_json::Value;
 
 use super::compare::Knowledge;
@@ -179,18 +180,15 @@ fn put(pattern: &mut Pattern, path: &[&str], value: Pattern) {
     let (Pattern::Object(object), Some((first, rest))) = (pattern, path.split_first()) else {
         return;
     };
-    let known = object.members.iter().position(|(key, _)| key == first);
-    let at = known.unwrap_or_else(|| {
-        let empty = Pattern::Object(Object::default());
-        object.members.push(((*first).to_owned(), empty));
-        object.members.len() - 1
-    });
-    if rest.is_empty() {
-        if known.is_none() {
-            object.members[at].1 = value;
+    match object.members.entry((*first).to_owned()) {
+        Entry::Vacant(free) if rest.is_empty() => {
+            free.insert(value);
         }
-    } else {
-        put(&mut object.members[at].1, rest, value);
+        Entry::Occupied(_) if rest.is_empty() => {}
+        below => {
+            let empty = || Pattern::Object(Object::default());
+            put(below.or_insert_with(empty), rest, value);
+        }
     }
 }
 
@@ -201,22 +199,20 @@ fn error(given: Option<&Pattern>, raw: bool) -> Pattern {
         Some(other) => return other.clone(),
         None => Object::default(),
     };
-    let missing = |object: &Object, key: &str| !object.members.iter().any(|(name, _)| name == key);
     if !raw {
-        if missing(&object, "code") {
+        if !object.members.contains_key("code") {
             let code = Pattern::Number("-32603".into());
-            object.members.insert(0, ("code".to_owned(), code));
+            object.members.shift_insert(0, "code".to_owned(), code);
         }
-        if missing(&object, "message") {
-            let code = object.members.iter().find(|(name, _)| name == "code");
-            let message = match code {
-                Some((_, Pattern::Number(code))) => meaning(code),
+        if !object.members.contains_key("message") {
+            let message = match object.members.get("code") {
+                Some(Pattern::Number(code)) => meaning(code),
                 _ => "error",
             };
-            let place = object.members.len().min(1);
+            let message = Pattern::text(message);
             object
                 .members
-                .insert(place, ("message".to_owned(), Pattern::text(message)));
+                .shift_insert(1, "message".to_owned(), message);
         }
     }
     Pattern::Object(object)

@@ -5,6 +5,8 @@
 
 use std::sync::LazyLock;
 
+use indexmap::IndexMap;
+
 use crate::language::lone_pattern;
 use crate::language::pattern::{Object, Part, Pattern, Template};
 use crate::schema::Use;
@@ -27,7 +29,7 @@ static PLAIN: LazyLock<Object> = LazyLock::new(|| {
 });
 
 /// Where plain values for a part of a message are.
-pub(crate) type Plain = Vec<(String, Pattern)>;
+pub(crate) type Plain = IndexMap<String, Pattern>;
 
 /// Returns the members that a part of a message needs, with plain values.
 ///
@@ -42,7 +44,7 @@ pub(crate) fn plain(method: &str, part: Use, given: Option<&Pattern>) -> Plain {
             }
             // It belongs to a session or to a request.
             if given.is_some_and(|given| given.member("requestId").is_some()) {
-                members.retain(|(key, _)| key != "sessionId");
+                members.shift_remove("sessionId");
             }
         }
         "session/update" if part == "params" => {
@@ -51,8 +53,8 @@ pub(crate) fn plain(method: &str, part: Use, given: Option<&Pattern>) -> Plain {
                 && let Some(kind) = text_of(update, "sessionUpdate")
             {
                 let update = completed(update, self::members(&["update", kind]));
-                members.retain(|(key, _)| key != "update");
-                members.push(("update".to_owned(), update));
+                members.shift_remove("update");
+                members.insert("update".to_owned(), update);
             }
         }
         _ => {}
@@ -67,11 +69,13 @@ pub(crate) fn completed(pattern: &Pattern, plain: Plain) -> Pattern {
     };
     let mut object = object.clone();
     for (key, value) in plain {
-        match object.members.iter_mut().find(|(name, _)| *name == key) {
+        match object.members.get_mut(&key) {
             // What is completed below takes the place of what was said.
-            Some((_, said)) if completes(said, &value) => *said = value,
+            Some(said) if completes(said, &value) => *said = value,
             Some(_) => {}
-            None => object.members.push((key, value)),
+            None => {
+                object.members.insert(key, value);
+            }
         }
     }
     Pattern::Object(object)
@@ -84,9 +88,8 @@ fn completes(said: &Pattern, value: &Pattern) -> bool {
             said.members.len() < value.members.len()
                 && said
                     .members
-                    .iter()
-                    .zip(&value.members)
-                    .all(|((a, _), (b, _))| a == b)
+                    .keys()
+                    .eq(value.members.keys().take(said.members.len()))
         }
         _ => false,
     }
@@ -103,9 +106,9 @@ fn text_of<'a>(pattern: &'a Pattern, key: &str) -> Option<&'a str> {
 fn members(path: &[&str]) -> Plain {
     let mut at = &*PLAIN;
     for key in path {
-        match at.members.iter().find(|(name, _)| name == key) {
-            Some((_, Pattern::Object(object))) => at = object,
-            _ => return Vec::new(),
+        match at.members.get(*key) {
+            Some(Pattern::Object(object)) => at = object,
+            _ => return Plain::new(),
         }
     }
     let members = at.members.iter();

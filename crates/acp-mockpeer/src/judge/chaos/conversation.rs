@@ -7,15 +7,15 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
 use super::plan::{self, CWD, Planned, SESSION, WORDS, filled};
-use super::random::Dice;
+use super::random::SeededRandom;
 use super::selection::Lines;
-use super::wire::{ChaosWire, Heard, Over, heard};
+use super::wire::{ChaosWire, Over, PeerLine, heard};
 use super::{CANARY, Round, fault, mutate};
 use crate::judge::verdict::ScenarioFault;
 use acp_recording::{PeerSide, Recording};
 
 /// How a round goes, as far as it went.
-pub(super) struct Course<R, W> {
+pub(super) struct ChaosTalk<R, W> {
     pub(super) wire: ChaosWire<R, W>,
     pub(super) patience: Duration,
     pub(super) session: String,
@@ -23,12 +23,12 @@ pub(super) struct Course<R, W> {
     pub(super) words: String,
     /// The lines that are said at all; without, all are.
     pub(super) wanted: Option<Lines>,
-    pub(super) told: Told,
+    pub(super) told: RoundRecord,
 }
 
 /// What is to be told of a round.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct RoundRecord {
     /// What was said, for people.
     pub(super) script: Vec<String>,
     /// The lines of it that may be left out.
@@ -36,10 +36,10 @@ pub(super) struct Told {
     pub(super) faults: Vec<ScenarioFault>,
 }
 
-impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> ChaosTalk<R, W> {
     /// Talks with the peer to the end; returns what is to be told, and all that went
     /// over the wire.
-    pub(super) async fn talk(mut self, round: Round, role: PeerSide) -> (Told, Recording) {
+    pub(super) async fn talk(mut self, round: Round, role: PeerSide) -> (RoundRecord, Recording) {
         match role {
             PeerSide::Agent => self.with_agent(round).await,
             PeerSide::Client => self.with_client(round).await,
@@ -90,8 +90,8 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
 
     /// Talks with an agent, as its client.
     async fn with_agent(&mut self, round: Round) {
-        let mut dice = Dice::new(round.seed, &[u64::from(round.number)]);
-        let plan = plan::client(&mut dice);
+        let mut random = SeededRandom::new(round.seed, &[u64::from(round.number)]);
+        let plan = plan::client(&mut random);
         if plan.opened && !self.open().await {
             return;
         }
@@ -161,7 +161,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
         loop {
             match self.wire.hear(until).await {
                 Ok(line) => match heard(&line) {
-                    Heard::Answer { id: of, result } if of == *id => {
+                    PeerLine::Answer { id: of, result } if of == *id => {
                         return result.ok_or_else(|| "it answered with an error".to_owned());
                     }
                     asked => self.refuse(asked).await,
@@ -174,8 +174,8 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
     }
 
     /// Answers a request of the peer in the plainest way.
-    async fn refuse(&mut self, asked: Heard) {
-        if let Heard::Request { id, method, .. } = asked {
+    async fn refuse(&mut self, asked: PeerLine) {
+        if let PeerLine::Request { id, method, .. } = asked {
             let answer = match &*method {
                 "session/request_permission" => {
                     json!({"jsonrpc": "2.0", "id": id, "result": {"outcome": {"outcome": "cancelled"}}})
@@ -197,7 +197,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
         while !owed.is_empty() {
             match self.wire.hear(until).await {
                 Ok(line) => match heard(&line) {
-                    Heard::Answer { id, .. } => owed.retain(|one| *one != id),
+                    PeerLine::Answer { id, .. } => owed.retain(|one| *one != id),
                     asked => self.refuse(asked).await,
                 },
                 Err(Over::Closed) => return,
@@ -244,9 +244,9 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
     /// perhaps, and then as it should be.
     async fn with_client(&mut self, round: Round) {
         let number = u64::from(round.number);
-        let mut dice = Dice::new(round.seed, &[number]);
+        let mut random = SeededRandom::new(round.seed, &[number]);
         // One in four agents goes away in the middle.
-        let goes = dice.once_in(4).then(|| dice.between(1, 4));
+        let goes = random.once_in(4).then(|| random.between(1, 4));
         let mut asked: u32 = 0;
         loop {
             let request = match self.wire.hear(self.until()).await {
@@ -257,17 +257,17 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
                 }
                 Err(over) => return self.heard_out(over),
             };
-            let Heard::Request { id, method, params } = request else {
+            let PeerLine::Request { id, method, params } = request else {
                 continue;
             };
             asked += 1;
-            let mut dice = Dice::new(round.seed, &[number, u64::from(asked)]);
+            let mut random = SeededRandom::new(round.seed, &[number, u64::from(asked)]);
             let in_a_turn = method == "session/prompt";
             if in_a_turn && let Some(session) = params["sessionId"].as_str() {
                 session.clone_into(&mut self.session);
             }
             let mut owed = Vec::new();
-            let lines = plan::agent(&mut dice, in_a_turn, asked);
+            let lines = plan::agent(&mut random, in_a_turn, asked);
             for planned in plan::chosen(lines, self.wanted.as_ref(), in_a_turn) {
                 if self.say(&planned).await.is_err() {
                     return;
@@ -277,9 +277,9 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
             let answer = json!({"jsonrpc": "2.0", "id": id, "result": self.result(&method)});
             let mut spoiled = Planned::aside(mutate::Line::whole(&answer.to_string()));
             spoiled.place = Some((asked, 0));
-            let spoiled = match dice.once_in(2) {
+            let spoiled = match random.once_in(2) {
                 true => {
-                    spoiled.line.spoil(&mut dice);
+                    spoiled.line.spoil(&mut random);
                     plan::cut(spoiled, self.wanted.as_ref())
                 }
                 false => None,
@@ -323,7 +323,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Course<R, W> {
         }
     }
 
-    fn finish(mut self) -> (Told, Recording) {
+    fn finish(mut self) -> (RoundRecord, Recording) {
         let (talk, places, canary) = self.wire.finish();
         if let Some(entry) = canary {
             let why = format!("it said what stands in its environment ({CANARY})");

@@ -33,12 +33,12 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::verdict::{Judged, ScenarioFault, State};
-use super::workspace::Room;
+use super::workspace::TestWorkspace;
 use super::{Judge, Stop, Unseen, Unstartable, process};
 use crate::language::Scenario;
 use acp_recording::{PeerSide, Recording};
-use conversation::{Course, Told};
-use random::Dice;
+use conversation::{ChaosTalk, RoundRecord};
+use random::SeededRandom;
 pub use selection::{Lines, NoLines};
 use shrink::Shrink;
 use wire::ChaosWire;
@@ -143,39 +143,41 @@ impl Round {
             let judged = Judged::because(&self.scenario(&[]), State::NotRun, why);
             Ok((judged, Lines::default()))
         };
-        let room = match Room::new() {
-            Ok(room) => room,
+        let workspace = match TestWorkspace::new() {
+            Ok(workspace) => workspace,
             Err(why) => return not_run(why),
         };
-        let canary = format!("canary-{:016x}", Dice::new(self.seed, &[0]).next());
-        let launch = room.mark(judge.launch.clone()).with_env(CANARY, &canary);
+        let canary = format!("canary-{:016x}", SeededRandom::new(self.seed, &[0]).next());
+        let launch = workspace
+            .mark(judge.launch.clone())
+            .with_env(CANARY, &canary);
         let launch = match judge.role {
             PeerSide::Agent => launch,
             PeerSide::Client => launch
                 .with_env("ACP_CHECK_TASK", TASKS)
-                .with_env("ACP_CHECK_CWD", &room.project),
+                .with_env("ACP_CHECK_CWD", &workspace.project),
         };
         let patience = judge.profile.patience_or(PATIENCE);
-        let mut started = process::start(judge, launch, &room, patience, stop).await?;
+        let mut started = process::start(judge, launch, &workspace, patience, stop).await?;
         let memory = survival::watch_memory(&started.handle);
         let talked = match started.reached {
             Err(unseen) => Err(unseen),
             Ok((reader, writer)) => {
-                let names = judge.names(&room);
+                let names = judge.names(&workspace);
                 let words = names.get("say_text").and_then(Value::as_str);
-                let course = Course {
+                let talk = ChaosTalk {
                     wire: ChaosWire::new(judge.role.other(), reader, writer, &canary),
                     patience,
                     session: String::new(),
-                    cwd: room.project.to_string_lossy().into_owned(),
+                    cwd: workspace.project.to_string_lossy().into_owned(),
                     words: words.unwrap_or("hello").to_owned(),
                     wanted: wanted.cloned(),
-                    told: Told::default(),
+                    told: RoundRecord::default(),
                 };
                 tokio::select! {
                     biased;
                     why = process::stopped(&mut started.stop) => Err(Unseen::Stopped(why)),
-                    talked = course.talk(self, judge.role) => Ok(talked),
+                    talked = talk.talk(self, judge.role) => Ok(talked),
                 }
             }
         };
@@ -183,15 +185,15 @@ impl Round {
         drop(started.frames.take());
         let exit = survival::see_off(&started.handle, talked.is_err()).await;
         let group = started.handle.pid();
-        let left = tokio::task::spawn_blocking(move || room.clear(group)).await;
+        let left = tokio::task::spawn_blocking(move || workspace.clear(group)).await;
         let (told, talk) = match talked {
             Ok(talked) => talked,
             Err(Unseen::Stopped(why)) => return not_run(why),
             Err(Unseen::NeverCame(why)) => {
                 let why = format!("the client never started its agent: {why}");
-                let told = Told {
+                let told = RoundRecord {
                     faults: vec![fault(why, None)],
-                    ..Told::default()
+                    ..RoundRecord::default()
                 };
                 (told, Recording::default())
             }

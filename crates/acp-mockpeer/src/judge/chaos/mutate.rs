@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::random::Dice;
+use super::random::SeededRandom;
 
 /// A line on its way, with the bytes that end it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,12 +41,12 @@ impl Line {
     }
 
     /// Spoils it in one to three ways.
-    pub(super) fn spoil(&mut self, dice: &mut Dice) {
-        for _ in 0..dice.between(1, 3) {
+    pub(super) fn spoil(&mut self, random: &mut SeededRandom) {
+        for _ in 0..random.between(1, 3) {
             self.before.push(self.bytes.clone());
-            let done = match dice.below(5) {
-                0 | 1 => self.spoil_bytes(dice),
-                _ => self.spoil_value(dice),
+            let done = match random.below(5) {
+                0 | 1 => self.spoil_bytes(random),
+                _ => self.spoil_value(random),
             };
             self.done.push(done);
         }
@@ -62,16 +62,16 @@ impl Line {
     }
 
     /// Spoils what it says; a line that says nothing any more is spoiled in its bytes.
-    fn spoil_value(&mut self, dice: &mut Dice) -> &'static str {
+    fn spoil_value(&mut self, random: &mut SeededRandom) -> &'static str {
         let Ok(mut value) = serde_json::from_slice::<Value>(&self.bytes) else {
-            return self.spoil_bytes(dice);
+            return self.spoil_bytes(random);
         };
-        let at = dice.below(count(&value));
+        let at = random.below(count(&value));
         let mut left = at;
         let Some(place) = nth(&mut value, &mut left) else {
-            return self.spoil_bytes(dice);
+            return self.spoil_bytes(random);
         };
-        let done = spoil_place(place, dice);
+        let done = spoil_place(place, random);
         self.bytes = value.to_string().into_bytes();
         self.bytes.push(b'\n');
         if done == "doubled a member" {
@@ -88,30 +88,30 @@ impl Line {
         }
     }
 
-    fn spoil_bytes(&mut self, dice: &mut Dice) -> &'static str {
+    fn spoil_bytes(&mut self, random: &mut SeededRandom) -> &'static str {
         let length = self.bytes.len();
         if length < 2 {
             self.bytes.splice(0..0, *b"{");
             return "put a byte in";
         }
         // What ends the line is left for those that mean it.
-        let at = dice.below(length - 1);
-        match dice.below(12) {
+        let at = random.below(length - 1);
+        match random.below(12) {
             0 => {
-                self.bytes[at] ^= 1 << dice.below(8);
+                self.bytes[at] ^= 1 << random.below(8);
                 "turned a bit"
             }
             1 => {
-                self.bytes[at] = dice.byte();
+                self.bytes[at] = random.byte();
                 "changed a byte"
             }
             2 => {
-                let more: Vec<u8> = (0..dice.between(1, 8)).map(|_| dice.byte()).collect();
+                let more: Vec<u8> = (0..random.between(1, 8)).map(|_| random.byte()).collect();
                 self.bytes.splice(at..at, more);
                 "put bytes in"
             }
             3 => {
-                let end = (at + dice.between(1, 16)).min(length - 1);
+                let end = (at + random.between(1, 16)).min(length - 1);
                 self.bytes.drain(at..end);
                 "took bytes out"
             }
@@ -149,7 +149,7 @@ impl Line {
                 "put a log before it"
             }
             _ => {
-                let odd: &[u8] = dice.pick(&[&b"\xff\xfe"[..], b"\0", b"\xed\xa0\x80", b"\xc3"]);
+                let odd: &[u8] = random.pick(&[&b"\xff\xfe"[..], b"\0", b"\xed\xa0\x80", b"\xc3"]);
                 self.bytes.splice(at..at, odd.iter().copied());
                 "put in bytes that are no text"
             }
@@ -179,13 +179,13 @@ fn nth<'a>(value: &'a mut Value, left: &mut usize) -> Option<&'a mut Value> {
     }
 }
 
-fn spoil_place(place: &mut Value, dice: &mut Dice) -> &'static str {
+fn spoil_place(place: &mut Value, random: &mut SeededRandom) -> &'static str {
     if let Value::Object(members) = place
-        && dice.once_in(2)
+        && random.once_in(2)
     {
-        return spoil_members(members, dice);
+        return spoil_members(members, random);
     }
-    match dice.below(9) {
+    match random.below(9) {
         0 => {
             *place = Value::Null;
             "made a value null"
@@ -195,18 +195,18 @@ fn spoil_place(place: &mut Value, dice: &mut Dice) -> &'static str {
             "made a value true"
         }
         2 => {
-            let odd: &str = dice.pick(&["-1", "0.5", "1e308", "18446744073709551616", "-0"]);
+            let odd: &str = random.pick(&["-1", "0.5", "1e308", "18446744073709551616", "-0"]);
             *place = serde_json::from_str(odd).unwrap_or_default();
             "made a value an odd number"
         }
         3 => {
-            *place = dice
+            *place = random
                 .pick(&["", "\0", "../../../etc/passwd", "\u{202e}", "null", "😀"])
                 .into();
             "made a value an odd text"
         }
         4 => {
-            let size = LONG[dice.below(LONG.len())];
+            let size = LONG[random.below(LONG.len())];
             *place = "long ".repeat(size / 5).into();
             "made a value very long"
         }
@@ -233,14 +233,14 @@ fn spoil_place(place: &mut Value, dice: &mut Dice) -> &'static str {
     }
 }
 
-fn spoil_members(members: &mut Map<String, Value>, dice: &mut Dice) -> &'static str {
+fn spoil_members(members: &mut Map<String, Value>, random: &mut SeededRandom) -> &'static str {
     let keys: Vec<String> = members.keys().cloned().collect();
     if keys.is_empty() {
         members.insert("surplus".to_owned(), Value::Null);
         return "added a member";
     }
-    let key = &keys[dice.below(keys.len())];
-    match dice.below(4) {
+    let key = &keys[random.below(keys.len())];
+    match random.below(4) {
         0 => {
             members.remove(key);
             "took a member out"
@@ -271,7 +271,7 @@ mod tests {
     fn everything_that_can_be_done_is_done_and_can_be_repeated() {
         let spoiled = |round| {
             let mut line = Line::whole(PROMPT);
-            line.spoil(&mut Dice::new(3, &[round]));
+            line.spoil(&mut SeededRandom::new(3, &[round]));
             line
         };
         let mut done = BTreeSet::new();
@@ -291,7 +291,7 @@ mod tests {
     fn changes_are_undone_one_by_one() {
         let whole = Line::whole(PROMPT);
         let mut line = whole.clone();
-        line.spoil(&mut Dice::new(3, &[1]));
+        line.spoil(&mut SeededRandom::new(3, &[1]));
         let all = line.done.len();
         let mut again = line.clone();
         again.undo_to(all);

@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 use super::mutate::Line;
-use super::random::Dice;
+use super::random::SeededRandom;
 use super::selection::{Lines, Place};
 
 /// The names that stand for what is not known before.
@@ -81,22 +81,22 @@ impl Planned {
 }
 
 /// Throws what a client says.
-pub(super) fn client(dice: &mut Dice) -> ClientPlan {
-    let opened = !dice.once_in(6);
+pub(super) fn client(random: &mut SeededRandom) -> ClientPlan {
+    let opened = !random.once_in(6);
     let mut lines = Vec::new();
-    for index in 0..dice.between(3, 10) {
-        lines.push(planned(client_line(dice, FIRST_ID + index), dice));
+    for index in 0..random.between(3, 10) {
+        lines.push(planned(client_line(random, FIRST_ID + index), random));
     }
-    shuffle(&mut lines, dice);
+    shuffle(&mut lines, random);
     number(&mut lines, 0);
     ClientPlan {
         opened,
         lines,
-        closes: dice.once_in(8),
+        closes: random.once_in(8),
     }
 }
 
-fn client_line(dice: &mut Dice, id: usize) -> Value {
+fn client_line(random: &mut SeededRandom, id: usize) -> Value {
     let request = |method: &str, params: Value| json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
     let prompt = || {
         let text = json!({"type": "text", "text": WORDS});
@@ -105,7 +105,7 @@ fn client_line(dice: &mut Dice, id: usize) -> Value {
             json!({"sessionId": SESSION, "prompt": [text]}),
         )
     };
-    match dice.below(13) {
+    match random.below(13) {
         0..=2 => prompt(),
         3 => request("session/new", json!({"cwd": CWD, "mcpServers": []})),
         4 => request("session/list", json!({})),
@@ -129,22 +129,25 @@ fn client_line(dice: &mut Dice, id: usize) -> Value {
         11 => json!({
             "jsonrpc": "2.0",
             "method": "$/cancel_request",
-            "params": {"requestId": FIRST_ID + dice.below(10)},
+            "params": {"requestId": FIRST_ID + random.below(10)},
         }),
         // An answer to what was never asked.
-        _ => json!({"jsonrpc": "2.0", "id": FIRST_ID + dice.below(100), "result": {}}),
+        _ => json!({"jsonrpc": "2.0", "id": FIRST_ID + random.below(100), "result": {}}),
     }
 }
 
 /// Throws what an agent says besides, while this request of the client waits.
-pub(super) fn agent(dice: &mut Dice, in_a_turn: bool, turn: u32) -> Vec<Planned> {
+pub(super) fn agent(random: &mut SeededRandom, in_a_turn: bool, turn: u32) -> Vec<Planned> {
     let first_id = usize::try_from(turn).unwrap_or_default() * 100;
     let most = if in_a_turn { 6 } else { 2 };
     let mut lines = Vec::new();
-    for index in 0..dice.between(0, most) {
-        lines.push(planned(agent_line(dice, FIRST_ID + first_id + index), dice));
+    for index in 0..random.between(0, most) {
+        lines.push(planned(
+            agent_line(random, FIRST_ID + first_id + index),
+            random,
+        ));
     }
-    shuffle(&mut lines, dice);
+    shuffle(&mut lines, random);
     number(&mut lines, turn);
     lines
 }
@@ -175,13 +178,13 @@ pub(super) fn cut(mut planned: Planned, wanted: Option<&Lines>) -> Option<Planne
     Some(planned)
 }
 
-fn agent_line(dice: &mut Dice, id: usize) -> Value {
+fn agent_line(random: &mut SeededRandom, id: usize) -> Value {
     let update = |update: Value| {
         let params = json!({"sessionId": SESSION, "update": update});
         json!({"jsonrpc": "2.0", "method": "session/update", "params": params})
     };
     let text = json!({"type": "text", "text": "A line of chaos.\n"});
-    match dice.below(11) {
+    match random.below(11) {
         0 | 1 => update(json!({"sessionUpdate": "agent_message_chunk", "content": text})),
         2 => update(json!({"sessionUpdate": "agent_thought_chunk", "content": text})),
         3 => update(json!({
@@ -210,16 +213,16 @@ fn agent_line(dice: &mut Dice, id: usize) -> Value {
             "params": {"sessionId": SESSION, "path": "/nowhere/at-all"},
         }),
         9 => json!({"jsonrpc": "2.0", "id": id, "method": "_chaos/unknown", "params": {}}),
-        _ => json!({"jsonrpc": "2.0", "id": FIRST_ID + dice.below(100), "result": {}}),
+        _ => json!({"jsonrpc": "2.0", "id": FIRST_ID + random.below(100), "result": {}}),
     }
 }
 
 /// Spoils three lines of four.
-fn planned(value: Value, dice: &mut Dice) -> Planned {
+fn planned(value: Value, random: &mut SeededRandom) -> Planned {
     let mut line = Line::whole(&value.to_string());
     let mut owes = value.get("method").and(value.get("id")).cloned();
-    if !dice.once_in(4) {
-        line.spoil(dice);
+    if !random.once_in(4) {
+        line.spoil(random);
         owes = None;
     }
     Planned {
@@ -229,16 +232,16 @@ fn planned(value: Value, dice: &mut Dice) -> Planned {
 }
 
 /// Sends some twice, and some before those that stood before them.
-fn shuffle(lines: &mut Vec<Planned>, dice: &mut Dice) {
-    if !lines.is_empty() && dice.once_in(3) {
-        let at = dice.below(lines.len());
+fn shuffle(lines: &mut Vec<Planned>, random: &mut SeededRandom) {
+    if !lines.is_empty() && random.once_in(3) {
+        let at = random.below(lines.len());
         let mut again = lines[at].clone();
         again.again = true;
         again.owes = None;
         lines.insert(at, again);
     }
-    if lines.len() > 1 && dice.once_in(3) {
-        let at = dice.below(lines.len() - 1);
+    if lines.len() > 1 && random.once_in(3) {
+        let at = random.below(lines.len() - 1);
         lines.swap(at, at + 1);
     }
 }
@@ -290,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_plan_follows_from_its_dice() {
-        let plan = |round| client(&mut Dice::new(5, &[round]));
+        let plan = |round| client(&mut SeededRandom::new(5, &[round]));
         let mut owing = 0;
         let mut closing = 0;
         for round in 0..300 {
@@ -306,7 +309,7 @@ mod tests {
 
     #[test]
     fn what_is_not_wanted_is_left_out() {
-        let lines = client(&mut Dice::new(5, &[4])).lines;
+        let lines = client(&mut SeededRandom::new(5, &[4])).lines;
         let changed = lines.iter().position(|one| !one.line.done.is_empty());
         let changed = changed.expect("a line is spoiled");
         let place = lines[changed].place.expect("it has a place");

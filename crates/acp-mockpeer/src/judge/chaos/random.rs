@@ -2,16 +2,16 @@
 
 /// Numbers that look random and follow from a seed (SplitMix64).
 #[derive(Clone, Debug)]
-pub(super) struct Dice(u64);
+pub(super) struct SeededRandom(u64);
 
-impl Dice {
-    /// Makes the dice of a place: the same seed and place give the same numbers.
+impl SeededRandom {
+    /// Makes the random of a place: the same seed and place give the same numbers.
     pub(super) fn new(seed: u64, place: &[u64]) -> Self {
-        let mut dice = Self(seed);
+        let mut random = Self(seed);
         for part in place {
-            dice.0 = dice.next() ^ part.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            random.0 = random.next() ^ part.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         }
-        dice
+        random
     }
 
     pub(super) fn next(&mut self) -> u64 {
@@ -54,8 +54,8 @@ mod tests {
     #[test]
     fn the_same_seed_throws_the_same() {
         let throw = |seed, place: &[u64]| {
-            let mut dice = Dice::new(seed, place);
-            [dice.below(1000), dice.below(1000), dice.below(1000)]
+            let mut random = SeededRandom::new(seed, place);
+            [random.below(1000), random.below(1000), random.below(1000)]
         };
         assert_eq!(throw(7, &[1, 2]), throw(7, &[1, 2]));
         assert_ne!(throw(7, &[1, 2]), throw(7, &[2, 1]));
@@ -66,10 +66,10 @@ mod tests {
 
     #[test]
     fn every_side_comes_up() {
-        let mut dice = Dice::new(1, &[]);
+        let mut random = SeededRandom::new(1, &[]);
         let mut seen = [0; 6];
         for _ in 0..6000 {
-            seen[dice.below(6)] += 1;
+            seen[random.below(6)] += 1;
         }
         assert!(
             seen.iter().all(|count| (800..1200).contains(count)),

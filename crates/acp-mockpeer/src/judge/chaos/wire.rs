@@ -109,7 +109,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> ChaosWire<R, W> {
 
 /// What a line of a peer is, as far as it matters here.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Heard {
+pub(super) enum PeerLine {
     Request {
         id: Value,
         method: String,
@@ -122,22 +122,22 @@ pub(super) enum Heard {
     Other,
 }
 
-pub(super) fn heard(line: &[u8]) -> Heard {
+pub(super) fn heard(line: &[u8]) -> PeerLine {
     let Ok(Value::Object(mut message)) = serde_json::from_slice(line) else {
-        return Heard::Other;
+        return PeerLine::Other;
     };
     let id = message.remove("id");
     let method = message.remove("method");
     match (id, method) {
-        (Some(id), Some(Value::String(method))) => Heard::Request {
+        (Some(id), Some(Value::String(method))) => PeerLine::Request {
             id,
             method,
             params: message.remove("params").unwrap_or_default(),
         },
-        (Some(id), None) => Heard::Answer {
+        (Some(id), None) => PeerLine::Answer {
             id,
             result: message.remove("result"),
         },
-        _ => Heard::Other,
+        _ => PeerLine::Other,
     }
 }

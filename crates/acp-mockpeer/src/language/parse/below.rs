@@ -147,7 +147,7 @@ fn error_of(said: Pattern) -> Pattern {
     let mut error = said.as_error();
     if let (Pattern::Object(object), false) = (&mut error, whole) {
         let message = Pattern::text("this is a mutant");
-        object.members.push(("message".to_owned(), message));
+        object.members.insert("message".to_owned(), message);
     }
     error
 }

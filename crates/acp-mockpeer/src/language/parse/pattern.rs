@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use strum::VariantArray;
 
 use crate::language::pattern::{Element, Kind, Object, Pattern, Template, name_at_start};
@@ -118,7 +119,7 @@ fn kind(reader: &mut Reader<'_>) -> Kind {
 
 fn object(reader: &mut Reader<'_>, depth: usize, only: bool) -> Parsed<Pattern> {
     reader.advance(1);
-    let mut members: Vec<(String, Pattern)> = Vec::new();
+    let mut members = IndexMap::new();
     loop {
         reader.skip_all_space();
         if members.is_empty() && reader.eat("}") {
@@ -133,14 +134,14 @@ fn object(reader: &mut Reader<'_>, depth: usize, only: bool) -> Parsed<Pattern> 
         }
         let at = reader.offset();
         let key = string(reader)?;
-        if members.iter().any(|(name, _)| *name == key) {
+        if members.contains_key(&key) {
             return Err(reader.error_at(at, format!("`{key}` is there twice")));
         }
         reader.skip_all_space();
         if !reader.eat(":") {
             return Err(reader.expected("`:`"));
         }
-        members.push((key, alternatives(reader, depth + 1)?));
+        members.insert(key, alternatives(reader, depth + 1)?);
         reader.skip_all_space();
         if reader.eat("}") {
             break;
