@@ -64,7 +64,7 @@ impl Judge {
 
     pub(super) fn outcome(&self, scenario: &Scenario, outcome: &PlayOutcome) -> Judged {
         let mut judged = match &outcome.verdict {
-            Verdict::Broken(why) => return broken(scenario, &why, outcome),
+            Verdict::Broken(why) => return broken(scenario, why, outcome),
             Verdict::Skipped(why) => Judged::because(scenario, State::Skipped, why),
             Verdict::NotExercised(why) => Judged::because(scenario, State::NotExercised, why),
             Verdict::Passed | Verdict::Failed => Judged::new(scenario, State::Passed),

@@ -167,7 +167,7 @@ impl Pattern {
     }
 
     /// A code alone stands for an error with it.
-    pub(crate) fn as_error(self) -> Self {
+    pub(crate) fn into_error(self) -> Self {
         match self {
             Self::Object(_) => self,
             code => Self::Object(Object {

@@ -117,7 +117,7 @@ impl Rehearsal {
         let scenario = &self.judge.scenario;
         let named = scenario.rules();
         for id in &scenario.header.proves {
-            let Some(rule) = Rules::get(&id) else {
+            let Some(rule) = Rules::get(id) else {
                 return Some(format!("there is no rule {id}"));
             };
             if !rule.binds(self.tested) {

@@ -162,7 +162,7 @@ impl Page {
             }
         }
         for fault in &judged.faults {
-            self.fault(judged, &fault);
+            self.fault(judged, fault);
         }
         if judged.more_faults > 0 {
             self.line(&format!("\n  and {} more", judged.more_faults));
@@ -265,7 +265,7 @@ impl Page {
             let why = judged.why.as_deref().unwrap_or_default();
             match reasons.iter_mut().find(|(reason, _)| *reason == why) {
                 Some((_, names)) => names.push(&judged.name),
-                None => reasons.push((&why, vec![&judged.name])),
+                None => reasons.push((why, vec![&judged.name])),
             }
         }
         if reasons.is_empty() {

@@ -80,13 +80,13 @@ fn case(report: &Report, judged: &Judged, suite: &str, xml: &mut String) {
         let _ = writeln!(
             xml,
             "      <error message=\"{}\">{}</error>",
-            attribute(&reason),
+            attribute(reason),
             whole()
         );
     } else if is_skipped(judged) {
         let reason = match judged.is_expected_failure() {
             true => "failed, as expected",
-            false => &reason,
+            false => reason,
         };
         let _ = writeln!(xml, "      <skipped message=\"{}\"/>", attribute(reason));
     } else if judged.state == State::Warned {

@@ -57,7 +57,7 @@ fn demand(reader: &mut Reader<'_>, step: &Step) -> Parsed<Demand> {
         ..
     }) = what
     {
-        pattern = pattern.as_error();
+        pattern = pattern.into_error();
     }
     reader.end()?;
     Ok(Demand {
@@ -144,7 +144,7 @@ fn edit(reader: &mut Reader<'_>, step: &Step) -> Parsed<Edit> {
 /// A code alone stands for an error with it.
 fn error_of(said: Pattern) -> Pattern {
     let whole = matches!(said, Pattern::Object(_));
-    let mut error = said.as_error();
+    let mut error = said.into_error();
     if let (Pattern::Object(object), false) = (&mut error, whole) {
         let message = Pattern::text("this is a mutant");
         object.members.insert("message".to_owned(), message);

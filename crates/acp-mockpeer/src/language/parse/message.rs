@@ -175,7 +175,7 @@ fn body(reader: &mut Reader<'_>, what: &What) -> Parsed<Option<Pattern>> {
         What::Any { .. } => "`any` takes no pattern; `message {…}` is the word for a whole message",
         What::Answer { body, .. } => match body {
             AnswerBody::Result(_) => return Ok(Some(read)),
-            AnswerBody::Error(_) => return Ok(Some(read.as_error())),
+            AnswerBody::Error(_) => return Ok(Some(read.into_error())),
             AnswerBody::Either => {
                 "`answer` takes no pattern; say `result` or `error`, or `either … or … end`"
             }

@@ -150,7 +150,7 @@ impl Monitors {
             }
             return all;
         }
-        all.extend(options::wrong(result).into_iter());
+        all.extend(options::wrong(result));
         let session = match method {
             "session/new" => result["sessionId"].as_str().unwrap_or_default(),
             _ => session,
@@ -189,7 +189,7 @@ impl Monitors {
                 all.extend(left_out.map(|entry| leaves_out("R138", "entry", &entry)));
             }
             Some("config_option_update") => {
-                all.extend(options::wrong(update).into_iter());
+                all.extend(options::wrong(update));
                 self.offers.options(session, update);
                 let left_out = self.whole.options(session, update);
                 all.extend(left_out.map(|option| leaves_out("R173", "option", &option)));
