@@ -1,7 +1,7 @@
 //! What a login command prints, followed to its end.
 
 use acp_process::ExitStatus;
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::time::{Instant, sleep_until};
 
 use super::command::Bounds;
@@ -28,13 +28,13 @@ pub(super) async fn follow(
         LoginError::NoCode { bound: bounds.code },
     );
     let mut shown = false;
-    let mut lines = Lines::new(output);
+    let (mut output, mut line) = (BufReader::new(output), Vec::new());
     loop {
         tokio::select! {
             // A command that never stops printing does not hold up the clock.
             biased;
             error = first_of(&step, &all) => return Err(error),
-            line = lines.next() => {
+            line = next_line(&mut output, &mut line) => {
                 let Some(line) = line else { break };
                 if let Some(found) = scanner.line(&line) {
                     challenge(found);
@@ -62,78 +62,39 @@ pub(super) async fn follow(
 type Bound = (Option<Instant>, LoginError);
 
 async fn first_of(one: &Bound, other: &Bound) -> LoginError {
-    let (first, error) = match (one.0, other.0) {
-        (Some(a), Some(b)) if b < a => other,
-        (None, Some(_)) => other,
-        _ => one,
-    };
-    match first {
-        Some(at) => sleep_until(*at).await,
+    let all = [one, other].into_iter();
+    let bounds = all.filter_map(|(at, error)| Some(((*at)?, error)));
+    match bounds.min_by_key(|(at, _)| *at) {
+        Some((at, error)) => {
+            sleep_until(at).await;
+            error.clone()
+        }
         None => std::future::pending().await,
     }
-    error.clone()
 }
 
-/// Lines of at most [`MAX_LOGIN_LINE`] bytes, ended as on paper or on a terminal. What is
-/// longer is cut.
-struct Lines<R> {
-    output: R,
-    read: Vec<u8>,
-    /// How much of `read` was looked at.
-    at: usize,
-    line: Vec<u8>,
-    ended: bool,
-}
-
-impl<R: AsyncRead + Unpin> Lines<R> {
-    fn new(output: R) -> Self {
-        Self {
-            output,
-            read: Vec::new(),
-            at: 0,
-            line: Vec::new(),
-            ended: false,
+/// Reads the next line that is not empty, ended as on paper or on a terminal; `None` at the
+/// end. A line has at most [`MAX_LOGIN_LINE`] bytes: the rest of it is left out.
+///
+/// Cancel-safe: what was read of the line so far stays in `line`.
+async fn next_line(output: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>) -> Option<String> {
+    loop {
+        // A terminal or pipe that cannot be read has nothing more to say.
+        let read = output.fill_buf().await.unwrap_or_default();
+        let end = read.iter().position(|byte| b"\n\r".contains(byte));
+        let has_ended = end.is_some() || read.is_empty();
+        let used = end.unwrap_or(read.len());
+        let room = MAX_LOGIN_LINE - line.len();
+        line.extend_from_slice(&read[..used.min(room)]);
+        let is_over = read.is_empty();
+        output.consume(used + usize::from(end.is_some()));
+        if has_ended && !line.is_empty() {
+            let whole = std::mem::take(line);
+            return Some(String::from_utf8_lossy(&whole).into_owned());
         }
-    }
-
-    /// Returns the next line that is not empty. Cancel-safe.
-    async fn next(&mut self) -> Option<String> {
-        loop {
-            if let Some(line) = self.take() {
-                return Some(line);
-            }
-            if self.ended {
-                return None;
-            }
-            let mut chunk = [0; 4096];
-            // A terminal or pipe that cannot be read has nothing more to say.
-            match self.output.read(&mut chunk).await {
-                Ok(count @ 1..) => {
-                    self.read = chunk[..count].to_vec();
-                    self.at = 0;
-                }
-                Ok(0) | Err(_) => self.ended = true,
-            }
+        if is_over {
+            return None;
         }
-    }
-
-    /// Takes a line out of what was read.
-    fn take(&mut self) -> Option<String> {
-        while let Some(byte) = self.read.get(self.at) {
-            self.at += 1;
-            match byte {
-                b'\n' | b'\r' if self.line.is_empty() => {}
-                b'\n' | b'\r' => return Some(self.whole()),
-                byte if self.line.len() < MAX_LOGIN_LINE => self.line.push(*byte),
-                _ => {}
-            }
-        }
-        (self.ended && !self.line.is_empty()).then(|| self.whole())
-    }
-
-    fn whole(&mut self) -> String {
-        let line = std::mem::take(&mut self.line);
-        String::from_utf8_lossy(&line).into_owned()
     }
 }
 
@@ -238,11 +199,14 @@ mod tests {
     async fn lines_are_bounded_and_end_in_any_way() {
         let long = "x".repeat(3 * MAX_LOGIN_LINE);
         let text = format!("a\r\n\r\n\nb\rc\n{long}\nd");
-        let mut lines = Lines::new(text.as_bytes());
+        let (mut output, mut line) = (text.as_bytes(), Vec::new());
         for expected in ["a", "b", "c", &long[..MAX_LOGIN_LINE], "d"] {
-            assert_eq!(lines.next().await.as_deref(), Some(expected));
+            assert_eq!(
+                next_line(&mut output, &mut line).await.as_deref(),
+                Some(expected)
+            );
         }
-        assert_eq!(lines.next().await, None);
-        assert_eq!(lines.next().await, None);
+        assert_eq!(next_line(&mut output, &mut line).await, None);
+        assert_eq!(next_line(&mut output, &mut line).await, None);
     }
 }
