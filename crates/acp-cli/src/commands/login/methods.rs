@@ -11,28 +11,28 @@ use crate::outcome::Outcome;
 use crate::show::one_line;
 
 /// All ways there are, in the order in which they are shown.
-pub(super) struct Methods<'a> {
-    ways: Vec<Way<'a>>,
+pub(super) struct Methods {
+    ways: Vec<Way>,
 }
 
 /// One way to log in.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Way<'a> {
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Way {
     /// A method that the agent tells of.
-    Own(&'a AuthMethod),
+    Own(AuthMethod),
     /// A code that is entered on a web page.
     Device,
     /// A key that is stored.
     Key,
 }
 
-impl<'a> Methods<'a> {
+impl Methods {
     /// Gathers what the agent tells of and what its entry knows.
-    pub(super) fn of(registry: &Registry, entry: &AgentEntry, offered: &'a [AuthMethod]) -> Self {
+    pub(super) fn of(registry: &Registry, entry: &AgentEntry, offered: &[AuthMethod]) -> Self {
         let path = std::env::var_os("PATH").unwrap_or_default();
         // A method of a kind that nobody has heard of is no way for this version.
         let own = offered.iter().filter(|method| id_of(method).is_some());
-        let mut ways: Vec<_> = own.map(Way::Own).collect();
+        let mut ways: Vec<_> = own.cloned().map(Way::Own).collect();
         if !entry.login.device.is_empty() && registry.find(entry, path).is_ok() {
             ways.push(Way::Device);
         }
@@ -63,10 +63,10 @@ impl<'a> Methods<'a> {
     }
 
     /// Finds the method that the agent calls so.
-    pub(super) fn called(&self, entry: &AgentEntry, id: &str) -> Result<Way<'a>, Outcome> {
+    pub(super) fn called(&self, entry: &AgentEntry, id: &str) -> Result<Way, Outcome> {
         let mut ways = self.ways.iter();
         let found = ways.find(|way| matches!(way, Way::Own(method) if id_of(method) == Some(id)));
-        found.copied().ok_or_else(|| {
+        found.cloned().ok_or_else(|| {
             Outcome::usage(
                 format!("{} has no login method {}", entry.name, one_line(id)),
                 &self.list(entry),
@@ -75,7 +75,7 @@ impl<'a> Methods<'a> {
     }
 
     /// Takes the only one, or lets a person choose who sits in front of a terminal.
-    pub(super) async fn choose(&self, entry: &AgentEntry, asks: bool) -> Result<Way<'a>, Outcome> {
+    pub(super) async fn choose(&self, entry: &AgentEntry, asks: bool) -> Result<Way, Outcome> {
         match self.ways.as_slice() {
             [] => Err(Outcome::usage(
                 format!("{} tells of no way to log in", entry.name),
@@ -85,7 +85,7 @@ impl<'a> Methods<'a> {
                     hint(entry)
                 ),
             )),
-            [way] => Ok(*way),
+            [way] => Ok(way.clone()),
             _ if !asks => Err(Outcome::usage(
                 format!("{} has several ways to log in", entry.name),
                 &self.list(entry),
@@ -96,7 +96,7 @@ impl<'a> Methods<'a> {
                 let typed = ours::read_choice().await.unwrap_or_default();
                 let number = typed.trim().parse::<usize>().ok();
                 let way = number.and_then(|number| ways.get(number.checked_sub(1)?));
-                way.copied().ok_or_else(|| {
+                way.cloned().ok_or_else(|| {
                     let message = "no way to log in was chosen".to_owned();
                     Outcome::usage(message, "choose one by its number")
                 })
@@ -114,7 +114,7 @@ impl<'a> Methods<'a> {
     }
 }
 
-impl Way<'_> {
+impl Way {
     /// Says how it is asked for, and what it is.
     fn described(&self, entry: &AgentEntry) -> (String, String) {
         match self {
@@ -221,7 +221,10 @@ mod tests {
     async fn nothing_is_guessed() {
         let (offered, entry) = (offered(), entry());
         let methods = Methods::of(Registry::builtin(), &entry, &offered);
-        assert_eq!(methods.called(&entry, "tty"), Ok(Way::Own(&offered[1])));
+        assert_eq!(
+            methods.called(&entry, "tty"),
+            Ok(Way::Own(offered[1].clone()))
+        );
         let refused = methods.called(&entry, "later").unwrap_err();
         assert_eq!(refused.exit, crate::exit::Exit::Usage);
         let refused = methods.choose(&entry, false).await.unwrap_err();
@@ -233,7 +236,7 @@ mod tests {
         let methods = Methods::of(Registry::builtin(), &only, &offered[..1]);
         assert_eq!(
             methods.choose(&only, false).await,
-            Ok(Way::Own(&offered[0]))
+            Ok(Way::Own(offered[0].clone()))
         );
     }
 }

@@ -21,7 +21,7 @@ use crate::exit::Exit;
 use crate::outcome::Outcome;
 use crate::show::{one_line, print};
 pub(crate) use logout::{LogoutArgs, log_out};
-use methods::Methods;
+use methods::{Methods, Way};
 
 /// What `acp login` is told.
 #[derive(Debug, Args)]
@@ -67,50 +67,52 @@ pub(crate) async fn log_in(args: LoginArgs) -> Exit {
 async fn carry_out(args: &LoginArgs) -> Result<String, Outcome> {
     let (configuration, name) = chosen(args.agent.as_ref(), "login")?;
     let entry = known(&configuration, &name)?;
-    if args.key {
-        return store_key(entry).await;
-    }
-    let agent = start(&configuration, entry)?;
-    if args.device_code {
-        device::log_in(&configuration.registry, &agent).await?;
-        return verify(&configuration, entry).await;
-    }
-    let inquiry = Inquiry::new(agent, here()?, configuration.settings.start_timeout.value);
-    let done = by_method(args, &configuration, &inquiry).await;
-    inquiry.end().await;
-    match done? {
-        Done::Said(said) => Ok(said),
-        Done::LoggedIn => verify(&configuration, entry).await,
-        Done::Terminal(method) => {
+    let way = match args {
+        LoginArgs { key: true, .. } => Way::Key,
+        LoginArgs {
+            device_code: true, ..
+        } => Way::Device,
+        _ => {
             let agent = start(&configuration, entry)?;
-            terminal::log_in(&agent.launch, &method).await?;
-            verify(&configuration, entry).await
+            let timeout = configuration.settings.start_timeout.value;
+            let inquiry = Inquiry::new(agent, here()?, timeout);
+            let asked = by_method(args, &configuration, &inquiry).await;
+            inquiry.end().await;
+            match asked? {
+                Asked::Listed(list) => return Ok(list),
+                Asked::Chosen(way) => way,
+            }
         }
-        Done::Device => {
+    };
+    match &way {
+        Way::Key => return store_key(entry).await,
+        Way::Device => {
             let agent = start(&configuration, entry)?;
             device::log_in(&configuration.registry, &agent).await?;
-            verify(&configuration, entry).await
         }
-        Done::Key => store_key(entry).await,
+        // The agent's own program runs on this terminal, without the connection.
+        Way::Own(AuthMethod::Terminal(method)) => {
+            let agent = start(&configuration, entry)?;
+            terminal::log_in(&agent.launch, method).await?;
+        }
+        Way::Own(_) => {}
     }
+    verify(&configuration, entry).await
 }
 
-/// How far it came while the agent was asked.
-enum Done {
-    Said(String),
-    LoggedIn,
-    /// The agent's own program is to be run on this terminal, without the connection.
-    Terminal(Box<acp_protocol::v1::AuthMethodTerminal>),
-    Device,
-    Key,
+/// The answer of an agent that was asked for its ways.
+enum Asked {
+    Listed(String),
+    /// This way was chosen; a method that the agent carries out itself is done.
+    Chosen(Way),
 }
 
-/// Asks the agent for its ways, and goes one of them.
+/// Asks the agent for its ways, and lets it log in, where it does so itself.
 async fn by_method(
     args: &LoginArgs,
     configuration: &Configuration,
     inquiry: &Inquiry,
-) -> Result<Done, Outcome> {
+) -> Result<Asked, Outcome> {
     let client = inquiry.client();
     let hello = client.dial().await.map_err(|error| {
         let noise = client.noise();
@@ -119,7 +121,7 @@ async fn by_method(
     let entry = &inquiry.agent().entry;
     let methods = Methods::of(&configuration.registry, entry, &hello.auth_methods);
     if args.list {
-        return Ok(Done::Said(methods.list(entry)));
+        return Ok(Asked::Listed(methods.list(entry)));
     }
     let way = match &args.method {
         Some(id) => methods.called(entry, id)?,
@@ -128,20 +130,10 @@ async fn by_method(
             methods.choose(entry, asks).await?
         }
     };
-    match way {
-        methods::Way::Key => Ok(Done::Key),
-        methods::Way::Device => Ok(Done::Device),
-        methods::Way::Own(AuthMethod::Terminal(method)) => {
-            Ok(Done::Terminal(Box::new(method.clone())))
-        }
-        methods::Way::Own(AuthMethod::Agent(method)) => {
-            authenticate(inquiry, method).await.map(|()| Done::LoggedIn)
-        }
-        methods::Way::Own(other) => Err(Outcome::usage(
-            format!("failed to log in by {}: acp does not know how", other.tag()),
-            "look for a newer acp, or take another way",
-        )),
+    if let Way::Own(AuthMethod::Agent(method)) = &way {
+        authenticate(inquiry, method).await?;
     }
+    Ok(Asked::Chosen(way))
 }
 
 async fn authenticate(inquiry: &Inquiry, method: &AuthMethodAgent) -> Result<(), Outcome> {
