@@ -6,17 +6,15 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use acp_harness::limits::MAX_PROBE_OUTPUT;
-use acp_harness::version::{
-    ChildRunner, Probe, ProbeCommand, ProbeEnd, RunProbe, Version, VersionRejection,
-};
-use acp_process::Environment;
+use acp_harness::version::{ChildRunner, Probe, ProbeEnd, RunProbe, Version, VersionRejection};
+use acp_process::{Environment, Launch};
 
 const MINIMUM: Version = Version::new(1, 0, 0);
 
 /// A run of this script.
-fn script(script: &str) -> ProbeCommand {
+fn script(script: &str) -> Launch {
     let environment = Environment::inherited(["PATH"]);
-    ProbeCommand::new("/bin/sh")
+    Launch::new("/bin/sh")
         .with_args(["-c", script])
         .with_environment(environment)
 }
@@ -52,7 +50,7 @@ async fn how_it_failed_is_told_and_never_what_it_wrote() {
         told(probe("echo s3cret >&2; echo 1.2.3; exit 3").await),
         "learn a version of at least 1.0.0: exit code 3"
     );
-    let command = ProbeCommand::new("/no/such/agent");
+    let command = Launch::new("/no/such/agent");
     let end = Probe::new(MINIMUM)
         .run(&ChildRunner, &command, pending())
         .await;
@@ -103,6 +101,6 @@ async fn until(begun: Instant, is_true: impl Fn() -> bool) {
 
 #[tokio::test]
 async fn a_directory_is_no_program() {
-    let end = ChildRunner.run(&ProbeCommand::new(Path::new("/"))).await;
+    let end = ChildRunner.run(&Launch::new(Path::new("/"))).await;
     assert!(matches!(end, ProbeEnd::Failed { .. }), "{end:?}");
 }

@@ -14,7 +14,7 @@ use acp_client::{Environment, Launch};
 use acp_harness::Secret;
 use acp_harness::launch::{EnvError, EnvPolicy, describe, preflight};
 use acp_harness::registry::{AgentEntry, NotInstalled, Registry, UnknownAgent};
-use acp_harness::version::{Probe, ProbeCommand};
+use acp_harness::version::Probe;
 
 use self::keys::{KeyError, KeyFound, Keys};
 use crate::config::{self, Configuration, Word};
@@ -32,7 +32,7 @@ pub(crate) struct Agent {
     pub(crate) entry: AgentEntry,
     pub(crate) launch: Launch,
     /// How its version is asked for before.
-    pub(crate) preflight: Option<(Probe, ProbeCommand)>,
+    pub(crate) preflight: Option<(Probe, Launch)>,
     /// Whether it was given a key.
     pub(crate) has_key: bool,
     pub(crate) origin: Origin,

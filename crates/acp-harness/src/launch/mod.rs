@@ -50,7 +50,7 @@ pub use overlay::{ConflictingEnv, EnvError, EnvOverlay};
 pub use proxy::{BoxError, ModelProxy, ProxyBinding, ProxyFault};
 
 use crate::registry::{AgentEntry, Programs};
-use crate::version::{Probe, ProbeCommand};
+use crate::version::Probe;
 
 /// Describes how an agent is started: the programs that were found, the arguments of its
 /// entry, and an environment that was built for it.
@@ -79,12 +79,12 @@ pub fn preflight(
     entry: &AgentEntry,
     programs: &Programs,
     built: &BuiltEnv,
-) -> Option<(Probe, ProbeCommand)> {
+) -> Option<(Probe, Launch)> {
     let minimum = entry.min_version?;
     if entry.probe.is_empty() {
         return None;
     }
-    let command = ProbeCommand::new(programs.command())
+    let command = Launch::new(programs.command())
         .with_args(&entry.probe)
         .with_environment(built.environment.clone());
     Some((Probe::new(minimum), command))

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use acp_client::{
-    Client, ClientOptions, ClientTimeouts, DecisionLog, Environment, LocalTerminals, MissingFiles,
-    Policy, WorkspaceFiles,
+    Client, ClientOptions, ClientTimeouts, DecisionLog, Environment, Launch, LocalTerminals,
+    MissingFiles, Policy, WorkspaceFiles,
 };
 use acp_conversation::TurnMessage;
 use acp_conversation::limits::MAX_MESSAGE;
@@ -24,7 +24,7 @@ use super::{
 use crate::launch::{BuiltEnv, EnvPolicy, describe, preflight};
 use crate::limits::HEADLESS_LOGIN_TIMEOUT;
 use crate::registry::{AgentEntry, Registry};
-use crate::version::{Probe, ProbeCommand};
+use crate::version::Probe;
 
 /// Runs turns on the agents of a registry.
 ///
@@ -47,7 +47,7 @@ struct Start<'a> {
     entry: &'a AgentEntry,
     /// Whether the agent was given a key.
     has_key: bool,
-    preflight: Option<(Probe, ProbeCommand)>,
+    preflight: Option<(Probe, Launch)>,
     connect: Box<dyn FnOnce(ClientOptions) -> Client + Send>,
 }
 

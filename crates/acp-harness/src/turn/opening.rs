@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use acp_client::{Client, ClientError, Session, SessionControl, SessionSetup};
+use acp_client::{Client, ClientError, Launch, Session, SessionControl, SessionSetup};
 use acp_protocol::v1::{McpServer, SessionId};
 use derive_setters::Setters;
 
@@ -16,7 +16,7 @@ use crate::login::AuthPolicy;
 use crate::model::{Demand, SessionSettings, SettingStep};
 use crate::record::Claim;
 use crate::registry::AgentEntry;
-use crate::version::{ChildRunner, Probe, ProbeCommand, Version};
+use crate::version::{ChildRunner, Probe, Version};
 
 /// Brings an agent to where it can be asked, as its entry says: its version is judged, it
 /// is connected and told of its key, the session is opened (the one the conversation went on
@@ -64,7 +64,7 @@ pub struct Opening<'a> {
     /// Asks the program for its version before it is started; see
     /// [`preflight`](crate::launch::preflight).
     #[setters(generate)]
-    preflight: Option<(Probe, ProbeCommand)>,
+    preflight: Option<(Probe, Launch)>,
 }
 
 /// An agent that is ready for its prompt.

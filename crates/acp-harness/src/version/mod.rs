@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use probe::{ChildRunner, Probe, ProbeCommand, ProbeEnd, RunProbe};
+pub use probe::{ChildRunner, Probe, ProbeEnd, RunProbe};
 
 /// A version of three numbers, compared number by number.
 ///

@@ -1,11 +1,8 @@
 //! A run of a program that asks for its version and does nothing else.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
 use std::time::Duration;
 
-use acp_process::{Environment, ExitStatus, KillLadder, Launch};
-use derive_setters::Setters;
+use acp_process::{ExitStatus, KillLadder, Launch};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::timeout;
 
@@ -17,49 +14,6 @@ use crate::limits::{MAX_PROBE_OUTPUT, PROBE_TIMEOUT};
 pub struct Probe {
     minimum: Version,
     bound: Duration,
-}
-
-/// What is run to learn a version.
-#[derive(Setters, Clone, Debug)]
-#[non_exhaustive]
-#[setters(generate = false, prefix = "with_")]
-pub struct ProbeCommand {
-    /// The program, as a clean absolute path.
-    pub program: PathBuf,
-    /// Its arguments.
-    pub args: Vec<OsString>,
-    /// All of its environment.
-    #[setters(generate)]
-    pub environment: Environment,
-}
-
-impl ProbeCommand {
-    /// Describes a run of `program --version` without any environment.
-    #[must_use]
-    pub fn new(program: impl Into<PathBuf>) -> Self {
-        Self {
-            program: program.into(),
-            args: vec!["--version".into()],
-            environment: Environment::empty(),
-        }
-    }
-
-    /// Asks with other arguments.
-    #[must_use]
-    pub fn with_args<I>(mut self, args: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<OsString>,
-    {
-        self.args = args.into_iter().map(Into::into).collect();
-        self
-    }
-
-    fn launch(&self) -> Launch {
-        Launch::new(&self.program)
-            .with_args(&self.args)
-            .with_environment(self.environment.clone())
-    }
 }
 
 /// How such a run ended.
@@ -85,7 +39,7 @@ pub trait RunProbe: Send + Sync {
     /// # Cancel safety
     ///
     /// Dropping the future ends what was started.
-    fn run(&self, command: &ProbeCommand) -> impl Future<Output = ProbeEnd> + Send;
+    fn run(&self, command: &Launch) -> impl Future<Output = ProbeEnd> + Send;
 }
 
 impl Probe {
@@ -122,12 +76,11 @@ impl Probe {
     pub async fn run(
         &self,
         runner: &impl RunProbe,
-        command: &ProbeCommand,
+        command: &Launch,
         cancelled: impl Future<Output = ()> + Send,
     ) -> Result<Version, VersionRejection> {
         let minimum = self.minimum;
         command
-            .launch()
             .validate()
             .map_err(|error| VersionRejection::BadProgram {
                 reason: error.to_string(),
@@ -158,13 +111,13 @@ impl Probe {
 pub struct ChildRunner;
 
 impl RunProbe for ChildRunner {
-    async fn run(&self, command: &ProbeCommand) -> ProbeEnd {
+    async fn run(&self, command: &Launch) -> ProbeEnd {
         // A program that only prints has nothing to save: no grace when it is given up.
         let no_grace = KillLadder::default()
             .with_abort_eof_grace(Duration::ZERO)
             .with_interrupt_grace(Duration::ZERO)
             .with_terminate_grace(Duration::ZERO);
-        let launch = command.launch().with_kill_ladder(no_grace);
+        let launch = command.clone().with_kill_ladder(no_grace);
         let mut child = match launch.spawn() {
             Ok(child) => child,
             Err(error) => return failed(chain(&error)),
@@ -221,8 +174,8 @@ mod tests {
     struct Fake(Duration, ProbeEnd);
 
     impl RunProbe for Fake {
-        async fn run(&self, command: &ProbeCommand) -> ProbeEnd {
-            assert_eq!(command.args, ["--version"]);
+        async fn run(&self, command: &Launch) -> ProbeEnd {
+            assert_eq!(command.args(), ["--version"]);
             tokio::time::sleep(self.0).await;
             self.1.clone()
         }
@@ -231,7 +184,7 @@ mod tests {
     const MINIMUM: Version = Version::new(1, 1, 7);
 
     async fn run(probe: Probe, fake: &Fake, cancelled: impl Future<Output = ()> + Send) -> String {
-        let command = ProbeCommand::new("/opt/agent");
+        let command = Launch::new("/opt/agent").with_args(["--version"]);
         match probe.run(fake, &command, cancelled).await {
             Ok(version) => version.to_string(),
             Err(rejection) => rejection.to_string(),
@@ -312,11 +265,11 @@ mod tests {
         assert_eq!(run(Probe::new(MINIMUM), &fake, ready(())).await, cancelled);
         struct Ready;
         impl RunProbe for Ready {
-            async fn run(&self, _: &ProbeCommand) -> ProbeEnd {
+            async fn run(&self, _: &Launch) -> ProbeEnd {
                 printed("2.0.0")
             }
         }
-        let command = ProbeCommand::new("/opt/agent");
+        let command = Launch::new("/opt/agent").with_args(["--version"]);
         let version = Probe::new(MINIMUM).run(&Ready, &command, ready(())).await;
         assert_eq!(version, Ok(Version::new(2, 0, 0)));
     }
@@ -333,11 +286,11 @@ mod tests {
         ] {
             struct Never;
             impl RunProbe for Never {
-                async fn run(&self, _: &ProbeCommand) -> ProbeEnd {
+                async fn run(&self, _: &Launch) -> ProbeEnd {
                     unreachable!("nothing is run")
                 }
             }
-            let command = ProbeCommand::new(path);
+            let command = Launch::new(path);
             let end = Probe::new(MINIMUM).run(&Never, &command, pending()).await;
             assert!(
                 matches!(end, Err(VersionRejection::BadProgram { .. })),

@@ -3,8 +3,9 @@
 use std::env;
 use std::path::Path;
 
+use acp_client::Launch;
 use acp_harness::registry::{AgentEntry, NotInstalled, Programs, Registry};
-use acp_harness::version::{ChildRunner, Probe, ProbeCommand, Version, VersionRejection};
+use acp_harness::version::{ChildRunner, Probe, Version, VersionRejection};
 use tokio::task::JoinSet;
 
 use crate::agent::Agent;
@@ -97,12 +98,12 @@ fn question(
     registry: &Registry,
     entry: &AgentEntry,
     programs: &Programs,
-) -> Option<(Probe, ProbeCommand)> {
+) -> Option<(Probe, Launch)> {
     if entry.probe.is_empty() {
         return None;
     }
     let agent = Agent::of_entry(registry, entry, None, Path::new("/"), false).ok()?;
-    let command = ProbeCommand::new(programs.command())
+    let command = Launch::new(programs.command())
         .with_args(&entry.probe)
         .with_environment(agent.launch.environment().clone());
     Some((Probe::new(Version::new(0, 0, 0)), command))

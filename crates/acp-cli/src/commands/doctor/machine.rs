@@ -3,9 +3,9 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use acp_client::Environment;
+use acp_client::Launch;
 use acp_harness::limits::PROBE_TIMEOUT;
-use acp_harness::version::{ChildRunner, ProbeCommand, ProbeEnd, RunProbe};
+use acp_harness::version::{ChildRunner, ProbeEnd, RunProbe};
 use tokio::task::JoinSet;
 
 use super::report::Check;
@@ -97,7 +97,9 @@ fn find(name: &str) -> Option<PathBuf> {
 
 /// Asks a program for its version, in its own words.
 async fn version(path: &Path) -> Result<String, String> {
-    let command = ProbeCommand::new(path).with_environment(Environment::inherited_all());
+    let command = Launch::new(path)
+        .with_args(["--version"])
+        .with_inherited_env();
     let ran = tokio::time::timeout(PROBE_TIMEOUT, ChildRunner.run(&command));
     match ran.await {
         Ok(ProbeEnd::Printed { stdout }) => {
