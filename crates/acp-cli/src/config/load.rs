@@ -127,7 +127,7 @@ impl Loader {
         if layer.color.is_none() && variable(NO_COLOR).is_some_and(|value| !value.is_empty()) {
             layer.color = Some(Setting {
                 value: Colour::Never,
-                origin: Origin::Environment(NO_COLOR),
+                origin: Origin::Environment { variable: NO_COLOR },
             });
         }
         self.layers.push(layer);
@@ -219,7 +219,7 @@ impl Loader {
         let value = find(&said.value, &self.registry).ok_or_else(|| {
             let by = match &said.origin {
                 // Who has just typed it knows where.
-                Origin::Flag(_) => String::new(),
+                Origin::Flag { .. } => String::new(),
                 origin => format!(" ({origin})"),
             };
             unknown(said.value.as_str(), &by, &self.registry)

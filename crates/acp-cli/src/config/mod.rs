@@ -38,6 +38,7 @@ use std::path::{Path, PathBuf};
 
 use acp_harness::Registry;
 use acp_protocol::v1::McpServer;
+use serde::Serialize;
 
 pub(crate) use error::ConfigError;
 use mcp::McpServers;
@@ -76,14 +77,23 @@ pub(crate) enum Agent {
 }
 
 /// A file of the configuration.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct FileFound {
     /// Where it is, or would be.
     pub(crate) path: PathBuf,
     /// Whether it is there.
+    #[serde(rename = "exists")]
     pub(crate) there: bool,
     /// Whether it may say everything.
     pub(crate) trusted: bool,
+}
+
+impl FileFound {
+    /// Says where it is, and whether its folder is trusted.
+    pub(crate) fn with_trust(&self) -> String {
+        let not = if self.trusted { "" } else { "not " };
+        format!("{} ({not}trusted)", self.path.display())
+    }
 }
 
 /// Finds what is in force in a folder, with these flags.

@@ -7,6 +7,7 @@
 use std::fmt;
 
 use acp_harness::Registry;
+use serde::Serialize;
 
 use super::Agent;
 use super::file::Source;
@@ -15,13 +16,15 @@ use super::settings::{Document, Layer, Origin, Setting};
 use super::value::Word;
 
 /// Something that was said and does not count.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Note {
     /// The setting.
+    #[serde(rename = "setting")]
     pub(crate) name: &'static str,
     /// Who said it.
     pub(crate) origin: Origin,
     /// Why it does not count.
+    #[serde(rename = "reason")]
     pub(crate) why: String,
     /// Whether it was denied to a project, which its user should be told of.
     pub(crate) denied: bool,

@@ -22,7 +22,8 @@ pub(crate) struct Setting<T> {
 }
 
 /// Who said a value, the weakest first.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum Origin {
     /// Nobody: it is what the program does by itself.
     Default,
@@ -31,9 +32,9 @@ pub(crate) enum Origin {
     /// The file of the project.
     Project { path: PathBuf, line: usize },
     /// A variable of the environment.
-    Environment(&'static str),
+    Environment { variable: &'static str },
     /// The command line, by the name of the setting.
-    Flag(&'static str),
+    Flag { name: &'static str },
     /// The command line, by the command behind its two dashes.
     Command,
 }
@@ -45,8 +46,8 @@ impl fmt::Display for Origin {
             Self::Global { path, line } | Self::Project { path, line } => {
                 write!(f, "{}, line {line}", path.display())
             }
-            Self::Environment(name) => f.write_str(name),
-            Self::Flag(name) => write!(f, "--{}", name.replace('_', "-")),
+            Self::Environment { variable } => f.write_str(variable),
+            Self::Flag { name } => write!(f, "--{}", name.replace('_', "-")),
             Self::Command => f.write_str("the command behind --"),
         }
     }
@@ -66,25 +67,21 @@ pub(crate) struct Row {
     pub(crate) origin: Origin,
 }
 
-/// Declares all settings once: `name: type, "VARIABLE", "an example", "what it is about"`.
-/// Those of `open` have no value until somebody sets one; those of `set` always have one.
+/// Declares all settings once: `name: type => type in force, "VARIABLE", "an example", "what
+/// it is about"`. The type in force is an option where a setting has no value until somebody
+/// sets one.
 macro_rules! settings {
-    (
-        open { $($open:ident: $open_type:ty, $open_var:literal, $open_example:literal, $open_about:literal;)* }
-        set { $($set:ident: $set_type:ty, $set_var:literal, $set_example:literal, $set_about:literal;)* }
-    ) => {
+    ($($name:ident: $type:ty => $in_force:ty, $var:literal, $example:literal, $about:literal;)*) => {
         /// What is in force, after all who may say something were heard.
         #[derive(Debug, Clone)]
         pub(crate) struct Settings {
-            $(#[doc = $open_about] pub(crate) $open: Setting<Option<$open_type>>,)*
-            $(#[doc = $set_about] pub(crate) $set: Setting<$set_type>,)*
+            $(#[doc = $about] pub(crate) $name: Setting<$in_force>,)*
         }
 
         /// What the command line says; what it leaves out is asked for elsewhere.
         #[derive(Debug, Clone, Default)]
         pub(crate) struct Flags {
-            $(#[doc = $open_about] pub(crate) $open: Option<$open_type>,)*
-            $(#[doc = $set_about] pub(crate) $set: Option<$set_type>,)*
+            $(#[doc = $about] pub(crate) $name: Option<$type>,)*
             /// The command line says by which command the agent is started: no name of
             /// one counts, and no model or mode that was chosen along with a name.
             pub(crate) command: bool,
@@ -93,16 +90,14 @@ macro_rules! settings {
         /// What one of those says who may.
         #[derive(Debug, Clone, Default)]
         pub(crate) struct Layer {
-            $(pub(super) $open: Option<Setting<$open_type>>,)*
-            $(pub(super) $set: Option<Setting<$set_type>>,)*
+            $(pub(super) $name: Option<Setting<$type>>,)*
         }
 
         /// A file as it is written.
         #[derive(Debug, Default, Deserialize)]
         #[serde(deny_unknown_fields, default)]
         pub(super) struct Document {
-            $($open: Option<Spanned<$open_type>>,)*
-            $($set: Option<Spanned<$set_type>>,)*
+            $($name: Option<Spanned<$type>>,)*
             pub(super) trust: Option<Spanned<Vec<PathBuf>>>,
             pub(super) registry: Option<Spanned<PathBuf>>,
             pub(super) mcp: Option<Spanned<Mcp>>,
@@ -115,41 +110,23 @@ macro_rules! settings {
             pub(crate) fn of(layers: Vec<Layer>) -> Self {
                 let mut all = Layer::default();
                 for layer in layers {
-                    $(all.$open = layer.$open.or(all.$open);)*
-                    $(all.$set = layer.$set.or(all.$set);)*
+                    $(all.$name = layer.$name.or(all.$name);)*
                 }
                 Self {
-                    $($open: match all.$open {
-                        Some(said) => Setting { value: Some(said.value), origin: said.origin },
-                        None => Setting { value: None, origin: Origin::Default },
-                    },)*
-                    $($set: all.$set.unwrap_or_else(|| Setting {
-                        value: Default::default(),
-                        origin: Origin::Default,
-                    }),)*
+                    $($name: in_force(all.$name),)*
                 }
             }
 
             /// Returns all of them, in the order of the table.
             pub(crate) fn rows(&self) -> Vec<Row> {
-                vec![
-                    $(Row {
-                        name: stringify!($open),
-                        variable: $open_var,
-                        example: $open_example,
-                        about: $open_about,
-                        value: shown(&self.$open.value),
-                        origin: self.$open.origin.clone(),
-                    },)*
-                    $(Row {
-                        name: stringify!($set),
-                        variable: $set_var,
-                        example: $set_example,
-                        about: $set_about,
-                        value: shown(&self.$set.value),
-                        origin: self.$set.origin.clone(),
-                    },)*
-                ]
+                vec![$(Row {
+                    name: stringify!($name),
+                    variable: $var,
+                    example: $example,
+                    about: $about,
+                    value: serde_json::to_value(&self.$name.value).unwrap_or_default(),
+                    origin: self.$name.origin.clone(),
+                },)*]
             }
         }
 
@@ -159,21 +136,16 @@ macro_rules! settings {
                 variable: &dyn Fn(&str) -> Option<OsString>,
             ) -> Result<Self, ConfigError> {
                 Ok(Self {
-                    $($open: of_variable(variable, $open_var)?,)*
-                    $($set: of_variable(variable, $set_var)?,)*
+                    $($name: of_variable(variable, $var)?,)*
                 })
             }
 
             /// Takes what the command line says.
             pub(super) fn of_flags(flags: Flags) -> Self {
                 Self {
-                    $($open: flags.$open.map(|value| Setting {
+                    $($name: flags.$name.map(|value| Setting {
                         value,
-                        origin: Origin::Flag(stringify!($open)),
-                    }),)*
-                    $($set: flags.$set.map(|value| Setting {
-                        value,
-                        origin: Origin::Flag(stringify!($set)),
+                        origin: Origin::Flag { name: stringify!($name) },
                     }),)*
                 }
             }
@@ -181,8 +153,7 @@ macro_rules! settings {
             /// Takes what a file says.
             pub(super) fn of_file(document: &mut Document, source: &Source) -> Self {
                 Self {
-                    $($open: document.$open.take().map(|value| source.setting(value)),)*
-                    $($set: document.$set.take().map(|value| source.setting(value)),)*
+                    $($name: document.$name.take().map(|value| source.setting(value)),)*
                 }
             }
         }
@@ -190,20 +161,30 @@ macro_rules! settings {
 }
 
 settings! {
-    open {
-        agent: Word, "ACP_AGENT", "\"claude\"", "the agent, by the name that `acp agents` gives it";
-        model: Word, "ACP_MODEL", "\"opus\"", "the model, as the agent names it";
-        effort: Word, "ACP_EFFORT", "\"high\"", "how hard the model thinks, as the agent names it";
-        mode: Word, "ACP_MODE", "\"plan\"", "the session mode, as the agent names it";
-        timeout: Time, "ACP_TIMEOUT", "\"1h\"", "how long a turn may take in all, as 90, \"5m\" or \"1h\"";
-        idle_timeout: Bound, "ACP_IDLE_TIMEOUT", "\"30m\"", "how long an agent may be silent in a turn, or \"none\"";
-        start_timeout: Time, "ACP_START_TIMEOUT", "\"30s\"", "how long an agent may take to start";
-    }
-    set {
-        allow: AllowLevel, "ACP_ALLOW", "\"none\"", "what the agent may do when it asks";
-        files: Files, "ACP_FILES", "\"none\"", "which files of the folder it is served";
-        terminals: bool, "ACP_TERMINALS", "false", "whether it may run commands by way of acp";
-        color: Colour, "ACP_COLOR", "\"auto\"", "when colours are used";
+    agent: Word => Option<Word>, "ACP_AGENT", "\"claude\"", "the agent, by the name that `acp agents` gives it";
+    model: Word => Option<Word>, "ACP_MODEL", "\"opus\"", "the model, as the agent names it";
+    effort: Word => Option<Word>, "ACP_EFFORT", "\"high\"", "how hard the model thinks, as the agent names it";
+    mode: Word => Option<Word>, "ACP_MODE", "\"plan\"", "the session mode, as the agent names it";
+    timeout: Time => Option<Time>, "ACP_TIMEOUT", "\"1h\"", "how long a turn may take in all, as 90, \"5m\" or \"1h\"";
+    idle_timeout: Bound => Option<Bound>, "ACP_IDLE_TIMEOUT", "\"30m\"", "how long an agent may be silent in a turn, or \"none\"";
+    start_timeout: Time => Option<Time>, "ACP_START_TIMEOUT", "\"30s\"", "how long an agent may take to start";
+    allow: AllowLevel => AllowLevel, "ACP_ALLOW", "\"none\"", "what the agent may do when it asks";
+    files: Files => Files, "ACP_FILES", "\"none\"", "which files of the folder it is served";
+    terminals: bool => bool, "ACP_TERMINALS", "false", "whether it may run commands by way of acp";
+    color: Colour => Colour, "ACP_COLOR", "\"auto\"", "when colours are used";
+}
+
+/// Takes what was said, or the default where nobody said anything.
+fn in_force<T, F: From<T> + Default>(said: Option<Setting<T>>) -> Setting<F> {
+    match said {
+        Some(Setting { value, origin }) => Setting {
+            value: value.into(),
+            origin,
+        },
+        None => Setting {
+            value: F::default(),
+            origin: Origin::Default,
+        },
     }
 }
 
@@ -218,13 +199,8 @@ fn of_variable<T: DeserializeOwned>(
     match text.and_then(value::of_variable) {
         Ok(value) => Ok(Some(Setting {
             value,
-            origin: Origin::Environment(name),
+            origin: Origin::Environment { variable: name },
         })),
         Err(wanted) => Err(ConfigError::variable(name, wanted)),
     }
-}
-
-fn shown(value: &impl Serialize) -> serde_json::Value {
-    // Names, numbers and words of lists: nothing of it fails to be written.
-    serde_json::to_value(value).unwrap_or_default()
 }

@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::settings::Origin;
-use super::{Agent, Configuration, FileFound};
+use super::{Agent, Configuration};
 use crate::table::Table;
 use acp_harness::registry;
 
@@ -14,31 +13,23 @@ pub(crate) fn json(configuration: &Configuration) -> Value {
     let rows = configuration.settings.rows().into_iter();
     let settings: serde_json::Map<_, _> = rows
         .map(|row| {
-            let setting = json!({ "value": row.value, "origin": origin(&row.origin) });
+            let setting = json!({ "value": row.value, "origin": row.origin });
             (row.name.to_owned(), setting)
         })
         .collect();
     let mcp = configuration
         .mcp_names()
-        .map(|(name, said)| json!({ "name": name, "origin": origin(said) }));
-    let notes = configuration.notes.iter().map(|note| {
-        json!({
-            "setting": note.name,
-            "origin": origin(&note.origin),
-            "reason": note.why,
-            "denied": note.denied,
-        })
-    });
+        .map(|(name, said)| json!({ "name": name, "origin": said }));
     json!({
         "agent": agent(&configuration.agent.value),
         "settings": settings,
         "agents": own_agents(configuration).collect::<Vec<_>>(),
         "mcp": mcp.collect::<Vec<_>>(),
         "files": {
-            "global": configuration.global.as_ref().map(file),
-            "project": configuration.project.as_ref().map(file),
+            "global": configuration.global,
+            "project": configuration.project,
         },
-        "ignored": notes.collect::<Vec<_>>(),
+        "ignored": configuration.notes,
     })
 }
 
@@ -73,11 +64,7 @@ pub(crate) fn table(configuration: &Configuration, width: Option<usize>) -> Stri
         },
     );
     if let Some(file) = &configuration.project {
-        let trusted = match file.trusted {
-            true => "trusted",
-            false => "not trusted",
-        };
-        line("project", format!("{} ({trusted})", file.path.display()));
+        line("project", file.with_trust());
     }
     let own: Vec<_> = own_agents(configuration).collect();
     if !own.is_empty() {
@@ -105,20 +92,5 @@ fn agent(agent: &Agent) -> &str {
         Agent::Demo => "demo",
         Agent::Known(name) => name,
         Agent::Command => "",
-    }
-}
-
-fn file(file: &FileFound) -> Value {
-    json!({ "path": file.path, "exists": file.there, "trusted": file.trusted })
-}
-
-fn origin(origin: &Origin) -> Value {
-    match origin {
-        Origin::Default => json!({ "kind": "default" }),
-        Origin::Global { path, line } => json!({ "kind": "global", "path": path, "line": line }),
-        Origin::Project { path, line } => json!({ "kind": "project", "path": path, "line": line }),
-        Origin::Environment(name) => json!({ "kind": "environment", "variable": name }),
-        Origin::Flag(name) => json!({ "kind": "flag", "name": name }),
-        Origin::Command => json!({ "kind": "command" }),
     }
 }

@@ -18,14 +18,14 @@ pub(super) async fn ask(configuration: &Configuration, cwd: &Path, report: &mut 
     let Ok(cwd) = cwd.canonicalize() else {
         let message = format!("failed to work in {}", cwd.display());
         let outcome = Outcome::usage(message, "--cwd takes a folder that exists");
-        return report.checks.push(Check::failed("folder", &outcome));
+        return report.push(Check::failed("folder", &outcome));
     };
     let agent = match find(configuration, &cwd, report) {
         Ok(agent) => agent,
-        Err(check) => return report.checks.push(check),
+        Err(check) => return report.push(check),
     };
     for variable in &agent.left_out {
-        report.checks.push(Check::note(
+        report.push(Check::note(
             "environment",
             format!("{variable} is not passed on: it keeps the agent from working"),
         ));
@@ -41,7 +41,7 @@ fn find(configuration: &Configuration, cwd: &Path, report: &mut Report) -> Resul
     let chosen = &configuration.agent;
     let config::Agent::Known(name) = &chosen.value else {
         let said = "the demo agent is asked, which is built in";
-        report.checks.push(match chosen.origin {
+        report.push(match chosen.origin {
             Origin::Default => Check::note("agent", format!("none is chosen; {said}"))
                 .next("acp doctor NAME asks another; `agent` in the configuration chooses one"),
             _ => Check::well("agent", said),
@@ -60,15 +60,13 @@ fn find(configuration: &Configuration, cwd: &Path, report: &mut Report) -> Resul
     let agent = Agent::of_entry(registry, entry, model.map(config::Word::as_str), cwd, false)
         .map_err(|error| not_there(name, error))?;
     let by = match &chosen.origin {
-        Origin::Flag(_) => String::new(),
+        Origin::Flag { .. } => String::new(),
         origin => format!(" (chosen by {origin})"),
     };
     let program = agent.launch.program().display();
-    report
-        .checks
-        .push(Check::well("agent", format!("{name}{by}: {program}")));
+    report.push(Check::well("agent", format!("{name}{by}: {program}")));
     let found = Keys::of_user().and_then(|keys| keys.find(entry));
-    report.checks.push(match found {
+    report.push(match found {
         Ok(KeyFound::Variable(name)) => Check::well("key", format!("in the variable {name}")),
         Ok(KeyFound::Stored) => Check::well("key", "stored by acp login"),
         Ok(KeyFound::None) if entry.login.keys.is_empty() => {
@@ -105,18 +103,18 @@ fn tell(answer: &Answer, agent: &Agent, report: &mut Report) {
             || "it does not say who it is".to_owned(),
             |info| one_line(&format!("{} {}", info.name, info.version)),
         );
-        report.checks.push(Check::well(
+        report.push(Check::well(
             "answers",
             format!("{who}, protocol {}", hello.protocol_version.0),
         ));
     }
     match (&answer.failure, answer.login) {
         (None, _) => {
-            report.checks.push(Check::well(
+            report.push(Check::well(
                 "session",
                 format!("opens, {seconds:.1} s after the start"),
             ));
-            report.checks.push(Check::well(
+            report.push(Check::well(
                 "login",
                 "none was asked for; only a prompt shows whether its provider agrees",
             ));
@@ -127,19 +125,17 @@ fn tell(answer: &Answer, agent: &Agent, report: &mut Report) {
                 .agent
                 .as_ref()
                 .is_some_and(|agent| !agent.auth_methods.is_empty());
-            report
-                .checks
-                .push(match offers || !agent.entry.login.keys.is_empty() {
-                    true => check.next(format!("acp login {name}")),
-                    false => check,
-                });
+            report.push(match offers || !agent.entry.login.keys.is_empty() {
+                true => check.next(format!("acp login {name}")),
+                false => check,
+            });
         }
         (Some(failure), _) => {
             let check = match answer.agent {
                 Some(_) => "session",
                 None => "answers",
             };
-            report.checks.push(Check::failed(check, failure));
+            report.push(Check::failed(check, failure));
         }
     }
     report.agent = json(answer, name);

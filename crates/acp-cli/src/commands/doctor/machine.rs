@@ -9,7 +9,7 @@ use acp_harness::version::{ChildRunner, ProbeEnd, RunProbe};
 use tokio::task::JoinSet;
 
 use super::report::Check;
-use crate::config::Configuration;
+use crate::config::{Configuration, FileFound};
 use crate::show::one_line;
 
 /// Programs that agents are started by, or work with, and what for.
@@ -58,14 +58,7 @@ pub(super) fn configuration(configuration: &Configuration) -> Check {
     let project = configuration.project.as_ref();
     let mut files = Vec::new();
     files.extend(global.map(|file| file.path.display().to_string()));
-    files.extend(project.map(|file| {
-        let trusted = if file.trusted {
-            "trusted"
-        } else {
-            "not trusted"
-        };
-        format!("{} ({trusted})", file.path.display())
-    }));
+    files.extend(project.map(FileFound::with_trust));
     let check = |said: String| Check::well("configuration", said);
     match files.is_empty() {
         true => check("no file; acp config init writes one".to_owned()),

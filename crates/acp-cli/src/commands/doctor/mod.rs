@@ -75,12 +75,12 @@ async fn examine(args: &DoctorArgs) -> Report {
     };
     let configuration = match config::load(&args.cwd, flags) {
         Ok(configuration) => {
-            report.checks.push(machine::configuration(&configuration));
+            report.push(machine::configuration(&configuration));
             configuration
         }
         Err(error) => {
             let outcome = Outcome::from(error);
-            report.checks.push(Check::failed("configuration", &outcome));
+            report.push(Check::failed("configuration", &outcome));
             // The rest may be worth knowing all the same.
             let mut configuration = Configuration::default();
             let named = args
@@ -89,7 +89,7 @@ async fn examine(args: &DoctorArgs) -> Report {
                 .map(|name| configuration.find(name.as_str()));
             if let Some(Ok(agent)) = named {
                 configuration.agent.value = agent;
-                configuration.agent.origin = Origin::Flag("agent");
+                configuration.agent.origin = Origin::Flag { name: "agent" };
             }
             configuration
         }
@@ -100,10 +100,10 @@ async fn examine(args: &DoctorArgs) -> Report {
         .extend(denied.map(|warning| Check::note("configuration", warning)));
     if let Err(error) = configuration.mcp_servers() {
         let outcome = Outcome::from(error);
-        report.checks.push(Check::failed("mcp", &outcome));
+        report.push(Check::failed("mcp", &outcome));
     }
     report.checks.extend(machine::tools().await);
-    report.checks.push(machine::agents(&configuration));
+    report.push(machine::agents(&configuration));
     // Where it is not known which agent is meant, none is asked.
     let is_known = args.agent.is_none() || configuration.agent.origin != Origin::Default;
     if is_known {

@@ -103,6 +103,10 @@ impl Check {
 }
 
 impl Report {
+    pub(super) fn push(&mut self, check: Check) {
+        self.checks.push(check);
+    }
+
     /// Tells whether something is wrong.
     pub(super) fn is_ill(&self) -> bool {
         self.exit() != Exit::EndOfTurn
