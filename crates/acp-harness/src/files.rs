@@ -4,6 +4,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+/// Files of a folder that are listed.
+const MAX_LISTED: usize = 1 << 16;
+
 /// A file or a folder that the system refused.
 #[derive(Debug, thiserror::Error)]
 #[error("{what} {}", .path.display())]
@@ -59,6 +62,25 @@ pub fn replace(path: &Path, new: &Path, content: &[u8]) -> io::Result<()> {
         let _ = std::fs::remove_file(new);
     }
     result
+}
+
+/// Lists the files of a folder whose names end in `.extension`; a folder that is not there
+/// has none.
+///
+/// # Errors
+///
+/// What the system says.
+pub fn with_extension(folder: &Path, extension: &str) -> io::Result<Vec<PathBuf>> {
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let paths = entries.map(|entry| Ok(entry?.path()));
+    let is_one = |path: &PathBuf| path.extension().is_some_and(|it| it == extension);
+    paths
+        .filter(|path| path.as_ref().map_or(true, is_one))
+        .take(MAX_LISTED)
+        .collect()
 }
 
 /// Removes a file; one that is not there is removed already.

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use acp_client::{Client, ClientOptions, ClientTimeouts, Session};
+use acp_client::{Client, ClientTimeouts, Session};
 use acp_harness::login::AuthPolicy;
 use acp_harness::turn::{HarnessError, Opening};
-use acp_protocol::v1::{Implementation, InitializeResponse, SessionConfigOption, SessionModeState};
+use acp_protocol::v1::{InitializeResponse, SessionConfigOption, SessionModeState};
+use serde::Serialize;
 
-use crate::agent::Agent;
+use crate::agent::{Agent, client_options};
 use crate::config::Time;
 use crate::exit::Exit;
 use crate::outcome::Outcome;
@@ -36,7 +37,8 @@ pub(crate) struct Answer {
 }
 
 /// What is known of a login when no prompt was sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum LoginState {
     /// A session opens. Agents may still want a login when they are asked something.
     NotAsked,
@@ -46,21 +48,12 @@ pub(crate) enum LoginState {
     Unknown,
 }
 
-impl LoginState {
-    /// Names it for programs.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::NotAsked => "not_asked",
-            Self::Required => "required",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
 impl Inquiry {
     /// Prepares to ask; nothing is started yet.
     pub(crate) fn new(agent: Agent, cwd: PathBuf, start: Option<Time>) -> Self {
-        let client = Client::new(agent.launch.clone(), options(start));
+        let start = start.map(Duration::from);
+        let options = client_options(ClientTimeouts::default(), start).with_terminal_logins();
+        let client = Client::new(agent.launch.clone(), options);
         Self { agent, cwd, client }
     }
 
@@ -134,20 +127,6 @@ impl Inquiry {
             // An empty session that stays is no reason to call the agent ill.
             let _ = self.client.delete_session(id).await;
         }
-    }
-}
-
-/// What a client offers that works on nothing.
-fn options(start: Option<Time>) -> ClientOptions {
-    let options = ClientOptions::new()
-        .with_info(Implementation::new("acp", env!("CARGO_PKG_VERSION")))
-        .with_terminal_logins();
-    match start.map(Duration::from) {
-        Some(time) => options.with_timeouts(ClientTimeouts {
-            new_session: time,
-            ..ClientTimeouts::default().with_initialize(time)
-        }),
-        None => options,
     }
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use crate::config::Surroundings;
 use crate::exit::Exit;
 use crate::outcome::Outcome;
 use acp_harness::Secret;
@@ -43,14 +44,9 @@ impl Keys {
     /// Keeps keys where programs of this system keep their data:
     /// `$XDG_DATA_HOME/acp/keys`, or `~/.local/share/acp/keys`.
     pub(crate) fn of_user() -> Result<Self, KeyError> {
-        let absolute = |path: PathBuf| path.is_absolute().then_some(path);
-        let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
-        let data = data.and_then(absolute).or_else(|| {
-            let home = std::env::home_dir().and_then(absolute)?;
-            Some(home.join(".local").join("share"))
-        });
-        let data = data.ok_or(KeyError::NoHome)?;
-        Ok(Self::in_folder(data.join("acp").join("keys")))
+        let folder = Surroundings::of_process().folder("XDG_DATA_HOME", None, ".local/share");
+        let folder = folder.ok_or(KeyError::NoHome)?;
+        Ok(Self::in_folder(folder.join("keys")))
     }
 
     pub(crate) fn in_folder(folder: PathBuf) -> Self {

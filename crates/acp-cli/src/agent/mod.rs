@@ -9,12 +9,14 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use acp_client::{Environment, Launch};
+use acp_client::{ClientOptions, ClientTimeouts, Environment, Launch};
 use acp_harness::Secret;
 use acp_harness::launch::{EnvError, EnvPolicy, describe, preflight};
 use acp_harness::registry::{AgentEntry, NotInstalled, Registry, UnknownAgent};
 use acp_harness::version::Probe;
+use acp_protocol::v1::Implementation;
 
 use self::keys::{KeyError, KeyFound, Keys};
 use crate::config::{self, Configuration, Word};
@@ -254,6 +256,20 @@ fn spell_out(path: &Path) -> io::Result<PathBuf> {
         (Some(parent), Some(name)) => Ok(parent.canonicalize()?.join(name)),
         _ => Err(io::ErrorKind::InvalidInput.into()),
     }
+}
+
+/// Says who this client is, and how long an agent may take to start.
+pub(crate) fn client_options(
+    mut timeouts: ClientTimeouts,
+    start_timeout: Option<Duration>,
+) -> ClientOptions {
+    if let Some(time) = start_timeout {
+        timeouts = timeouts.with_initialize(time);
+        timeouts.new_session = time;
+    }
+    ClientOptions::new()
+        .with_info(Implementation::new("acp", env!("CARGO_PKG_VERSION")))
+        .with_timeouts(timeouts)
 }
 
 /// Finds a folder that an option names.

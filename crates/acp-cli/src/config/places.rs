@@ -30,15 +30,27 @@ impl Surroundings {
     /// Returns where the user's own file is: `$XDG_CONFIG_HOME/acp/config.toml`, or
     /// `~/.config/acp/config.toml`, on macOS too; on Windows `%APPDATA%\acp\config.toml`.
     pub(super) fn global_file(&self) -> Option<PathBuf> {
+        let folder = self.folder("XDG_CONFIG_HOME", Some("APPDATA"), ".config")?;
+        Some(folder.join("config.toml"))
+    }
+
+    /// Returns the folder of this program among those that a variable names; without the
+    /// variable on Windows the one in `windows`, where there is one, elsewhere below the home.
+    pub(crate) fn folder(
+        &self,
+        variable: &str,
+        windows: Option<&str>,
+        below_home: &str,
+    ) -> Option<PathBuf> {
         let absolute = |name| {
             let path = (self.variable)(name).map(PathBuf::from);
             path.filter(|path| path.is_absolute())
         };
-        let folder = absolute("XDG_CONFIG_HOME").or_else(|| match cfg!(windows) {
-            true => absolute("APPDATA"),
-            false => Some(self.absolute_home()?.join(".config")),
+        let folder = absolute(variable).or_else(|| match windows.filter(|_| cfg!(windows)) {
+            Some(windows) => absolute(windows),
+            None => Some(self.absolute_home()?.join(below_home)),
         })?;
-        Some(folder.join("acp").join("config.toml"))
+        Some(folder.join("acp"))
     }
 
     /// Spells out a path that may begin with `~/`; `None` when it is not absolute then.

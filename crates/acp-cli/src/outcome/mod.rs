@@ -43,11 +43,7 @@ impl Outcome {
     pub(crate) fn of_turn(stop_reason: StopReason) -> Self {
         let (exit, message, hint) = match &stop_reason {
             StopReason::EndTurn => {
-                return Self {
-                    exit: Exit::EndOfTurn,
-                    stop_reason: Some(stop_reason),
-                    failure: None,
-                };
+                return Self::without_failure(Exit::EndOfTurn, Some(stop_reason));
             }
             StopReason::Cancelled => (
                 Exit::Cancelled,
@@ -109,8 +105,12 @@ impl Outcome {
 
     /// The user cancelled, however the agent took it.
     pub(crate) fn interrupted(stop_reason: Option<StopReason>) -> Self {
+        Self::without_failure(Exit::Cancelled, stop_reason)
+    }
+
+    fn without_failure(exit: Exit, stop_reason: Option<StopReason>) -> Self {
         Self {
-            exit: Exit::Cancelled,
+            exit,
             stop_reason,
             failure: None,
         }
@@ -141,11 +141,7 @@ impl Outcome {
 
     /// Another turn took the prompt.
     pub(crate) fn steered() -> Self {
-        Self {
-            exit: Exit::EndOfTurn,
-            stop_reason: None,
-            failure: None,
-        }
+        Self::without_failure(Exit::EndOfTurn, None)
     }
 
     /// Returns what went wrong; nothing when nothing did.

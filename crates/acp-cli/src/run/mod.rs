@@ -16,14 +16,14 @@ mod watch;
 use std::path::Path;
 use std::time::Duration;
 
-use acp_client::{Client, ClientOptions, ClientTimeouts};
+use acp_client::{Client, ClientTimeouts};
 use acp_harness::limits::HEADLESS_LOGIN_TIMEOUT;
 use acp_harness::turn::{StopHandle, TurnBounds, TurnDriver};
 use acp_protocol::rpc::Limits;
-use acp_protocol::v1::{ContentBlock, Implementation};
+use acp_protocol::v1::ContentBlock;
 use tokio::sync::mpsc;
 
-use crate::agent::{Agent, Asked, Origin, id_of, let_remember, working_folder};
+use crate::agent::{Agent, Asked, Origin, client_options, id_of, let_remember, working_folder};
 use crate::config;
 use crate::exit::Exit;
 use crate::outcome::Outcome;
@@ -129,7 +129,15 @@ impl Run {
             let_remember(&mut agent, target.folder());
         }
         let settings = &config.settings;
-        let options = client_options(settings.start_timeout.value.map(Into::into));
+        let timeouts = ClientTimeouts {
+            authenticate: HEADLESS_LOGIN_TIMEOUT,
+            ..ClientTimeouts::default()
+        };
+        let options = client_options(timeouts, settings.start_timeout.value.map(Into::into))
+            .with_notices()
+            .with_boolean_options()
+            // As in any pipe, a slow reader of our output slows the agent, and loses nothing.
+            .with_limits(Limits::default().with_patience(None));
         let options = consent::offer(&args.consent, options);
         let (options, served) = serve::offer(
             settings.files.value,
@@ -251,24 +259,6 @@ impl Run {
     }
 }
 
-fn client_options(start_timeout: Option<Duration>) -> ClientOptions {
-    let mut timeouts = ClientTimeouts {
-        authenticate: HEADLESS_LOGIN_TIMEOUT,
-        ..ClientTimeouts::default()
-    };
-    if let Some(time) = start_timeout {
-        timeouts = timeouts.with_initialize(time);
-        timeouts.new_session = time;
-    }
-    ClientOptions::new()
-        .with_info(Implementation::new("acp", env!("CARGO_PKG_VERSION")))
-        .with_notices()
-        .with_boolean_options()
-        .with_timeouts(timeouts)
-        // As in any pipe, a slow reader of our output slows the agent, and loses nothing.
-        .with_limits(Limits::default().with_patience(None))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -348,7 +338,7 @@ mod tests {
         let consent = ConsentArgs::default();
         let run = Run {
             agent: Agent::choose(&demo, &AgentArgs::default(), folder).unwrap(),
-            client: Client::over(reader, writer, ClientOptions::new()),
+            client: Client::over(reader, writer, acp_client::ClientOptions::new()),
             session: SessionRequest::only(folder),
             prompt: "x".to_owned(),
             attachments: Vec::new(),

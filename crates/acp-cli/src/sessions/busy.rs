@@ -123,23 +123,19 @@ async fn steer(
         Ok(_) => return refused("the prompt is too long to be told while the agent works"),
         Err(why) => return refused(why),
     };
-    let untold = |error| NotClaimed::Untold(Some(error));
-    let Some(mut caller) = Caller::call(&store.socket(place)).await.map_err(untold)? else {
-        return Ok(Steer::Again);
+    let ask = Ask::Steer {
+        text: prompt.to_owned(),
     };
-    let text = prompt.to_owned();
-    match caller.ask(&Ask::Steer { text }, patience).await {
-        Ok(Answer::Steered { outcome }) => match outcome {
+    let asked = Caller::call_and_ask(&store.socket(place), &ask, patience).await;
+    let answer = asked.map_err(|error| NotClaimed::Untold(Some(error)))?;
+    match answer.map(|(_, answer)| answer) {
+        None | Some(Answer::Ended(_)) => Ok(Steer::Again),
+        Some(Answer::Steered { outcome }) => match outcome {
             SteerOutcome::Injected => Ok(Steer::Done),
             outcome if outcome.is_retry_safe() => refused(TAKES_NOTHING),
             _ => Err(NotClaimed::Untold(None)),
         },
-        Ok(Answer::Ended(_)) => Ok(Steer::Again),
-        // The other side did not do it, whatever it is.
-        Ok(_) => refused(TAKES_NOTHING),
-        // Its agent went with it.
-        Err(NoAnswer::Gone) => Ok(Steer::Again),
-        Err(error) => Err(untold(error)),
+        Some(_) => refused(TAKES_NOTHING),
     }
 }
 

@@ -10,9 +10,10 @@ use acp_protocol::v1::{
     SessionConfigOption, SessionConfigOptionCategory, SessionConfigOptionKind, SessionModeState,
 };
 use acp_text::one_line;
+use clap::Subcommand;
 use serde::{Deserialize, Serialize};
 
-use super::limits::{MAX_OFFERS, MAX_SETTINGS};
+use super::limits::{MAX_OFFERS, MAX_SETTINGS, MAX_VALUE};
 use crate::exit::Exit;
 use crate::outcome::Outcome;
 
@@ -20,12 +21,37 @@ use crate::outcome::Outcome;
 const MAX_SHOWN: usize = 400;
 
 /// One thing to set.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub(crate) enum Change {
-    Model { id: String },
-    Mode { id: String },
-    Option { id: String, value: String },
+    /// Set the mode
+    Mode {
+        /// Its id, or the name the agent shows
+        #[arg(value_parser = value)]
+        id: String,
+    },
+    /// Set the model
+    Model {
+        /// Its id, or the name the agent shows
+        #[arg(value_parser = value)]
+        id: String,
+    },
+    /// Set an option
+    Option {
+        /// Its id, or the name the agent shows
+        #[arg(value_parser = value)]
+        id: String,
+        /// One of its values, or true or false
+        #[arg(value_parser = value)]
+        value: String,
+    },
+}
+
+fn value(text: &str) -> Result<String, String> {
+    match text.len() {
+        1..=MAX_VALUE => Ok(text.to_owned()),
+        _ => Err(format!("1 to {MAX_VALUE} bytes are wanted")),
+    }
 }
 
 impl fmt::Display for Change {

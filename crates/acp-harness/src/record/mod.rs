@@ -31,7 +31,6 @@
 
 mod claim;
 
-use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -216,24 +215,16 @@ impl SessionRecords {
     /// The files of records, and when they were written.
     fn files(&self) -> Result<Vec<(PathBuf, SystemTime)>, RecordError> {
         let failed = FileError::at("read the folder", &self.folder);
-        let entries = match std::fs::read_dir(&self.folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(failed(error).into()),
+        let all = files::with_extension(&self.folder, "json").map_err(failed)?;
+        let written = |path: PathBuf| {
+            let written = path.symlink_metadata().ok()?.modified().ok()?;
+            Some((path, written))
         };
-        let mut files = Vec::new();
-        for entry in entries.take(2 * MAX_RECORDS) {
-            let path = entry.map_err(&failed)?.path();
-            if path
-                .extension()
-                .is_some_and(|extension| extension == "json")
-                && let Ok(facts) = path.symlink_metadata()
-                && let Ok(written) = facts.modified()
-            {
-                files.push((path, written));
-            }
-        }
-        Ok(files)
+        Ok(all
+            .into_iter()
+            .take(MAX_RECORDS)
+            .filter_map(written)
+            .collect())
     }
 }
 

@@ -150,7 +150,7 @@ fn json(answer: &Answer, name: &str) -> Value {
         "protocolVersion": hello.map(|hello| &hello.protocol_version),
         "capabilities": hello.map(|hello| &hello.agent_capabilities),
         "authMethods": hello.map(methods),
-        "login": answer.login.name(),
+        "login": answer.login,
         "modes": answer.modes,
         "configOptions": answer.options,
         "seconds": answer.took.as_secs_f64(),

@@ -3,13 +3,13 @@
 use std::io::{IsTerminal, stdout};
 use std::path::Path;
 
-use acp_client::{Client, ClientOptions, ClientTimeouts};
-use acp_protocol::v1::{Implementation, SessionInfo};
+use acp_client::{Client, ClientTimeouts};
+use acp_protocol::v1::SessionInfo;
 use clap::Args;
 use serde_json::json;
 
 use super::words::about;
-use crate::agent::{Agent, AgentArgs, ask, let_remember, working_folder};
+use crate::agent::{Agent, AgentArgs, ask, client_options, let_remember, working_folder};
 use crate::outcome::Outcome;
 use crate::sessions::place::scope_of;
 use crate::sessions::record::Record;
@@ -55,11 +55,7 @@ impl Connected {
         {
             let_remember(&mut agent, store.folder());
         }
-        let mut options =
-            ClientOptions::new().with_info(Implementation::new("acp", env!("CARGO_PKG_VERSION")));
-        if let Some(time) = args.start_timeout {
-            options = options.with_timeouts(ClientTimeouts::default().with_initialize(time));
-        }
+        let options = client_options(ClientTimeouts::default(), args.start_timeout);
         let client = Client::new(agent.launch, options);
         match client.dial().await {
             Ok(_) => Ok(Self { client }),

@@ -55,29 +55,18 @@ pub(super) async fn cancel(args: &CancelArgs) -> Result<String, Outcome> {
 
 /// Asks who runs a turn; `None` when nobody does.
 async fn look(socket: &std::path::Path) -> Result<Option<Running>, NoAnswer> {
-    let Some(mut caller) = Caller::call(socket).await? else {
-        return Ok(None);
-    };
-    match caller.ask(&Ask::Look, CALL_TIMEOUT).await {
-        Ok(Answer::Running(running)) => Ok(Some(running)),
-        Ok(_) | Err(NoAnswer::Gone) => Ok(None),
-        Err(error) => Err(error),
+    match Caller::call_and_ask(socket, &Ask::Look, CALL_TIMEOUT).await? {
+        Some((_, Answer::Running(running))) => Ok(Some(running)),
+        _ => Ok(None),
     }
 }
 
 /// Cancels a turn, waits until it has ended, and says how.
 async fn cancel_one(socket: &std::path::Path) -> Result<String, NoAnswer> {
-    let by_itself = || Ok("its turn had ended".to_owned());
-    let Some(mut caller) = Caller::call(socket).await? else {
-        return by_itself();
+    let asked = Caller::call_and_ask(socket, &Ask::Cancel, CALL_TIMEOUT).await?;
+    let Some((mut caller, Answer::Cancelling)) = asked else {
+        return Ok("its turn had ended".to_owned());
     };
-    match caller.ask(&Ask::Cancel, CALL_TIMEOUT).await {
-        Ok(Answer::Cancelling) => {}
-        Ok(_) => return by_itself(),
-        Err(NoAnswer::Gone) => return by_itself(),
-        Err(error) => return Err(error),
-    }
-    // The agent has its time to end the turn, and then to be ended itself.
     match caller.answer(CANCEL_GRACE + CALL_TIMEOUT).await {
         Ok(Answer::Ended(ended)) => Ok(match ended.stop_reason.as_deref() {
             Some("cancelled") | None => "cancelled".to_owned(),

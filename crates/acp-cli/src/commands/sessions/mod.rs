@@ -33,12 +33,12 @@ pub(crate) enum SessionsCommand {
     ///
     /// The agent is told where it knows how to close a session. What was said stays in
     /// the history.
-    Close(retire::CloseArgs),
+    Close(retire::RetireArgs),
     /// Delete a session and what was said in it
     ///
     /// The agent is asked to delete it too, where it knows how to; if it refuses, nothing
     /// is deleted.
-    Delete(retire::DeleteArgs),
+    Delete(retire::RetireArgs),
     /// List the sessions that an agent itself remembers
     Agent(agent::AgentListArgs),
 }

@@ -11,22 +11,9 @@ use crate::sessions::place::SessionName;
 use crate::sessions::record::Record;
 use crate::sessions::store::{Hold, Store};
 
-/// What `acp sessions close` is told.
+/// What `acp sessions close` and `acp sessions delete` are told.
 #[derive(Debug, Args)]
-pub(crate) struct CloseArgs {
-    #[command(flatten)]
-    which: WhichArgs,
-}
-
-/// What `acp sessions delete` is told.
-#[derive(Debug, Args)]
-pub(crate) struct DeleteArgs {
-    #[command(flatten)]
-    which: WhichArgs,
-}
-
-#[derive(Debug, Args)]
-struct WhichArgs {
+pub(crate) struct RetireArgs {
     /// The session
     name: SessionName,
 
@@ -38,7 +25,7 @@ struct WhichArgs {
     here: bool,
 }
 
-impl WhichArgs {
+impl RetireArgs {
     /// Claims the session; a turn that runs in it is left alone.
     fn claim(&self) -> Result<(Hold, Record), Outcome> {
         let found = self.place.sessions()?;
@@ -56,8 +43,7 @@ fn hold(store: &Store, record: &Record) -> Result<Hold, Outcome> {
     hold.ok_or_else(|| Outcome::from(NotClaimed::Busy))
 }
 
-pub(super) async fn close(args: &CloseArgs) -> Result<String, Outcome> {
-    let which = &args.which;
+pub(super) async fn close(which: &RetireArgs) -> Result<String, Outcome> {
     let (hold, record) = which.claim()?;
     let mut said = format!("session {} is closed", which.name);
     if let (Some(id), false) = (&record.session_id, which.here) {
@@ -82,8 +68,7 @@ fn untold(why: &str) -> String {
     format!("; the agent was not told: {why}")
 }
 
-pub(super) async fn delete(args: &DeleteArgs) -> Result<String, Outcome> {
-    let which = &args.which;
+pub(super) async fn delete(which: &RetireArgs) -> Result<String, Outcome> {
     let (hold, record) = which.claim()?;
     let mut said = format!("session {} is deleted", which.name);
     let mut ids = record.session_ids().peekable();

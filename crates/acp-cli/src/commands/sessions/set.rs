@@ -7,7 +7,7 @@ use super::find::{Found, WhereArgs};
 use crate::outcome::Outcome;
 use crate::sessions::busy::NotClaimed;
 use crate::sessions::control::{Answer, Ask, Caller};
-use crate::sessions::limits::{CALL_TIMEOUT, LOCK_POLL, MAX_VALUE, SET_TIMEOUT};
+use crate::sessions::limits::{CALL_TIMEOUT, LOCK_POLL, SET_TIMEOUT};
 use crate::sessions::place::SessionName;
 use crate::sessions::record::Record;
 use crate::sessions::store::Hold;
@@ -30,60 +30,29 @@ pub(crate) struct SetArgs {
 /// What is set.
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Set the mode
-    Mode {
-        /// Its id, or the name the agent shows
-        #[arg(value_parser = value)]
-        id: String,
-    },
-    /// Set the model
-    Model {
-        /// Its id, or the name the agent shows
-        #[arg(value_parser = value)]
-        id: String,
-    },
-    /// Set an option
-    Option {
-        /// Its id, or the name the agent shows
-        #[arg(value_parser = value)]
-        id: String,
-        /// One of its values, or true or false
-        #[arg(value_parser = value)]
-        value: String,
-    },
+    #[command(flatten)]
+    Change(Change),
     /// Forget what the session was set to; the agent decides from then on
     Clear,
-}
-
-fn value(text: &str) -> Result<String, String> {
-    match text.len() {
-        1..=MAX_VALUE => Ok(text.to_owned()),
-        _ => Err(format!("1 to {MAX_VALUE} bytes are wanted")),
-    }
 }
 
 pub(super) async fn set(args: &SetArgs) -> Result<String, Outcome> {
     let found = args.place.sessions()?;
     let record = found.last(args.session.as_ref())?;
     let change = match &args.what {
-        What::Mode { id } => Change::Mode { id: id.clone() },
-        What::Model { id } => Change::Model { id: id.clone() },
-        What::Option { id, value } => Change::Option {
-            id: id.clone(),
-            value: value.clone(),
-        },
+        What::Change(change) => change,
         What::Clear => return clear(&found, record),
     };
     let begun = Instant::now();
     loop {
         if let Some(hold) = hold(&found, record)? {
-            remember(&hold, &change)?;
+            remember(&hold, change)?;
             let name = &record.name;
             return Ok(format!(
                 "session {name}: {change}, before each turn from now on\n"
             ));
         }
-        if let Some(said) = set_live(&found, record, &change).await? {
+        if let Some(said) = set_live(&found, record, change).await? {
             return Ok(said);
         }
         // It changes hands in this moment.
@@ -123,17 +92,13 @@ async fn set_live(
     change: &Change,
 ) -> Result<Option<String>, Outcome> {
     let socket = found.store.socket(&record.place());
-    let Some(mut caller) = Caller::call(&socket).await? else {
-        return Ok(None);
-    };
     let change = change.clone();
     let name = &record.name;
     let said = format!("session {name}: {change}, now and before each turn to come\n");
-    match caller.ask(&Ask::Set { change }, SET_TIMEOUT).await {
-        Ok(Answer::Set) => Ok(Some(said)),
-        Ok(Answer::Failed { message }) => Err(Outcome::usage(message, OFFERS)),
-        Ok(_) | Err(crate::sessions::control::NoAnswer::Gone) => Ok(None),
-        Err(error) => Err(error.into()),
+    match Caller::call_and_ask(&socket, &Ask::Set { change }, SET_TIMEOUT).await? {
+        Some((_, Answer::Set)) => Ok(Some(said)),
+        Some((_, Answer::Failed { message })) => Err(Outcome::usage(message, OFFERS)),
+        _ => Ok(None),
     }
 }
 

@@ -45,6 +45,22 @@ impl Caller {
             Err(_) => Err(NoAnswer::TimedOut),
         }
     }
+
+    /// Calls the process and asks it one thing; `None` when it is gone.
+    pub(crate) async fn call_and_ask(
+        path: &Path,
+        ask: &Ask,
+        patience: Duration,
+    ) -> Result<Option<(Self, Answer)>, NoAnswer> {
+        let Some(mut caller) = Self::call(path).await? else {
+            return Ok(None);
+        };
+        match caller.ask(ask, patience).await {
+            Ok(answer) => Ok(Some((caller, answer))),
+            Err(NoAnswer::Gone) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Caller<S> {

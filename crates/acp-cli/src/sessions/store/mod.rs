@@ -15,6 +15,7 @@ use super::control::overlong_path;
 use super::limits::{MAX_ASIDE, MAX_FILE, MAX_SESSIONS};
 use super::place::{Place, stem_of_folder};
 use super::record::{NoRecord, Record};
+use crate::config::Surroundings;
 use crate::exit::Exit;
 use crate::outcome::Outcome;
 
@@ -64,9 +65,13 @@ const RECORD: &str = "json";
 const LOCK: &str = "lock";
 
 impl Store {
-    /// Keeps sessions where programs of this system keep what they remember.
+    /// Keeps sessions where programs of this system keep what they remember:
+    /// `$XDG_STATE_HOME/acp`, or `~/.local/state/acp`, on macOS too; on Windows
+    /// `%LOCALAPPDATA%\acp`.
     pub(crate) fn of_user() -> Result<Self, StoreError> {
-        let folder = state_folder().ok_or(StoreError::NoHome)?;
+        let user = Surroundings::of_process();
+        let folder = user.folder("XDG_STATE_HOME", Some("LOCALAPPDATA"), ".local/state");
+        let folder = folder.ok_or(StoreError::NoHome)?;
         Ok(Self::in_folder(folder.join("sessions")))
     }
 
@@ -164,24 +169,12 @@ impl Store {
     /// The files of a kind whose names begin with this.
     fn files(&self, prefix: &str, kind: &str) -> Result<Vec<PathBuf>, StoreError> {
         let failed = FileError::at("read the folder", &self.folder);
-        let entries = match fs::read_dir(&self.folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(failed(error).into()),
+        let all = files::with_extension(&self.folder, kind).map_err(failed)?;
+        let is_one = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default();
+            name.to_string_lossy().starts_with(prefix)
         };
-        let mut files = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(&failed)?;
-            let path = entry.path();
-            let is_one = path.extension().is_some_and(|it| it == kind);
-            if is_one && entry.file_name().to_string_lossy().starts_with(prefix) {
-                files.push(path);
-            }
-            if files.len() == MAX_SESSIONS {
-                break;
-            }
-        }
-        Ok(files)
+        Ok(all.into_iter().filter(is_one).take(MAX_SESSIONS).collect())
     }
 }
 
@@ -273,18 +266,6 @@ fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
     }
     let path = path.to_owned();
     Err(StoreError::TooDamaged { path })
-}
-
-/// Finds the folder in which this program keeps what it remembers: `$XDG_STATE_HOME/acp`,
-/// or `~/.local/state/acp`, on macOS too; on Windows `%LOCALAPPDATA%\acp`.
-fn state_folder() -> Option<PathBuf> {
-    let absolute = |path: PathBuf| path.is_absolute().then_some(path);
-    let variable = |name| absolute(std::env::var_os(name)?.into());
-    let folder = variable("XDG_STATE_HOME").or_else(|| match cfg!(windows) {
-        true => variable("LOCALAPPDATA"),
-        false => Some(absolute(std::env::home_dir()?)?.join(".local/state")),
-    });
-    Some(folder?.join("acp"))
 }
 
 impl From<StoreError> for Outcome {
