@@ -34,52 +34,33 @@ fn main() -> ExitCode {
             acp_mockpeer::cli::run(acp_mockpeer::cli::MockpeerCommand::Replay(args))
         }
         Command::Check(args) => acp_mockpeer::cli::check(&args, &["mock", "agent"].map(OsStr::new)),
-        Command::Run(args) => on_runtime(|runtime| {
-            // On this thread, which no connection depends on: it may be stuck on an
-            // output that nobody reads, and a second Ctrl-C must be heard all the same.
-            runtime.block_on(run::run(*args))
-        }),
-        Command::Agents(args) => {
-            on_runtime(|runtime| runtime.block_on(commands::agents::run(args)))
-        }
-        Command::Login(args) => {
-            on_runtime(|runtime| runtime.block_on(commands::login::log_in(args)))
-        }
-        Command::Logout(args) => {
-            on_runtime(|runtime| runtime.block_on(commands::login::log_out(args)))
-        }
-        Command::Doctor(args) => {
-            on_runtime(|runtime| runtime.block_on(commands::doctor::run(args)))
-        }
+        Command::Run(args) => on_runtime(run::run(*args)),
+        Command::Agents(args) => on_runtime(commands::agents::run(args)),
+        Command::Login(args) => on_runtime(commands::login::log_in(args)),
+        Command::Logout(args) => on_runtime(commands::login::log_out(args)),
+        Command::Doctor(args) => on_runtime(commands::doctor::run(args)),
         Command::Completions(args) => commands::completions::run(&args, Cli::command()).into(),
         Command::Man(args) => commands::man::run(&args, Cli::command()).into(),
         Command::Config { command } => commands::config::run(&command).into(),
         Command::Schema { name } => commands::schema::print(name).into(),
-        Command::Sessions { command } => {
-            on_runtime(|runtime| runtime.block_on(commands::sessions::sessions(command)))
-        }
-        Command::Set(args) => on_runtime(|runtime| runtime.block_on(commands::sessions::set(args))),
-        Command::Cancel(args) => {
-            on_runtime(|runtime| runtime.block_on(commands::sessions::cancel(args)))
-        }
+        Command::Sessions { command } => on_runtime(commands::sessions::sessions(command)),
+        Command::Set(args) => on_runtime(commands::sessions::set(args)),
+        Command::Cancel(args) => on_runtime(commands::sessions::cancel(args)),
         // On a worker, where its connection is.
-        Command::DemoAgent(args) => on_runtime(|runtime| {
-            runtime
-                .block_on(async { tokio::spawn(commands::demo::serve(args)).await })
-                .unwrap_or(Exit::StartFailed)
+        Command::DemoAgent(args) => on_runtime(async {
+            let served = tokio::spawn(commands::demo::serve(args)).await;
+            served.unwrap_or(Exit::StartFailed)
         }),
     }
 }
 
-fn on_runtime(work: impl FnOnce(&Runtime) -> Exit) -> ExitCode {
-    let runtime = match tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-    {
-        Ok(runtime) => runtime,
-        Err(_) => return Exit::StartFailed.into(),
+/// Does what takes connections, on this thread, which none of them depends on: it may be
+/// stuck on an output that nobody reads, and a second Ctrl-C must be heard all the same.
+fn on_runtime(work: impl Future<Output = Exit>) -> ExitCode {
+    let Ok(runtime) = Runtime::new() else {
+        return Exit::StartFailed.into();
     };
-    let exit = work(&runtime);
+    let exit = runtime.block_on(work);
     // What still blocks a thread is left to the end of the process.
     runtime.shutdown_background();
     exit.into()

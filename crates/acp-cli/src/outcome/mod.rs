@@ -239,14 +239,11 @@ impl From<ClientError> for Outcome {
 
 /// Puts an error and its causes into one line.
 pub(crate) fn in_words(error: &dyn Error) -> String {
-    let mut words = format!("failed to {}", shown(&error.to_string()));
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        words.push_str(": ");
-        words.push_str(&shown(&error.to_string()));
-        cause = error.source();
-    }
-    words
+    let words = format!("failed to {}", shown(&error.to_string()));
+    let causes = std::iter::successors(error.source(), |cause| (*cause).source());
+    causes.fold(words, |words, cause| {
+        format!("{words}: {}", shown(&cause.to_string()))
+    })
 }
 
 fn exit(error: &ClientError) -> Exit {

@@ -123,22 +123,13 @@ impl Place<'_> {
             (None, None) => Err("it has neither a command nor a url".to_owned()),
             (Some(command), None) if matches!(kind, None | Some("stdio")) => {
                 let args = entry.args.iter().map(|arg| self.filled_in(arg));
-                let env = entry.env.iter().map(|(name, value)| {
-                    Ok::<_, Refused>(EnvVariable::new(name, self.filled_in(value)?))
-                });
-                self.command(
-                    Some(name),
-                    &self.filled_in(&command)?,
-                    args.collect::<Result<_, _>>()?,
-                    env.collect::<Result<_, _>>()?,
-                )
+                let args = args.collect::<Result<_, _>>()?;
+                let env = self.all_filled_in(&entry.env, EnvVariable::new)?;
+                self.command(Some(name), &self.filled_in(&command)?, args, env)
             }
             (None, Some(url)) => {
                 let url = self.filled_in(&url)?;
-                let headers = entry.headers.iter().map(|(name, value)| {
-                    Ok::<_, Refused>(HttpHeader::new(name, self.filled_in(value)?))
-                });
-                let headers: Vec<_> = headers.collect::<Result<_, _>>()?;
+                let headers = self.all_filled_in(&entry.headers, HttpHeader::new)?;
                 match kind {
                     None | Some("http" | "streamable-http" | "streamableHttp") => {
                         Ok(McpServerHttp::new(name, url, headers).into())
@@ -149,6 +140,17 @@ impl Place<'_> {
             }
             (Some(_), None) => Err(format!("a {:?} server has no command", kind.unwrap_or(""))),
         }
+    }
+
+    /// Fills in the values of what has names.
+    fn all_filled_in<'a, T>(
+        &self,
+        all: &'a BTreeMap<String, String>,
+        make: impl Fn(&'a str, String) -> T,
+    ) -> Result<Vec<T>, Refused> {
+        let all = all.iter();
+        all.map(|(name, value)| Ok(make(name, self.filled_in(value)?)))
+            .collect()
     }
 
     /// Fills in variables, as `${NAME}` or `${NAME:-default}`: keys belong in no file.

@@ -322,21 +322,14 @@ fn value_of(
     };
     match property {
         Property::String(_) => Ok(choice(typed).into()),
-        Property::Number(_) => {
-            let number = typed
-                .parse::<f64>()
-                .ok()
-                .filter(|number| number.is_finite());
-            number
-                .map(Into::into)
-                .ok_or("it must be a number".to_owned())
-        }
-        Property::Integer(_) => {
-            let number = typed.parse::<i64>().ok();
-            number
-                .map(Into::into)
-                .ok_or("it must be a whole number".to_owned())
-        }
+        Property::Number(_) => match typed.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(number.into()),
+            _ => Err("it must be a number".to_owned()),
+        },
+        Property::Integer(_) => match typed.parse::<i64>() {
+            Ok(number) => Ok(number.into()),
+            Err(_) => Err("it must be a whole number".to_owned()),
+        },
         Property::Boolean(_) => match typed.to_ascii_lowercase().as_str() {
             "y" | "yes" | "true" => Ok(true.into()),
             "n" | "no" | "false" => Ok(false.into()),

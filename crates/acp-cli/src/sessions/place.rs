@@ -47,13 +47,14 @@ impl Place {
 
 /// Returns how the names of all files of a folder's sessions begin.
 pub(super) fn stem_of_folder(folder: &str) -> String {
-    digits(&[folder], FOLDER_DIGITS)
+    digits([folder], FOLDER_DIGITS)
 }
 
-fn digits(parts: &[&str], digits: usize) -> String {
+fn digits<T: AsRef<[u8]>>(parts: impl IntoIterator<Item = T>, digits: usize) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         // The length keeps parts apart that are the same when written in a row.
+        let part = part.as_ref();
         hash.update(part.len().to_be_bytes());
         hash.update(part);
     }
@@ -145,14 +146,8 @@ const COMMAND_DIGITS: usize = 32;
 impl AgentId {
     /// Describes a command.
     pub(crate) fn of_command<S: AsRef<std::ffi::OsStr>>(argv: &[S]) -> Self {
-        let mut hash = Sha256::new();
-        for arg in argv {
-            let arg = arg.as_ref().as_encoded_bytes();
-            hash.update(arg.len().to_be_bytes());
-            hash.update(arg);
-        }
-        let mut digest = format!("{:x}", hash.finalize());
-        digest.truncate(COMMAND_DIGITS);
+        let args = argv.iter().map(|arg| arg.as_ref().as_encoded_bytes());
+        let digest = digits(args, COMMAND_DIGITS);
         let program = argv.first().map(AsRef::as_ref).unwrap_or_default();
         let label = Path::new(program).file_name().unwrap_or(program);
         let redactor = Redactor::new().hiding_addresses();

@@ -86,12 +86,7 @@ impl Harness {
     ///
     /// Dropping the future kills the agent and everything it started.
     pub async fn run(&self, request: TurnRequest) -> Result<TurnOutcome, HarnessError> {
-        let progress = request.progress.clone();
-        let mut tell = move |event| {
-            if let Some(progress) = &progress {
-                progress.send(event);
-            }
-        };
+        let mut tell = tell_progress(&request);
         self.run_telling(request, &mut tell).await
     }
 
@@ -121,12 +116,7 @@ impl Harness {
             preflight: None,
             connect: Box::new(move |options| Client::over(reader, writer, options)),
         };
-        let progress = request.progress.clone();
-        let mut tell = move |event| {
-            if let Some(progress) = &progress {
-                progress.send(event);
-            }
-        };
+        let mut tell = tell_progress(&request);
         self.carry_out(request, start, &mut tell).await
     }
 
@@ -318,6 +308,16 @@ impl Harness {
             options = change(options);
         }
         (options, decisions)
+    }
+}
+
+/// Sends what happens in a turn to who asked for its progress.
+fn tell_progress(request: &TurnRequest) -> impl FnMut(TurnProgress) + Send + use<> {
+    let progress = request.progress.clone();
+    move |event| {
+        if let Some(progress) = &progress {
+            progress.send(event);
+        }
     }
 }
 

@@ -173,36 +173,23 @@ impl<'a> Opening<'a> {
             known: self.known.as_ref(),
             no_other: self.no_other,
         };
-        let Ready {
-            session,
-            opened,
-            refusal,
-        } = match ladder.climb(client).await {
-            Ok(found) => found,
-            Err(NoSession::Failed(error)) => return Err(error),
-            Err(NoSession::LoginFirst(refusal)) => {
-                self.sign_in.log_in(client, refusal, tell).await?;
-                // Once: an agent that asks again would ask for ever.
-                match ladder.climb(client).await {
-                    Ok(found) => found,
-                    Err(NoSession::Failed(error)) => return Err(error),
-                    Err(NoSession::LoginFirst(refusal)) => {
-                        return Err(self.sign_in.still_required(refusal));
-                    }
-                }
-            }
-        };
+        let mut climbed = ladder.climb(client).await;
+        // Once: an agent that asks again would ask for ever.
+        if let Err(NoSession::LoginFirst(refusal)) = climbed {
+            self.sign_in.log_in(client, refusal, tell).await?;
+            climbed = ladder.climb(client).await;
+        }
+        let ready = climbed.map_err(|error| match error {
+            NoSession::Failed(error) => error,
+            NoSession::LoginFirst(refusal) => self.sign_in.still_required(refusal),
+        })?;
         self.sign_in.remember_login();
         tell(TurnProgress::Session {
-            id: session.id().clone(),
-            opened,
+            id: ready.session.id().clone(),
+            opened: ready.opened,
         });
-        set(&session.control(), &self.wanted()).await?;
-        Ok(Ready {
-            session,
-            opened,
-            refusal,
-        })
+        set(&ready.session.control(), &self.wanted()).await?;
+        Ok(ready)
     }
 
     /// Returns what is known of the login.

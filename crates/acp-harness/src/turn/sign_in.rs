@@ -6,6 +6,7 @@ use acp_client::{Client, ClientError};
 use acp_protocol::v1::{AuthMethod, AuthMethodId};
 
 use super::{AuthRequired, HarnessError, Observer, TurnProgress};
+use crate::files::FileError;
 use crate::launch::AgentHome;
 use crate::limits::MAX_LOGIN_METHODS;
 use crate::login::{self, AuthPolicy, LoginMarker};
@@ -33,7 +34,7 @@ impl SignIn<'_> {
         match login::announcement(&offered, &self.entry.login, &self.policy) {
             Some(method) => match self.attempt(client, &method, tell).await? {
                 None => Ok(()),
-                Some(error) => Err(self.required(offered, Some(error))),
+                Some(error) => Err(self.required(offered, error)),
             },
             None => Ok(()),
         }
@@ -47,10 +48,7 @@ impl SignIn<'_> {
         tell: &mut Observer<'_>,
     ) -> Result<(), HarnessError> {
         self.forget_login();
-        let offered = match &refusal {
-            ClientError::AuthRequired { methods, .. } => methods.clone(),
-            _ => Vec::new(),
-        };
+        let offered = offered(&refusal);
         let mut last = refusal;
         let methods = login::methods(&offered, &self.entry.login, &self.policy);
         for method in methods.into_iter().take(MAX_LOGIN_METHODS) {
@@ -59,29 +57,21 @@ impl SignIn<'_> {
                 Some(error) => last = error,
             }
         }
-        Err(self.required(offered, Some(last)))
+        Err(self.required(offered, last))
     }
 
     /// Remembers that the login worked, as far as there is a place for that.
     pub(super) fn remember_login(&self) {
-        if let (Some(home), Some(method)) = (self.home, &self.by)
-            && let Err(error) = LoginMarker::new(SystemTime::now(), method.as_str()).write(home)
-        {
-            tracing::warn!(
-                error = &error as &dyn std::error::Error,
-                "a login is not remembered"
-            );
+        if let (Some(home), Some(method)) = (self.home, &self.by) {
+            let marker = LoginMarker::new(SystemTime::now(), method.as_str());
+            warn_of(marker.write(home));
         }
     }
 
     /// Says that the agent still wants a login.
     pub(super) fn still_required(&mut self, refusal: ClientError) -> HarnessError {
         self.forget_login();
-        let offered = match &refusal {
-            ClientError::AuthRequired { methods, .. } => methods.clone(),
-            _ => Vec::new(),
-        };
-        self.required(offered, Some(refusal))
+        self.required(offered(&refusal), refusal)
     }
 
     /// Tries a method; gives the error when the agent refused it.
@@ -115,24 +105,35 @@ impl SignIn<'_> {
         }
     }
 
-    fn required(&self, methods: Vec<AuthMethod>, source: Option<ClientError>) -> HarnessError {
+    fn required(&self, methods: Vec<AuthMethod>, source: ClientError) -> HarnessError {
         HarnessError::AuthRequired(Box::new(AuthRequired {
             agent: self.entry.name.clone(),
             methods,
             tried: self.tried.clone(),
             hint: self.entry.login.hint.clone(),
-            source: source.map(Box::new),
+            source: Some(Box::new(source)),
         }))
     }
 
     fn forget_login(&self) {
-        if let Some(home) = self.home
-            && let Err(error) = LoginMarker::remove(home)
-        {
-            tracing::warn!(
-                error = &error as &dyn std::error::Error,
-                "a login is not forgotten"
-            );
+        if let Some(home) = self.home {
+            warn_of(LoginMarker::remove(home));
         }
+    }
+}
+
+/// The methods that a refusal offers.
+fn offered(refusal: &ClientError) -> Vec<AuthMethod> {
+    match refusal {
+        ClientError::AuthRequired { methods, .. } => methods.clone(),
+        _ => Vec::new(),
+    }
+}
+
+/// Warns of a marker that is not as it should be: the turn goes on all the same.
+fn warn_of(kept: Result<(), FileError>) {
+    if let Err(error) = kept {
+        let error = &error as &dyn std::error::Error;
+        tracing::warn!(error, "a login is not remembered or forgotten");
     }
 }
