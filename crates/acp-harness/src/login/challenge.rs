@@ -41,7 +41,8 @@ impl fmt::Debug for Challenge {
 /// ```
 #[derive(Clone)]
 pub struct ChallengeScanner {
-    shape: Vec<char>,
+    /// A code that stands for itself; none fits where none is to be had.
+    code_shape: Option<Regex>,
     /// An address that says it is for logging in, or else the first one.
     url: Option<(bool, String)>,
     code: Option<String>,
@@ -71,7 +72,7 @@ impl ChallengeScanner {
     #[must_use]
     pub fn for_shape(shape: &str) -> Self {
         Self {
-            shape: shape.chars().collect(),
+            code_shape: pattern(shape),
             url: None,
             code: None,
             found: false,
@@ -105,26 +106,21 @@ impl ChallengeScanner {
 
     /// Finds a code that stands for itself.
     fn code_in(&self, line: &str) -> Option<String> {
-        let chars: Vec<char> = line.chars().collect();
-        let shape = &self.shape;
-        if shape.is_empty() {
-            return None;
-        }
-        let joins = |c: &char| c.is_alphanumeric() || *c == '-' || *c == '_';
-        let at = chars
-            .windows(shape.len())
-            .enumerate()
-            .position(|(at, window)| {
-                let fits = shape.iter().zip(window).all(|(shape, c)| match shape {
-                    'X' => c.is_ascii_uppercase() || c.is_ascii_digit(),
-                    sign => sign == c,
-                });
-                let before = at.checked_sub(1).and_then(|before| chars.get(before));
-                let after = chars.get(at + shape.len());
-                fits && !before.is_some_and(joins) && !after.is_some_and(joins)
-            })?;
-        Some(chars[at..at + shape.len()].iter().collect())
+        let found = self.code_shape.as_ref()?.captures(line)?;
+        Some(found.get(1)?.as_str().to_owned())
     }
+}
+
+/// Makes of a shape what finds codes of it, with no letter, digit or dash beside them.
+fn pattern(shape: &str) -> Option<Regex> {
+    let sign = |sign: char| match sign {
+        'X' => "[A-Z0-9]".to_owned(),
+        sign => regex::escape(&sign.to_string()),
+    };
+    let code: String = shape.chars().map(sign).collect();
+    let apart = r"[^\p{Alphabetic}\p{N}_-]";
+    let pattern = Regex::new(&format!("(?:^|{apart})({code})(?:{apart}|$)")).ok();
+    pattern.filter(|_| !shape.is_empty())
 }
 
 impl Default for ChallengeScanner {

@@ -35,8 +35,8 @@ pub use select::{Selection, select, values};
 
 use std::fmt;
 
-/// What of a session is set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// What of a session is set, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Setting {
     /// The model.

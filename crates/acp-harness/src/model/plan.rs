@@ -1,6 +1,6 @@
 //! The settings of a session, one step after the other.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use acp_protocol::v1::{
     SessionConfigId, SessionConfigOption, SessionConfigOptionValue, SessionModeId, SessionModeState,
@@ -16,9 +16,7 @@ use crate::limits::MAX_OFFERED_SHOWN;
 /// of the table. Each takes its place where no stronger one says anything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionSettings {
-    model: Option<Wanted>,
-    effort: Option<Wanted>,
-    mode: Option<Wanted>,
+    wanted: BTreeMap<Setting, Wanted>,
     options: Vec<(String, String)>,
 }
 
@@ -31,23 +29,20 @@ impl SessionSettings {
 
     /// Wants a model. An empty name stands for none.
     #[must_use]
-    pub fn with_model(mut self, value: impl Into<String>, demand: Demand) -> Self {
-        self.model = wanted(value.into(), demand);
-        self
+    pub fn with_model(self, value: impl Into<String>, demand: Demand) -> Self {
+        self.with(Setting::Model, value.into(), demand)
     }
 
     /// Wants an effort. An empty name stands for none.
     #[must_use]
-    pub fn with_effort(mut self, value: impl Into<String>, demand: Demand) -> Self {
-        self.effort = wanted(value.into(), demand);
-        self
+    pub fn with_effort(self, value: impl Into<String>, demand: Demand) -> Self {
+        self.with(Setting::Effort, value.into(), demand)
     }
 
     /// Wants a mode. An empty name stands for none.
     #[must_use]
-    pub fn with_mode(mut self, value: impl Into<String>, demand: Demand) -> Self {
-        self.mode = wanted(value.into(), demand);
-        self
+    pub fn with_mode(self, value: impl Into<String>, demand: Demand) -> Self {
+        self.with(Setting::Mode, value.into(), demand)
     }
 
     /// Wants an option of the session at a value; see [`select_option`].
@@ -60,7 +55,7 @@ impl SessionSettings {
     /// Returns the model that is wanted.
     #[must_use]
     pub fn model(&self) -> Option<&Wanted> {
-        self.model.as_ref()
+        self.wanted.get(&Setting::Model)
     }
 
     /// Wants what is missing here as a weaker source wants it.
@@ -69,22 +64,17 @@ impl SessionSettings {
         let mut options = weaker.options;
         options.retain(|(id, _)| self.options.iter().all(|(stronger, _)| stronger != id));
         options.extend(self.options);
-        Self {
-            model: self.model.or(weaker.model),
-            effort: self.effort.or(weaker.effort),
-            mode: self.mode.or(weaker.mode),
-            options,
-        }
+        let mut wanted = weaker.wanted;
+        wanted.extend(self.wanted);
+        Self { wanted, options }
     }
 
     /// Tells whether it sets anything that the other does.
     #[must_use]
     pub fn sets(&self, other: &Self) -> bool {
-        let both = |one: &Option<Wanted>, other: &Option<Wanted>| one.is_some() && other.is_some();
         let option = |(id, _): &(String, String)| self.options.iter().any(|(own, _)| own == id);
-        both(&self.model, &other.model)
-            || both(&self.effort, &other.effort)
-            || both(&self.mode, &other.mode)
+        let mut settings = other.wanted.keys();
+        settings.any(|setting| self.wanted.contains_key(setting))
             || other.options.iter().any(option)
     }
 
@@ -92,14 +82,9 @@ impl SessionSettings {
     #[must_use]
     pub fn plan(&self) -> SettingPlan {
         // The model first: what efforts there are depends on it.
-        let all = [
-            (Setting::Model, &self.model),
-            (Setting::Effort, &self.effort),
-            (Setting::Mode, &self.mode),
-        ];
-        let left = all
-            .into_iter()
-            .filter_map(|(setting, wanted)| Some(Wish::Setting(setting, wanted.clone()?)))
+        let settings = self.wanted.clone().into_iter();
+        let left = settings
+            .map(|(setting, wanted)| Wish::Setting(setting, wanted))
             .chain(self.options.iter().cloned().map(Wish::Option))
             .collect();
         SettingPlan {
@@ -107,10 +92,15 @@ impl SessionSettings {
             kept: Vec::new(),
         }
     }
-}
 
-fn wanted(value: String, demand: Demand) -> Option<Wanted> {
-    (!value.is_empty()).then(|| Wanted::new(value, demand))
+    /// An empty value is none.
+    fn with(mut self, setting: Setting, value: String, demand: Demand) -> Self {
+        match value.is_empty() {
+            true => self.wanted.remove(&setting),
+            false => self.wanted.insert(setting, Wanted::new(value, demand)),
+        };
+        self
+    }
 }
 
 /// One thing to ask of the agent.

@@ -4,8 +4,8 @@ use acp_client::ClientError;
 use acp_harness::registry::AgentEntry;
 use clap::Args;
 
-use super::{chosen, here, known, start};
-use crate::agent::inquiry::{Inquiry, unless_interrupted};
+use super::{chosen, inquiry};
+use crate::agent::inquiry::unless_interrupted;
 use crate::agent::keys::{KeyFound, Keys};
 use crate::config::{Configuration, Word};
 use crate::exit::Exit;
@@ -30,15 +30,15 @@ pub(crate) async fn log_out(args: LogoutArgs) -> Exit {
 }
 
 async fn carry_out(args: &LogoutArgs) -> Result<String, Outcome> {
-    let (configuration, name) = chosen(args.agent.as_ref(), "logout")?;
-    let entry = known(&configuration, &name)?;
+    let (configuration, entry) = &chosen(args.agent.as_ref(), "logout")?;
+    let name = &entry.name;
     let mut said = Vec::new();
     let keys = Keys::of_user()?;
     let forgotten = keys.forget(entry)?;
     if forgotten {
         said.push(format!("the stored key of {name} is forgotten"));
     }
-    match tell(&configuration, entry).await {
+    match tell(configuration, entry).await {
         Ok(()) => said.push(format!("{name} has logged out")),
         // The key was all there was to forget, as far as acp can tell.
         Err(outcome) if !forgotten => return Err(outcome),
@@ -52,8 +52,7 @@ async fn carry_out(args: &LogoutArgs) -> Result<String, Outcome> {
 
 /// Tells the agent, if it can log out.
 async fn tell(configuration: &Configuration, entry: &AgentEntry) -> Result<(), Outcome> {
-    let agent = start(configuration, entry)?;
-    let inquiry = Inquiry::new(agent, here()?, configuration.settings.start_timeout.value);
+    let inquiry = inquiry(configuration, entry)?;
     let client = inquiry.client();
     let done = match client.dial().await {
         Ok(_) => client.logout().await,

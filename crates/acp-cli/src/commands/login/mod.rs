@@ -65,18 +65,15 @@ pub(crate) async fn log_in(args: LoginArgs) -> Exit {
 }
 
 async fn carry_out(args: &LoginArgs) -> Result<String, Outcome> {
-    let (configuration, name) = chosen(args.agent.as_ref(), "login")?;
-    let entry = known(&configuration, &name)?;
+    let (configuration, entry) = &chosen(args.agent.as_ref(), "login")?;
     let way = match args {
         LoginArgs { key: true, .. } => Way::Key,
         LoginArgs {
             device_code: true, ..
         } => Way::Device,
         _ => {
-            let agent = start(&configuration, entry)?;
-            let timeout = configuration.settings.start_timeout.value;
-            let inquiry = Inquiry::new(agent, here()?, timeout);
-            let asked = by_method(args, &configuration, &inquiry).await;
+            let inquiry = inquiry(configuration, entry)?;
+            let asked = by_method(args, configuration, &inquiry).await;
             inquiry.end().await;
             match asked? {
                 Asked::Listed(list) => return Ok(list),
@@ -87,17 +84,17 @@ async fn carry_out(args: &LoginArgs) -> Result<String, Outcome> {
     match &way {
         Way::Key => return store_key(entry).await,
         Way::Device => {
-            let agent = start(&configuration, entry)?;
+            let agent = start(configuration, entry)?;
             device::log_in(&configuration.registry, &agent).await?;
         }
         // The agent's own program runs on this terminal, without the connection.
         Way::Own(AuthMethod::Terminal(method)) => {
-            let agent = start(&configuration, entry)?;
+            let agent = start(configuration, entry)?;
             terminal::log_in(&agent.launch, method).await?;
         }
         Way::Own(_) => {}
     }
-    verify(&configuration, entry).await
+    verify(configuration, entry).await
 }
 
 /// The answer of an agent that was asked for its ways.
@@ -148,8 +145,7 @@ async fn authenticate(inquiry: &Inquiry, method: &AuthMethodAgent) -> Result<(),
 /// Looks whether a session opens now, with the agent started anew: some read what a login
 /// left only when they start.
 async fn verify(configuration: &Configuration, entry: &AgentEntry) -> Result<String, Outcome> {
-    let agent = start(configuration, entry)?;
-    let inquiry = Inquiry::new(agent, here()?, configuration.settings.start_timeout.value);
+    let inquiry = inquiry(configuration, entry)?;
     let answer = inquiry.opens().await;
     inquiry.end().await;
     match (answer.failure, answer.login) {
@@ -186,17 +182,18 @@ async fn store_key(entry: &AgentEntry) -> Result<String, Outcome> {
 }
 
 /// Finds which agent is meant; the demo agent is none that anybody logs in to.
-fn chosen(given: Option<&Word>, command: &str) -> Result<(Configuration, String), Outcome> {
+fn chosen(given: Option<&Word>, command: &str) -> Result<(Configuration, AgentEntry), Outcome> {
     let flags = Flags {
         agent: given.cloned(),
         ..Flags::default()
     };
     let configuration = config::load(Path::new("."), flags)?;
-    match &configuration.agent.value {
-        Chosen::Known(name) => {
-            let name = name.clone();
-            Ok((configuration, name))
-        }
+    let entry = match &configuration.agent.value {
+        Chosen::Known(name) => configuration.registry.get(name).cloned(),
+        _ => None,
+    };
+    match entry {
+        Some(entry) => Ok((configuration, entry)),
         _ if given.is_some() => Err(Outcome::usage(
             "the demo agent knows no logins".to_owned(),
             "acp agents lists agents that do",
@@ -208,13 +205,6 @@ fn chosen(given: Option<&Word>, command: &str) -> Result<(Configuration, String)
     }
 }
 
-fn known<'a>(configuration: &'a Configuration, name: &str) -> Result<&'a AgentEntry, Outcome> {
-    configuration.registry.get(name).ok_or_else(|| {
-        let message = format!("failed to find the agent {name}");
-        Outcome::usage(message, "acp agents lists those that are known")
-    })
-}
-
 fn start(configuration: &Configuration, entry: &AgentEntry) -> Result<Agent, Outcome> {
     Ok(Agent::of_entry(
         &configuration.registry,
@@ -223,6 +213,12 @@ fn start(configuration: &Configuration, entry: &AgentEntry) -> Result<Agent, Out
         &here()?,
         false,
     )?)
+}
+
+fn inquiry(configuration: &Configuration, entry: &AgentEntry) -> Result<Inquiry, Outcome> {
+    let agent = start(configuration, entry)?;
+    let timeout = configuration.settings.start_timeout.value;
+    Ok(Inquiry::new(agent, here()?, timeout))
 }
 
 /// The folder that a session is opened in, to see whether one opens.
