@@ -40,7 +40,7 @@ impl Place {
     /// Returns the name of its files: it says nothing of the session, and leads nowhere
     /// else.
     pub(crate) fn stem(&self) -> String {
-        let rest = digits(&[&self.agent.identity(), self.name.as_str()], REST_DIGITS);
+        let rest = digits([&self.agent.identity(), self.name.as_str()], REST_DIGITS);
         format!("{}-{rest}", stem_of_folder(&self.folder))
     }
 }
