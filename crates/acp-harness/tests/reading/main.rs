@@ -247,7 +247,7 @@ fn facts_are_the_newest() {
         panic!("{calls:?}");
     };
     assert_eq!(calls.open().collect::<Vec<_>>(), [*edit]);
-    assert!(failed.has_failed() && !failed.ended.is_none());
+    assert!(failed.has_failed() && failed.ended.is_some());
     let [diff] = &edit.changes().collect::<Vec<_>>()[..] else {
         panic!("{edit:?}");
     };
