@@ -76,8 +76,8 @@ async fn carry_out(args: &LoginArgs) -> Result<String, Outcome> {
             let asked = by_method(args, configuration, &inquiry).await;
             inquiry.end().await;
             match asked? {
-                Asked::Listed(list) => return Ok(list),
-                Asked::Chosen(way) => way,
+                AskedForWays::Listed(list) => return Ok(list),
+                AskedForWays::Chosen(way) => way,
             }
         }
     };
@@ -98,7 +98,7 @@ async fn carry_out(args: &LoginArgs) -> Result<String, Outcome> {
 }
 
 /// The answer of an agent that was asked for its ways.
-enum Asked {
+enum AskedForWays {
     Listed(String),
     /// This way was chosen; a method that the agent carries out itself is done.
     Chosen(Way),
@@ -109,7 +109,7 @@ async fn by_method(
     args: &LoginArgs,
     configuration: &Configuration,
     inquiry: &Inquiry,
-) -> Result<Asked, Outcome> {
+) -> Result<AskedForWays, Outcome> {
     let client = inquiry.client();
     let hello = client.dial().await.map_err(|error| {
         let noise = client.noise();
@@ -118,7 +118,7 @@ async fn by_method(
     let entry = &inquiry.agent().entry;
     let methods = Methods::of(&configuration.registry, entry, &hello.auth_methods);
     if args.list {
-        return Ok(Asked::Listed(methods.list(entry)));
+        return Ok(AskedForWays::Listed(methods.list(entry)));
     }
     let way = match &args.method {
         Some(id) => methods.called(entry, id)?,
@@ -130,7 +130,7 @@ async fn by_method(
     if let Way::Own(AuthMethod::Agent(method)) = &way {
         authenticate(inquiry, method).await?;
     }
-    Ok(Asked::Chosen(way))
+    Ok(AskedForWays::Chosen(way))
 }
 
 async fn authenticate(inquiry: &Inquiry, method: &AuthMethodAgent) -> Result<(), Outcome> {
