@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use acp_client::Launch;
-use acp_mockpeer::judge::{Format, Judge, Judged, ReportLook, State};
+use acp_mockpeer::judge::{Format, Judge, Judged, Profile, ReportLook, State};
 use acp_mockpeer::{PeerSide, cli, suite};
 use clap::Parser as _;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -54,11 +54,13 @@ fn main() -> ExitCode {
 
 fn judge(spawns: bool) -> Result<Judge, Failed> {
     let own = std::env::current_exe()?;
-    let judge = Judge::new(PeerSide::Client, Launch::new(&own))?.with_jobs(4);
-    Ok(match spawns {
-        true => judge.with_agent_command(vec![own.into(), AGENT.into(), OsString::from("--join")]),
-        false => judge,
-    })
+    let launch = Launch::new(&own);
+    let mut judge = Judge::new(PeerSide::Client, launch, Profile::default())?;
+    judge.jobs = 4;
+    if spawns {
+        judge.agent = Some(vec![own.into(), AGENT.into(), OsString::from("--join")]);
+    }
+    Ok(judge)
 }
 
 fn keeps_every_rule(spawns: bool) -> Result<(), Failed> {

@@ -235,32 +235,27 @@ impl CheckArgs {
         let program = find_program(program).map_err(|Misuse(why)| Wrong(EXIT_UNSTARTABLE, why))?;
         // It is started where we are: its arguments may name files from here.
         let launch = Launch::new(program).with_args(arguments);
-        let judge = Judge::new(role, launch).and_then(|judge| judge.with_profile(profile));
-        let mut judge = judge?;
+        let mut judge = Judge::new(role, launch, profile)?;
         for setting in &self.set {
             let (name, value) = super::setting(setting)?;
-            judge = judge.with_value(name, value);
+            judge.values.push((name.to_owned(), value.into()));
         }
         if let Some(jobs) = self.jobs {
             if !(1..=MOST_JOBS).contains(&jobs) {
                 return Err(Misuse(format!("--jobs {jobs}: expected 1 to {MOST_JOBS}")).into());
             }
-            judge = judge.with_jobs(jobs);
+            judge.jobs = jobs;
         }
-        if self.strict {
-            judge = judge.strict();
-        }
-        if let Some(lines) = &self.lines {
-            judge = judge.with_lines(lines.clone());
-        }
-        judge = judge.with_words(self.words(agent));
+        judge.strict = self.strict;
+        judge.lines = self.lines.clone();
+        judge.words = Some(self.words(agent));
         if self.spawn {
             let own = std::env::current_exe().and_then(|path| absolute(&path));
             let own = own?;
             let mut command = vec![own.into_os_string()];
             command.extend(agent.iter().map(OsString::from));
             command.push("--join".into());
-            judge = judge.with_agent_command(command);
+            judge.agent = Some(command);
         }
         Ok(judge)
     }

@@ -54,15 +54,16 @@ pub const DEFAULT_LIMIT: Duration = Duration::from_secs(30 * 60);
 /// # Examples
 ///
 /// ```no_run
-/// use acp_mockpeer::judge::{Format, Judge, ReportLook};
+/// use acp_mockpeer::judge::{Format, Judge, Profile, ReportLook};
 /// use acp_mockpeer::{Scenario, PeerSide};
 /// use acp_process::Launch;
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let judge = Judge::new(PeerSide::Agent, Launch::new("/opt/agents/ada"))?;
+/// let launch = Launch::new("/opt/agents/ada");
+/// let judge = Judge::new(PeerSide::Agent, launch, Profile::default())?;
 /// let scenarios = vec![Scenario::load("cancel.acpt")?];
 /// let report = judge.run(scenarios, std::future::pending(), |_| {}).await;
-/// print!("{}", report.render(Format::Human, Look::default()));
+/// print!("{}", report.render(Format::Human, ReportLook::default()));
 /// # Ok(())
 /// # }
 /// ```
@@ -71,18 +72,25 @@ pub const DEFAULT_LIMIT: Duration = Duration::from_secs(30 * 60);
 pub struct Judge {
     role: PeerSide,
     launch: Launch,
-    /// How a client under test starts the agent we play, if it does.
-    agent: Option<Vec<OsString>>,
     profile: Profile,
-    values: Vec<(String, Value)>,
-    jobs: usize,
-    strict: bool,
-    limit: Duration,
     redactor: Redactor,
-    /// The only lines of a round of chaos that are said.
-    lines: Option<Lines>,
-    /// The words of a command line that judges so again, before the program.
-    words: Option<Vec<String>>,
+    /// The command of ours by which a client under test starts its agent; it gets the place
+    /// where we wait as one more argument. Without it the client speaks on its own stdin and
+    /// stdout.
+    pub agent: Option<Vec<OsString>>,
+    /// What names of the scenarios stand for; a later one wins.
+    pub values: Vec<(String, Value)>,
+    /// How many scenarios are played at once, at most [`MOST_JOBS`].
+    pub jobs: usize,
+    /// Whether warnings are failures.
+    pub strict: bool,
+    /// How long everything together may take.
+    pub limit: Duration,
+    /// The only lines that are said in each round of chaos; none of them is made smaller.
+    pub lines: Option<Lines>,
+    /// How a person judges so again: the words of a command line that stand before the
+    /// program. Reports name it where something can be repeated.
+    pub words: Option<Vec<String>>,
 }
 
 /// What is done with one process.
@@ -109,88 +117,30 @@ type Stop = Option<Arc<str>>;
 struct Unstartable(String);
 
 impl Judge {
-    /// Judges the program of this launch as an agent or a client.
-    ///
-    /// # Errors
-    ///
-    /// [`EnvironmentError`] never, as long as no profile is given.
-    pub fn new(role: PeerSide, launch: Launch) -> Result<Self, EnvironmentError> {
-        let judge = Self {
-            role,
-            launch,
-            agent: None,
-            profile: Profile::default(),
-            values: Vec::new(),
-            jobs: default_jobs(),
-            strict: false,
-            limit: DEFAULT_LIMIT,
-            redactor: Redactor::new().hiding_homes(),
-            lines: None,
-            words: None,
-        };
-        judge.with_profile(Profile::default())
-    }
-
-    /// Judges it by what is known of it; the environment of the launch becomes
-    /// what the profile says.
+    /// Judges the program of this launch as an agent or a client, by what is known of it;
+    /// the environment of the launch becomes what the profile says.
     ///
     /// # Errors
     ///
     /// [`EnvironmentError`] when the profile names a variable that cannot be.
-    pub fn with_profile(mut self, profile: Profile) -> Result<Self, EnvironmentError> {
-        self.launch = self.launch.with_environment(profile.environment()?);
-        self.redactor = Redactor::new().with_variables(acp_recording::variables());
+    pub fn new(role: PeerSide, launch: Launch, profile: Profile) -> Result<Self, EnvironmentError> {
+        let mut redactor = Redactor::new().with_variables(acp_recording::variables());
         for secret in profile.secrets() {
-            self.redactor = self.redactor.with_secret(secret);
+            redactor = redactor.with_secret(secret);
         }
-        self.profile = profile;
-        Ok(self)
-    }
-
-    /// Lets a client under test start its agent by this command of ours, which
-    /// gets the place where we wait as one more argument.
-    ///
-    /// Without it the client speaks on its own stdin and stdout.
-    pub fn with_agent_command(mut self, command: Vec<OsString>) -> Self {
-        self.agent = Some(command);
-        self
-    }
-
-    /// Says what a name of the scenarios stands for.
-    pub fn with_value(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.values.push((name.to_owned(), value.into()));
-        self
-    }
-
-    /// Plays so many scenarios at once, at most [`MOST_JOBS`].
-    pub fn with_jobs(mut self, jobs: usize) -> Self {
-        self.jobs = jobs.clamp(1, MOST_JOBS);
-        self
-    }
-
-    /// Makes failures of warnings.
-    pub fn strict(mut self) -> Self {
-        self.strict = true;
-        self
-    }
-
-    /// Says only these lines in each round of chaos, and makes none of them smaller.
-    pub fn with_lines(mut self, lines: Lines) -> Self {
-        self.lines = Some(lines);
-        self
-    }
-
-    /// Says how a person judges so again: the words of a command line that stand before
-    /// the program. Reports name it where something can be repeated.
-    pub fn with_words(mut self, words: Vec<String>) -> Self {
-        self.words = Some(words);
-        self
-    }
-
-    /// Changes how long everything together may take.
-    pub fn with_limit(mut self, limit: Duration) -> Self {
-        self.limit = limit;
-        self
+        Ok(Self {
+            role,
+            launch: launch.with_environment(profile.environment()?),
+            agent: None,
+            profile,
+            values: Vec::new(),
+            jobs: default_jobs(),
+            strict: false,
+            limit: DEFAULT_LIMIT,
+            redactor,
+            lines: None,
+            words: None,
+        })
     }
 
     /// Plays these scenarios, those at once that may, and calls `progress` with
@@ -254,7 +204,7 @@ impl Judge {
         let mut interrupted = false;
         tokio::pin!(stop);
         loop {
-            while running.len() < judge.jobs && told.borrow().is_none() {
+            while running.len() < judge.jobs.clamp(1, MOST_JOBS) && told.borrow().is_none() {
                 let Some((index, work)) = waiting.next() else {
                     break;
                 };

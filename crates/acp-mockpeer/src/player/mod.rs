@@ -36,7 +36,7 @@ pub use outcome::{PlacedFinding, PlayOutcome, Verdict};
 pub use rehearsal::{Rehearsal, rehearse};
 pub use surroundings::Ended;
 
-use crate::language::{Mutant, Scenario};
+use crate::language::Scenario;
 use crate::rules::{Breach, Check};
 use acp_recording::PeerSide;
 use acp_recording::RecordingEntry;
@@ -134,19 +134,6 @@ impl Play {
             login: None,
             scenario: scenario.clone(),
         }
-    }
-
-    /// Plays the side that is judged, as its script says.
-    pub(crate) fn rehearsing(mut self) -> Self {
-        self.manner = Manner::Rehearsing;
-        self
-    }
-
-    /// Plays the side that is judged, with a fault; `sent` is what it sends without.
-    pub(crate) fn with_mutant(mut self, mutant: &Mutant, sent: &[usize]) -> Self {
-        self.manner = Manner::Forgiving;
-        self.mutator = Some(Mutator::new(mutant, sent));
-        self
     }
 
     /// Says what a name stands for from the beginning, `cwd` for example.
@@ -252,14 +239,11 @@ impl Play {
             verdict = Verdict::Failed;
         }
         let (transcript, places) = wire.inlet.transcript.finish();
-        for found in &mut findings {
-            found.entry = found.entry.and_then(|entry| places.of(entry));
-        }
-        for breach in &mut demanded {
-            breach.entry = breach.entry.and_then(|entry| places.of(entry));
-        }
-        if let Some(failure) = &mut failure {
-            failure.entry = failure.entry.and_then(|entry| places.of(entry));
+        let findings_at = findings.iter_mut().map(|found| &mut found.entry);
+        let demanded_at = demanded.iter_mut().map(|breach| &mut breach.entry);
+        let failed_at = failure.iter_mut().map(|failure| &mut failure.entry);
+        for entry in findings_at.chain(demanded_at).chain(failed_at) {
+            *entry = entry.and_then(|entry| places.of(entry));
         }
         let breaches = breaches::all(
             &scenario,

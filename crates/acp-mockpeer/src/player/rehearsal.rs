@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use super::compile::Manner;
+use super::mutator::Mutator;
 use crate::language::{Mutant, Scenario};
 use crate::player::{Play, PlayOutcome};
 use crate::rules::{Breach, Rule, Rules};
@@ -26,13 +28,20 @@ pub struct Rehearsal {
 ///
 /// Dropping the future ends both plays.
 pub async fn rehearse(scenario: &Scenario, tested: PeerSide, mutant: Option<&Mutant>) -> Rehearsal {
-    let plain = || Play::new(scenario, tested).rehearsing();
+    let plain = || Play {
+        manner: Manner::Rehearsing,
+        ..Play::new(scenario, tested)
+    };
     let judged = match mutant {
         None => plain(),
         Some(mutant) => {
             // What is sent without the fault, to know what comes before a message.
             let (_, judged) = meet(scenario, tested, plain()).await;
-            Play::new(scenario, tested).with_mutant(mutant, &judged.sent)
+            Play {
+                manner: Manner::Forgiving,
+                mutator: Some(Mutator::new(mutant, &judged.sent)),
+                ..Play::new(scenario, tested)
+            }
         }
     };
     let (judge, judged) = meet(scenario, tested, judged).await;

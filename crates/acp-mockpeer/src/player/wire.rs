@@ -50,15 +50,15 @@ pub(crate) struct Inlet<R> {
     line: Vec<u8>,
     waiting: VecDeque<Arrival>,
     waiting_bytes: usize,
-    /// How many more bytes may come at all.
-    most_read: usize,
-    pace: Pace,
+    /// How many more bytes may come at all; then the reading ends.
+    pub(crate) most_read: usize,
+    pub(crate) pace: Pace,
     pub(crate) transcript: Transcript,
 }
 
 /// How fast is read.
 #[derive(Clone, Copy, Debug)]
-enum Pace {
+pub(crate) enum Pace {
     Free,
     Stopped,
     Slow {
@@ -83,25 +83,12 @@ impl<R: AsyncRead + Unpin> Inlet<R> {
         }
     }
 
-    pub(crate) fn stop(&mut self) {
-        self.pace = Pace::Stopped;
-    }
-
-    pub(crate) fn read_on(&mut self) {
-        self.pace = Pace::Free;
-    }
-
     pub(crate) fn slow_down(&mut self, bytes: usize, every: Duration) {
         self.pace = Pace::Slow {
             bytes: bytes.min(CHUNK),
             every,
             next: Instant::now(),
         };
-    }
-
-    /// Ends the reading when so much has come.
-    pub(crate) fn limit(&mut self, most: usize) {
-        self.most_read = most;
     }
 
     /// Tells whether the other side has closed.

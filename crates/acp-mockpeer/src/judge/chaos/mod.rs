@@ -35,7 +35,7 @@ use tokio::time::Instant;
 use super::verdict::{Judged, ScenarioFault, State};
 use super::workspace::TestWorkspace;
 use super::{Judge, Stop, Unseen, Unstartable, process};
-use crate::language::Scenario;
+use crate::language::{Header, Scenario};
 use acp_recording::{PeerSide, Recording};
 use conversation::{ChaosTalk, RoundRecord};
 use random::SeededRandom;
@@ -63,19 +63,19 @@ impl Round {
     /// Returns the round as a scenario, for reports: its lines, and nothing to play.
     pub(super) fn scenario(self, script: &[String]) -> Scenario {
         let title = format!(
-            "# Round {} of the chaos with seed {}.\n",
+            "Round {} of the chaos with seed {}.",
             self.number, self.seed
         );
-        let mut scenario = empty_scenario();
-        scenario.file = format!("chaos/{}/{}", self.seed, self.number).into();
-        title[2..].trim_end().clone_into(&mut scenario.header.title);
-        let mut source = title;
-        for line in script {
-            source.push_str(line);
-            source.push('\n');
+        let script: String = script.iter().map(|line| format!("{line}\n")).collect();
+        Scenario {
+            file: format!("chaos/{}/{}", self.seed, self.number).into(),
+            source: format!("# {title}\n{script}").into(),
+            header: Header {
+                title,
+                ..Header::default()
+            },
+            items: [].into(),
         }
-        scenario.source = source.into();
-        scenario
     }
 
     /// Plays the round, and if it fails in a way that is new, a smaller one.
@@ -252,16 +252,6 @@ fn kind(judged: &Judged) -> Option<&str> {
         .first()
         .filter(|_| judged.state == State::Failed)?;
     first.summary.split(':').next()
-}
-
-/// A scenario with nothing in it.
-fn empty_scenario() -> Scenario {
-    Scenario {
-        file: "".into(),
-        source: "".into(),
-        header: crate::language::Header::default(),
-        items: Vec::new().into(),
-    }
 }
 
 fn fault(summary: String, entry: Option<usize>) -> ScenarioFault {

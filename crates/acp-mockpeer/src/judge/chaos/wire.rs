@@ -48,7 +48,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> ChaosWire<R, W> {
         };
         let transcript = Transcript::new(Some(Box::new(listen)));
         let mut wire = Wire::new(us, reader, writer, transcript);
-        wire.inlet.limit(MOST_HEARD);
+        wire.inlet.most_read = MOST_HEARD;
         Self { wire, canary_heard }
     }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Format, Report, ReportLook};
 use crate::judge::verdict::{Judged, State};
-use crate::judge::{Expected, Judge};
+use crate::judge::{Expected, Judge, Profile};
 use crate::language::Scenario;
 use crate::player::Play;
 use acp_recording::PeerSide;
@@ -20,8 +20,9 @@ const HOSTILE: &str = r#"<- notify _x {"a": "</script><script>alert(1)</script><
 
 fn judge(strict: bool) -> Judge {
     let launch = Launch::new("/opt/agents/ada").with_args(["--mode", "it's <fast>"]);
-    let judge = Judge::new(PeerSide::Agent, launch).unwrap();
-    if strict { judge.strict() } else { judge }
+    let mut judge = Judge::new(PeerSide::Agent, launch, Profile::default()).unwrap();
+    judge.strict = strict;
+    judge
 }
 
 /// Plays a scenario of ours against an agent of a script.

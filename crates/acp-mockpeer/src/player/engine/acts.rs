@@ -14,7 +14,7 @@ use crate::player::compose::{on_the_wire, pieces};
 use crate::player::describe;
 use crate::player::failure::{Failure, broken, failed};
 use crate::player::mutator::{Mutator, Put};
-use crate::player::wire::Unwritten;
+use crate::player::wire::{Pace, Unwritten};
 use crate::rules::Check;
 
 impl<R, W> Engine<R, W>
@@ -64,11 +64,11 @@ where
                 Ok(())
             }
             Act::StopReading => {
-                self.wire.inlet.stop();
+                self.wire.inlet.pace = Pace::Stopped;
                 Ok(())
             }
             Act::ReadOn => {
-                self.wire.inlet.read_on();
+                self.wire.inlet.pace = Pace::Free;
                 Ok(())
             }
             Act::ReadSlowly { bytes, every } => {
