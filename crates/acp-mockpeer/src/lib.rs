@@ -19,7 +19,7 @@
 //! client.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialise\"}\n").await?;
 //! let (reader, writer) = tokio::io::split(agent);
 //! let outcome = Play::agent(&scenario).over(reader, writer).await;
-//! assert_eq!(outcome.failure().unwrap().line(), 1);
+//! assert_eq!(outcome.failure.as_ref().unwrap().line, 1);
 //! # Ok(())
 //! # }
 //! ```

@@ -28,7 +28,7 @@ pub use finding::Finding;
 /// use acp_mockpeer::{Rules, PeerSide};
 ///
 /// let rule = Rules::get("R120").unwrap();
-/// assert!(rule.level().is_must() && rule.binds(PeerSide::Agent));
+/// assert!(rule.level.is_must() && rule.binds(PeerSide::Agent));
 /// assert!(Rules::all().contains(rule));
 /// ```
 #[derive(Debug)]
