@@ -126,34 +126,44 @@ impl Reader {
     /// Cancel-safe.
     pub(crate) async fn next(&mut self, session: &SessionState, merged: bool) -> Read {
         loop {
+            if let Some(read) = self.try_next(session, merged) {
+                return read;
+            }
+            tokio::select! {
+                biased;
+                item = self.mailbox.next() => match item {
+                    Some(item) => self.stash = Some(item),
+                    None => return Read::Closed,
+                },
+                () = session.waiting.arrival() => {}
+            }
+        }
+    }
+
+    /// Takes what is there already, as [`next`](Self::next) does, without waiting.
+    ///
+    /// Readers call it before they wait: a future within a future moves what it found once
+    /// more, which a flood of small updates would pay for each.
+    pub(crate) fn try_next(&mut self, session: &SessionState, merged: bool) -> Option<Read> {
+        loop {
             // Looked at before the mailbox: what came before a question is in there by
             // the time the question is seen.
             let asked_after = session.waiting.first_after();
             let Some(item) = self.stash.take().or_else(|| self.mailbox.next_now()) else {
-                if let Some(event) = asked_after.and_then(|_| session.waiting.take(session)) {
-                    return Read::Event(event);
-                }
-                tokio::select! {
-                    biased;
-                    item = self.mailbox.next() => match item {
-                        Some(item) => self.stash = Some(item),
-                        None => return Read::Closed,
-                    },
-                    () = session.waiting.arrival() => {}
-                }
-                continue;
+                let event = asked_after.and_then(|_| session.waiting.take(session));
+                return event.map(Read::Event);
             };
             let asked_before =
                 asked_after.is_some_and(|after| received_at(&item).is_some_and(|at| at > after));
             if asked_before && let Some(event) = session.waiting.take(session) {
                 self.stash = Some(item);
-                return Read::Event(event);
+                return Some(Read::Event(event));
             }
             if let Some(mut read) = self.understand(item, session) {
                 if merged {
                     self.join_following(&mut read, session);
                 }
-                return read;
+                return Some(read);
             }
         }
     }

@@ -138,7 +138,11 @@ impl Turn {
 
     async fn advance(&mut self, merged: bool) -> Option<TurnEvent> {
         if let TurnStage::Running(reader) = &mut self.stage {
-            let (facts, answer) = match reader.next(&self.session, merged).await {
+            let read = match reader.try_next(&self.session, merged) {
+                Some(read) => read,
+                None => reader.next(&self.session, merged).await,
+            };
+            let (facts, answer) = match read {
                 Read::Event(event) => return Some(event),
                 Read::End(end) => (end.facts, Some(end.result::<PromptRequest>())),
                 Read::Closed => (CallFacts::default(), None),
