@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 
-use acp_protocol::rpc::{Intake, Limits, LineDecoder, ConnectionRole, frame};
+use acp_protocol::rpc::{ConnectionRole, Intake, Limits, LineDecoder, frame};
 use acp_protocol::v1::{
     ContentBlock, ContentChunk, InitializeResponse, PromptResponse, ReadTextFileRequest,
     SessionNotification, SessionUpdate,

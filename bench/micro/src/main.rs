@@ -9,7 +9,7 @@
 
 use std::time::Instant;
 
-use acp_protocol::rpc::{Inbound, Intake, Limits, ConnectionRole};
+use acp_protocol::rpc::{ConnectionRole, Inbound, Intake, Limits};
 
 const BEGIN: &str = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":""#;
 const END: &str = "\"}}}}\n";

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use acp_agent::{
     host::{Block, Resource, ResourceBody, ToolContent, ToolEnd},
-    kit::{Record, Turn, TurnError, RecordBody},
+    kit::{Record, RecordBody, Turn, TurnError},
 };
 use serde::Serialize;
 
@@ -265,7 +265,9 @@ mod tests {
                 says("I look."),
                 RecordBody::ToolRequested(tool.clone()),
                 RecordBody::ToolStarted(tool.clone()),
-                RecordBody::ToolCompleted(ToolEnd::completed("c1").with_content(ToolContent::text("a"))),
+                RecordBody::ToolCompleted(
+                    ToolEnd::completed("c1").with_content(ToolContent::text("a")),
+                ),
                 says("Done."),
                 asked("two"),
                 RecordBody::ToolStarted(ToolCall::new("c2", "run", "Run")),
