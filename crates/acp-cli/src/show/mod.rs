@@ -397,17 +397,14 @@ pub(crate) fn print(done: Result<impl AsRef<[u8]>, Outcome>) -> Exit {
     }
 }
 
-/// Writes to standard output. A reader that closed the pipe wants no more of it, which is
-/// no failure.
+/// Writes to standard output; a closed pipe is no failure.
 pub(crate) fn write_stdout(text: &[u8]) -> Result<(), Outcome> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Outcome::usage(
+    acp_process::stdio::write_stdout(|out| out.write_all(text)).map_err(|error| {
+        Outcome::usage(
             format!("failed to write to standard output: {error}"),
             "see that there is room where it goes",
-        )),
-        _ => Ok(()),
-    }
+        )
+    })
 }
 
 /// Shows how something failed that shows nothing else.

@@ -271,15 +271,12 @@ fn code_of(verdict: &Verdict) -> u8 {
     }
 }
 
-/// Writes to stdout; a reader that closed it does not want to know.
+/// Writes to stdout; a closed pipe is no failure.
 fn print(
     write: impl FnOnce(&mut std::io::StdoutLock<'static>) -> std::io::Result<()>,
 ) -> Result<u8, Misuse> {
-    let mut stdout = std::io::stdout().lock();
-    match write(&mut stdout).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(0),
-    }
+    acp_process::stdio::write_stdout(write)?;
+    Ok(0)
 }
 
 /// Waits for a signal that ends programs in good order.

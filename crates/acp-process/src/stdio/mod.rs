@@ -27,4 +27,23 @@ mod socket;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 mod threaded;
 
+use std::io::{self, StdoutLock, Write};
+
 pub use platform::{Stdin, Stdout, protocol_stdio};
+
+/// Writes to standard output, for programs that print a text and end.
+///
+/// A closed pipe is no error: its reader wants no more.
+///
+/// # Errors
+///
+/// Any other failure to write or flush, such as a full disk.
+pub fn write_stdout(
+    write: impl FnOnce(&mut StdoutLock<'static>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    match write(&mut stdout).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(()),
+    }
+}
