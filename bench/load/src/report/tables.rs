@@ -24,14 +24,14 @@ pub(super) fn machine(results: &Results) -> String {
     )
 }
 
-/// What the page shows and wants: `page.json`.
+/// Columns and targets of the page, read from `page.json`.
 #[derive(Deserialize)]
 struct Page {
     workloads: Vec<Shown>,
     targets: Vec<Target>,
 }
 
-/// What is shown of a workload, or of that of one role.
+/// The columns of a workload, or of its form for one role.
 #[derive(Deserialize)]
 struct Shown {
     race: String,

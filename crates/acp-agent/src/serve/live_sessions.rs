@@ -27,7 +27,7 @@ struct Live {
     is_closed: bool,
 }
 
-/// What stands under an id.
+/// A session that is live under an id, or about to be.
 enum RegistryEntry {
     Live(Arc<Session>),
     /// It is being taken up or deleted: nobody else may do so meanwhile.
@@ -44,7 +44,7 @@ pub(super) struct Reservation<'a> {
 /// Why a session was not registered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RegisterError {
-    /// So many are live already.
+    /// The limit of live sessions is reached; holds that limit.
     TooMany { max: usize },
     /// One with this id is live; it is left alone (G-4).
     AlreadyLive,

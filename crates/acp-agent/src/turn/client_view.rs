@@ -15,7 +15,7 @@ use crate::wire::{self, rfc3339};
 /// reports its commands, its title and its options then.
 const MAX_HELD: usize = 64;
 
-/// What the client can show of a session, and what it has been sent.
+/// Abilities of the client that matter to a session, and the state it was last sent.
 #[derive(Debug, Default)]
 pub(crate) struct ClientView {
     client: Arc<ClientFeatures>,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use acp_host::{FormValue, GateAnswer, PermissionAction};
 
-/// What the user decided about a tool.
+/// The user's decision about a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "a tool runs only if it may"]
 pub enum Permission {
@@ -35,7 +35,7 @@ impl From<GateAnswer> for Permission {
     }
 }
 
-/// What the user answered to a question: a value, or the values of a form.
+/// The user's answer to a question: a value, or the values of a form.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "it was asked for"]
 pub enum UserAnswer<T = BTreeMap<String, FormValue>> {
@@ -51,7 +51,7 @@ pub enum UserAnswer<T = BTreeMap<String, FormValue>> {
 }
 
 impl<T> UserAnswer<T> {
-    /// What was answered, if anything was.
+    /// The answer, if the user gave one.
     pub fn given(self) -> Option<T> {
         match self {
             Self::Given(value) => Some(value),

@@ -77,7 +77,7 @@ impl SessionTurns {
         self.active.is_some()
     }
 
-    /// What the client can show and has been sent.
+    /// The client's abilities, and the state it was last sent.
     pub(crate) fn view(&mut self) -> &mut ClientView {
         &mut self.view
     }
