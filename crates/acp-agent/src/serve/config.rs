@@ -9,7 +9,7 @@ use acp_protocol::{
     rpc::Fault,
     v1::{
         ConfigOptionUpdate, CurrentModeUpdate, SessionConfigOption, SessionConfigOptionValue,
-        SessionConfigValueId, SessionUpdate, SetSessionConfigOptionRequest,
+        SessionConfigValueId, SessionId, SessionUpdate, SetSessionConfigOptionRequest,
         SetSessionConfigOptionResponse, SetSessionModeRequest, SetSessionModeResponse,
     },
 };
@@ -32,17 +32,9 @@ impl ConnectionState {
     ) -> Served<SetSessionConfigOptionResponse> {
         let method = SetSessionConfigOptionRequest::METHOD;
         let params = params?;
-        let session = self.live(method, &params.session_id)?;
-        let setting = Setting {
-            state: &self,
-            session: &session,
-            method,
-            option: params.config_id.as_str(),
-        };
-        let set = setting.set(params.value);
-        let options = context.run_until_cancelled(set).await;
-        let options = options.ok_or_else(Fault::cancelled)??;
-        Ok((SetSessionConfigOptionResponse::new(options), None))
+        let (session, option) = (&params.session_id, params.config_id.as_str());
+        let set = self.set_option(method, session, option, params.value, &context);
+        Ok((SetSessionConfigOptionResponse::new(set.await?), None))
     }
 
     /// A mode is the option with the well-known id.
@@ -53,18 +45,38 @@ impl ConnectionState {
     ) -> Served<SetSessionModeResponse> {
         let method = SetSessionModeRequest::METHOD;
         let params = params?;
-        let session = self.live(method, &params.session_id)?;
+        let mode = SessionConfigValueId::from(params.mode_id.as_str());
+        let mode = SessionConfigOptionValue::ValueId(mode);
+        self.set_option(
+            method,
+            &params.session_id,
+            ConfigOption::MODE,
+            mode,
+            &context,
+        )
+        .await?;
+        Ok((SetSessionModeResponse::new(), None))
+    }
+
+    /// Sets an option of a live session, unless the request is cancelled, and gives all
+    /// options.
+    async fn set_option(
+        &self,
+        method: &'static str,
+        session: &SessionId,
+        option: &str,
+        value: SessionConfigOptionValue,
+        context: &Context,
+    ) -> Result<Vec<SessionConfigOption>, Fault> {
+        let session = self.live(method, session)?;
         let setting = Setting {
-            state: &self,
+            state: self,
             session: &session,
             method,
-            option: ConfigOption::MODE,
+            option,
         };
-        let mode = SessionConfigValueId::from(params.mode_id.as_str());
-        let set = setting.set(SessionConfigOptionValue::ValueId(mode));
-        let set = context.run_until_cancelled(set).await;
-        set.ok_or_else(Fault::cancelled)??;
-        Ok((SetSessionModeResponse::new(), None))
+        let set = context.run_until_cancelled(setting.set(value)).await;
+        set.ok_or_else(Fault::cancelled)?
     }
 }
 
