@@ -16,6 +16,7 @@ mod conformance;
 #[cfg(unix)]
 mod interop;
 mod layers;
+mod limits;
 mod page;
 mod pictures;
 mod schema;
@@ -46,6 +47,8 @@ enum Command {
     Schema(schema::Args),
     /// Compare the dependency table of the root manifest with the real graph.
     Layers(layers::Args),
+    /// Compare the limits in bytes with the tests that send more.
+    Limits(limits::Args),
     /// Run every check and test that needs nothing but Rust.
     Test(test::Args),
     /// Run what CI runs: `test`, and format, lints, documentation, licences, packages.
@@ -76,6 +79,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Conformance(args) => conformance::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Layers(args) => layers::run(&args),
+        Command::Limits(args) => limits::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Ci(args) => ci::run(&args),
         Command::Bench(args) => bench::run(&args),

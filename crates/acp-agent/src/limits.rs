@@ -2,6 +2,25 @@
 
 use std::time::Duration;
 
+/// Folders of a session besides its working folder, and as many tool servers: nobody
+/// sets up more by hand.
+pub(crate) const MAX_SETUP_ENTRIES: usize = 64;
+
+/// Bytes of the set-up of a session: its folders, and its tool servers with their
+/// arguments, environments and headers. Long tokens have some thousand.
+pub(crate) const MAX_SETUP: usize = 256 << 10;
+
+/// Bytes of the set-ups of all live sessions of a connection: sixteen times that of each
+/// of a thousand usual ones.
+pub(crate) const MAX_LIVE_SETUPS: usize = 16 << 20;
+
+/// Bytes of the sessions on one page of a list; one session in any case. A hundred usual
+/// ones take a tenth of it.
+pub(crate) const MAX_LIST_PAGE: usize = 256 << 10;
+
+/// Characters kept of the name and the version of a client.
+pub(crate) const MAX_CLIENT_NAME: usize = 256;
+
 /// How much an agent holds and how long it waits.
 ///
 /// What the connection itself holds is bounded by

@@ -59,12 +59,13 @@
 //   permission, elicitation           what a person is asked, and who answers
 //   files, terminal                   what an agent reads, writes and runs
 //   folders, gate, pending            opened folders, the turn gate, one answer
-//   error, limits                     used by all
+//   error, bounds, limits             used by all
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+mod bounds;
 mod client;
 mod connection;
 pub mod elicitation;

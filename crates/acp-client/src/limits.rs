@@ -57,13 +57,53 @@ pub const MAX_KNOWN_TERMINALS: usize = 1024;
 /// end is a courtesy that many agents forget; then the oldest are forgotten here.
 pub const MAX_OPEN_LINKS: usize = 64;
 
+/// Bytes of a question, as its message came: a page of text and a form that a person
+/// fills in has some ten thousand. A longer one is refused.
+pub const MAX_QUESTION: usize = 256 << 10;
+
+/// Fields of a form. Nobody fills in more.
+pub const MAX_FORM_FIELDS: usize = 512;
+
+/// Choices of all fields of a form: every model of a large provider, and every region.
+pub const MAX_FORM_CHOICES: usize = 4096;
+
+/// Different patterns of a form that are read; the texts of the others are left to the
+/// agent. Each takes a millisecond or two to read.
+pub const MAX_FORM_PATTERNS: usize = 16;
+
 /// Bytes of a pattern that the text of a form must match; longer ones are left to the
 /// agent. Patterns for versions, keys and addresses have a few dozen.
 pub const MAX_PATTERN: usize = 1024;
 
 /// Memory such a pattern may take once it is read, in bytes; one that wants more is left
-/// to the agent.
-pub const MAX_PATTERN_SIZE: usize = 1 << 20;
+/// to the agent. Its time grows with it, by each byte of the text.
+pub const MAX_PATTERN_SIZE: usize = 256 << 10;
+
+/// Bytes of a text that is matched with a pattern; a longer one is left to the agent.
+/// Texts with a pattern are names, versions and keys.
+pub const MAX_MATCHED_TEXT: usize = 1024;
+
+/// Bytes of the address of a link. Browsers take about as much.
+pub const MAX_LINK: usize = 16 << 10;
+
+/// Bytes of an id that an agent chooses: of a session, a tool call, an option, a link.
+/// Ids have some forty; a longer one is refused, because it is written into records,
+/// logs and requests again and again.
+pub const MAX_ID: usize = acp_conversation::limits::MAX_ID;
+
+/// Options of a permission request. Agents offer two to five.
+pub const MAX_PERMISSION_OPTIONS: usize = 64;
+
+/// Bytes of the name of such an option: a button.
+pub const MAX_OPTION_NAME: usize = 4 << 10;
+
+/// Bytes of the sessions that are listed at once, ids, folders and titles: some hundred
+/// thousand sessions.
+pub const MAX_LIST_BYTES: usize = 16 << 20;
+
+/// Bytes of the modes, and of the options, that are known of a session. The longest lists
+/// of models have a hundred thousand.
+pub const MAX_SETTINGS: usize = 1 << 20;
 
 /// Bytes kept of a reason or an error with which an agent answers a steering: a
 /// sentence or two for a person.
@@ -95,8 +135,8 @@ pub const LOAD_TIMEOUT: Duration = Duration::from_secs(90);
 pub const AUTHENTICATE_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Bytes of history, as it came over the wire, that are collected in one piece. The
-/// longest that was seen has a tenth of it.
-pub const COLLECTED_BYTES: usize = 256 << 20;
+/// longest that was seen has some 25 MiB.
+pub const COLLECTED_BYTES: usize = 64 << 20;
 
 /// Events of a session that are remembered, so that one that is told of twice is read
 /// once. An agent repeats the last few, after a hiccup of its own transport.

@@ -137,7 +137,7 @@ fn patterns_and_formats() {
         );
     }
     // Much work for those who try each way in turn.
-    let text = "a".repeat(1 << 16) + "b";
+    let text = "a".repeat(1000) + "b";
     let slow = json!({"type": "string", "pattern": "^(a+)+$"});
     check(&slow, json!(text), Some(FieldError::PatternMismatch));
     let date = json!({"type": "string", "format": "date"});

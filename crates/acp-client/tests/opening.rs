@@ -204,6 +204,24 @@ async fn a_session_that_was_not_loaded_can_be_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_history_is_collected_up_to_its_bound() {
+    let (client, mut agent) = remembered().await;
+    let loading = client.load_session(SESSION, "/code").await.unwrap();
+    let request = agent.request("session/load").await;
+    let serve = async {
+        let text = "x".repeat(8 << 20);
+        for _ in 0..9 {
+            agent.text(&text).await;
+        }
+        agent.answer(&request, json!({})).await;
+    };
+    let (loaded, ()) = tokio::join!(loading.collect(), serve);
+    let loaded = loaded.unwrap();
+    // Eight have 64 MiB, and what stands around their texts.
+    assert_eq!((loaded.replay.len(), loaded.missing), (7, 2));
+}
+
+#[tokio::test(start_paused = true)]
 async fn loading_takes_a_while_but_not_for_ever() {
     let (client, mut agent) = remembered().await;
     let start = Instant::now();

@@ -5,6 +5,7 @@ mod support;
 use std::future::pending;
 use std::time::Duration;
 
+use acp_client::limits::{MAX_ID, MAX_OPTION_NAME, MAX_PERMISSION_OPTIONS};
 use acp_client::{Allow, ClientOptions, PermissionRequest, Policy, TurnEvent};
 use acp_protocol::v1::{PermissionOptionId, RequestPermissionOutcome, ToolKind};
 use serde_json::{Value, json};
@@ -288,4 +289,58 @@ async fn requests_for_sessions_that_are_not_open_are_refused() {
         .ask(5, "session/request_permission", ask(SESSION))
         .await;
     assert_eq!(agent.refusal(5).await, -32002);
+}
+
+#[tokio::test(start_paused = true)]
+async fn long_ids_and_many_options_are_refused_by_their_member() {
+    let (_client, _session, mut agent) = opened(ClientOptions::new()).await;
+    let option =
+        |id: &str, name: &str, kind: &str| json!({"optionId": id, "name": name, "kind": kind});
+    let long = "i".repeat(MAX_ID + 1);
+    let name = "n".repeat(MAX_OPTION_NAME + 1);
+    let no = option("no", "No", "reject_once");
+    for (id, call, options, member) in [
+        (
+            1,
+            json!({"toolCallId": long}),
+            json!([no]),
+            "toolCall.toolCallId has 1025 bytes",
+        ),
+        (
+            2,
+            tool("t", "read"),
+            json!([option(&long, "No", "reject_once")]),
+            "optionId has 1025 bytes",
+        ),
+        (
+            3,
+            tool("t", "read"),
+            json!([option("no", &name, "reject_once")]),
+            "name has 4097 bytes",
+        ),
+        (
+            4,
+            tool("t", "read"),
+            json!([option("no", "No", &long)]),
+            "kind has 1025 bytes",
+        ),
+        (
+            5,
+            tool("t", "read"),
+            json!(vec![no.clone(); MAX_PERMISSION_OPTIONS + 1]),
+            "options has 65 entries",
+        ),
+    ] {
+        let params = json!({"sessionId": SESSION, "toolCall": call, "options": options});
+        agent.ask(id, "session/request_permission", params).await;
+        let answer = agent.next().await;
+        assert_eq!(
+            (&answer["id"], &answer["error"]["code"]),
+            (&json!(id), &json!(-32602))
+        );
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains(member), "{message}");
+    }
+    agent.ask_permission(6, tool("t", "read")).await;
+    assert_eq!(agent.result(6).await, selected("no"));
 }

@@ -4,6 +4,7 @@ mod support;
 
 use std::time::Duration;
 
+use acp_client::limits::{MAX_ID, MAX_LIST_BYTES};
 use acp_client::{Client, ClientError, ClientOptions};
 use acp_protocol::v1::StopReason;
 use serde_json::{Value, json};
@@ -124,6 +125,18 @@ async fn a_list_that_goes_round_is_an_error_and_no_endless_loop() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_list_has_a_budget_in_bytes() {
+    let (client, mut agent) = with_sessions(json!({"list": {}})).await;
+    let page = |cursor: Value| {
+        let title = "t".repeat(MAX_LIST_BYTES / 2);
+        json!({"sessions": [{"sessionId": "a", "cwd": "/", "title": title}], "nextCursor": cursor})
+    };
+    let pages = vec![page(json!("x")), page(json!(null))];
+    let (listed, _) = tokio::join!(client.list_sessions().all(), serve_pages(&mut agent, pages));
+    assert!(matches!(listed, Err(ClientError::ListTooLarge { .. })));
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_the_agent_does_not_offer_is_not_asked_for() {
     let (client, mut agent) = with_sessions(json!({})).await;
     let errors = [
@@ -143,6 +156,11 @@ async fn what_the_agent_does_not_offer_is_not_asked_for() {
         ]
         .map(|name| format!("use `{name}`, which the agent does not offer"))
     );
+    let long = client.close_session("x".repeat(MAX_ID + 1)).await;
+    assert!(matches!(
+        long,
+        Err(ClientError::SessionIdTooLong { bytes: 1025 })
+    ));
     for empty in [
         client.close_session("").await,
         client.delete_session("").await,

@@ -116,6 +116,18 @@ impl IncomingRequest {
         self.message.raw_params()
     }
 
+    /// Its length in bytes, as it arrived.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.message.line().len()
+    }
+
+    /// Copies it out of the chunk it came in, where it is kept for a while: a short
+    /// message would keep all of a large chunk.
+    pub fn detach(&mut self) {
+        self.message.detach();
+    }
+
     /// Decodes the parameters.
     ///
     /// # Errors

@@ -61,8 +61,9 @@ pub const IDLE_TIMEOUT: Duration = Duration::from_secs(600);
 pub const IDLE_LOOKS: u32 = 16;
 
 /// How long an agent that was asked to stop may take to end its turn, before its process
-/// is ended. Those that listen take less than a second.
-pub const STOP_GRACE: Duration = Duration::from_secs(30);
+/// is ended. Those that listen take less than a second; a timeout that a caller gave shall
+/// not be exceeded by much.
+pub const STOP_GRACE: Duration = Duration::from_secs(10);
 
 /// How long `authenticate` may take where nobody sits in front of the machine: a key is
 /// looked at, or a token fetched.

@@ -119,8 +119,8 @@ pub use session::catalog::{
 };
 pub use session::dynamic;
 pub use session::setup::{
-    ClientFeatures, DirectoryError, McpAcceptance, McpRemote, McpServer, McpStdio, Setup,
-    check_directory,
+    ClientFeatures, DirectoryError, MAX_DIRECTORY, McpAcceptance, McpRemote, McpServer, McpStdio,
+    Setup, check_directory,
 };
 pub use session::{LiveSession, SessionHost, Submission};
 

@@ -37,6 +37,6 @@ pub mod rpc;
 pub mod v1;
 
 pub use codec::{Meta, Unrecognized};
-pub use json::RawJson;
+pub use json::{RawJson, json_length};
 pub use method::{Notification, Request};
 pub use patch::Patch;

@@ -401,3 +401,18 @@ fn a_barrier_says_whether_it_was_reached() {
     client.connection.close_mailbox(mailbox);
     assert_eq!(client.wait(mailbox, seq), Poll::Ready(false));
 }
+
+#[test]
+fn a_consumer_takes_no_more_at_once_than_its_batch() {
+    let mut client = Client::new(Limits::default().with_mailbox_batch(1));
+    let mailbox = client.open("a");
+    for _ in 0..3 {
+        client.receive_update("a");
+    }
+    for left in [2, 1, 0] {
+        let mut taken = VecDeque::new();
+        client.connection.take_now(mailbox, &mut taken);
+        assert_eq!(taken.len(), 1);
+        assert_eq!(client.connection.queued_updates(), left);
+    }
+}

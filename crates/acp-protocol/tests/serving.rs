@@ -242,3 +242,66 @@ fn too_deep_a_request_is_refused_under_its_id() {
     let (_, answers) = agent.feed(&deep);
     assert!(answers[0].contains("ExcessiveNesting"), "{answers:?}");
 }
+
+/// A request that takes a slot, with this many bytes of text.
+fn large(id: i64, method: &str, bytes: usize) -> String {
+    let text = "x".repeat(bytes);
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{{\"t\":\"{text}\"}}}}\n"
+    )
+}
+
+#[test]
+fn open_requests_have_a_budget_in_bytes() {
+    let limits = Limits::default().with_open_request_bytes(20_000);
+    let mut client = Fed::new(ConnectionRole::Client, &limits);
+    let ask = "session/request_permission";
+    // Alone, one of any size is taken.
+    let (started, answers) = client.feed(&large(1, ask, 50_000));
+    assert_eq!((started.len(), answers.len()), (1, 0));
+    let (started, answers) = client.feed(&large(2, ask, 8_000));
+    assert!(started.is_empty());
+    assert!(answers[0].contains("-32603"), "{answers:?}");
+    assert!(
+        answers[0].contains("no room for one of this size"),
+        "{answers:?}"
+    );
+    assert_eq!(client.connection.stats().requests_overloaded, 1);
+    // Small ones are bounded by their number.
+    let (started, _) = client.feed(&(large(3, ask, 100) + &large(4, "session/close", 3_000)));
+    assert_eq!(started.len(), 2);
+    client.respond(1);
+    let (started, answers) = client.feed(&(large(5, ask, 8_000) + &large(6, ask, 8_000)));
+    assert_eq!((started.len(), answers.len()), (2, 0));
+    let (_, answers) = client.feed(&large(7, ask, 8_000));
+    assert_eq!(answers.len(), 1);
+    client.respond(5);
+    client.respond(6);
+    let (started, _) = client.feed(&large(8, ask, 19_000));
+    assert_eq!(started.len(), 1, "everything is given back");
+}
+
+#[test]
+fn parked_requests_have_a_budget_in_bytes() {
+    let limits = Limits::default()
+        .with_open_request_bytes(20_000)
+        .with_handler_slots(1);
+    let mut agent = Fed::agent(&limits);
+    let list = "session/list";
+    agent.feed(&large(1, list, 10));
+    let mut lines = String::new();
+    for id in 2..100 {
+        lines += &large(id, list, 8_000);
+    }
+    let (started, answers) = agent.feed(&lines);
+    assert!(started.is_empty());
+    assert_eq!(answers.len(), 96, "two are parked");
+    // A parked one that is cancelled, and one that starts and is answered.
+    let (_, answers) = agent.feed(&cancel(3));
+    assert_eq!(answers.len(), 1);
+    let (started, _) = agent.respond(1);
+    assert_eq!(started, ["session/list 2"]);
+    agent.respond(2);
+    let (started, _) = agent.feed(&large(200, list, 19_000));
+    assert_eq!(started.len(), 1, "everything is given back");
+}

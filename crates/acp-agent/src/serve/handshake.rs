@@ -14,7 +14,7 @@ use acp_protocol::{
     },
 };
 
-use crate::{fault, serve::login, serve::registration::Registration};
+use crate::{fault, limits::MAX_CLIENT_NAME, serve::login, serve::registration::Registration};
 
 /// The one version of the protocol that is spoken, whatever is asked for
 /// (R032, R033).
@@ -57,11 +57,10 @@ pub(super) fn client_features(request: &InitializeRequest) -> ClientFeatures {
     features.notices = session.is_some_and(|session| session.notices.is_some());
     features.compaction = session.is_some_and(|session| session.compaction.is_some());
     features.terminal_login = capabilities.auth.terminal;
-    features.name = request.client_info.as_ref().map(|info| info.name.clone());
-    features.version = request
-        .client_info
-        .as_ref()
-        .map(|info| info.version.clone());
+    let short = |text: &String| text.chars().take(MAX_CLIENT_NAME).collect();
+    let info = request.client_info.as_ref();
+    features.name = info.map(|info| short(&info.name));
+    features.version = info.map(|info| short(&info.version));
     features
 }
 

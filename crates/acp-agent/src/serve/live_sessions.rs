@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 
 use crate::{
     fault::{self, ErrorData},
+    limits::MAX_LIVE_SETUPS,
     session::Session,
 };
 
@@ -23,6 +24,8 @@ pub(super) struct LiveSessions(Mutex<Live>);
 #[derive(Default)]
 struct Live {
     sessions: HashMap<SessionId, RegistryEntry, RandomState>,
+    /// Bytes of the set-ups of those that are live.
+    setup_bytes: usize,
     /// The connection has ended: nothing is registered any more.
     is_closed: bool,
 }
@@ -46,6 +49,8 @@ pub(super) struct Reservation<'a> {
 pub(super) enum RegisterError {
     /// The limit of live sessions is reached; holds that limit.
     TooMany { max: usize },
+    /// The set-ups of the live sessions leave no room for another of this size.
+    TooLarge,
     /// One with this id is live; it is left alone (G-4).
     AlreadyLive,
     /// One with this id is being taken up or deleted.
@@ -78,6 +83,12 @@ impl LiveSessions {
         }
     }
 
+    /// Whether one more with a set-up of this length would be refused. Only a hint:
+    /// inserting decides.
+    pub(super) fn check_bytes(&self, setup_bytes: usize) -> Result<(), RegisterError> {
+        self.0.lock().check_bytes(setup_bytes)
+    }
+
     /// Finds a session.
     pub(super) fn get(&self, id: &str) -> Option<Arc<Session>> {
         match self.0.lock().sessions.get(id)? {
@@ -103,6 +114,7 @@ impl LiveSessions {
             matches!(place, Some(RegistryEntry::Live(known)) if Arc::ptr_eq(known, session));
         if is_there {
             live.sessions.remove(session.core.id.as_str());
+            live.setup_bytes -= session.setup_bytes;
         }
         is_there
     }
@@ -121,6 +133,13 @@ impl Live {
             RegistryEntry::Live(session) => Some(session),
             RegistryEntry::Reserved => None,
         })
+    }
+
+    fn check_bytes(&self, setup_bytes: usize) -> Result<(), RegisterError> {
+        match self.setup_bytes + setup_bytes <= MAX_LIVE_SETUPS {
+            true => Ok(()),
+            false => Err(RegisterError::TooLarge),
+        }
     }
 
     fn reserve(&mut self, id: &SessionId, max: usize) -> Result<(), RegisterError> {
@@ -150,6 +169,11 @@ impl Reservation<'_> {
             drop(live);
             return Err(RegisterError::Closed);
         }
+        if let Err(error) = live.check_bytes(session.setup_bytes) {
+            drop(live);
+            return Err(error);
+        }
+        live.setup_bytes += session.setup_bytes;
         let session = RegistryEntry::Live(Arc::clone(session));
         live.sessions.insert(self.id.clone(), session);
         self.is_filled = true;
@@ -174,6 +198,11 @@ impl RegisterError {
         match self {
             Self::TooMany { max } => fault::internal(method, "too many sessions are live")
                 .with_data(&ErrorData::new("too_many_live_sessions").max(max)),
+            Self::TooLarge => {
+                let text = "the set-ups of the live sessions leave no room for this one";
+                fault::internal(method, text)
+                    .with_data(&ErrorData::new("too_large_live_sessions").max(MAX_LIVE_SETUPS))
+            }
             Self::AlreadyLive => fault::invalid_request(method, "the session is live already")
                 .with_data(&ErrorData::new("already_live")),
             Self::InUse => {

@@ -20,6 +20,7 @@ use acp_protocol::{
 use super::{
     connection::{ConnectionState, Served, host_id},
     live_sessions::{RegisterError, Reservation},
+    setup,
 };
 use crate::{
     fault,
@@ -122,6 +123,7 @@ impl ConnectionState {
             }
         };
         let client = Arc::clone(self.initialized(method)?);
+        let setup_bytes = setup::length(&params.cwd, &params.directories, &params.servers);
         let setup = self.agent.setup.check(
             method,
             &params.cwd,
@@ -129,6 +131,9 @@ impl ConnectionState {
             params.servers,
             (*client).clone(),
         )?;
+        self.live_sessions
+            .check_bytes(setup_bytes)
+            .map_err(refused)?;
         let cwd = setup.cwd.clone();
         let (live, journal) = self.open_at_host(open, id, setup).await?;
         // The client of a loaded session knows it: events of it need not wait.
@@ -136,6 +141,7 @@ impl ConnectionState {
         let parts = SessionParts {
             peer,
             cwd,
+            setup_bytes,
             limits: Arc::clone(&self.agent.limits),
             has_event_ids: self.agent.has_event_ids,
             view: ClientView::new(Arc::clone(&client), self.agent.compact_command, hold),

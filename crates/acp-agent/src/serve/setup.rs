@@ -6,9 +6,12 @@ use acp_host::{
     ClientFeatures, DirectoryError, McpAcceptance, McpRemote, McpServer, McpStdio, SecretText,
     Setup, check_directory,
 };
-use acp_protocol::{rpc::Fault, v1};
+use acp_protocol::{json_length, rpc::Fault, v1};
 
-use crate::fault;
+use crate::{
+    fault,
+    limits::{MAX_SETUP, MAX_SETUP_ENTRIES},
+};
 
 /// What the agent accepts in a set-up.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,7 +35,12 @@ impl SetupPolicy {
         client: ClientFeatures,
     ) -> Result<Setup, Fault> {
         let refuse = |text: String| fault::invalid_params(method, &text);
+        let bytes = length(cwd, directories, &servers);
         let cwd = check_directory(cwd).map_err(|error| refuse(format!("cwd: {error}")))?;
+        if bytes > MAX_SETUP {
+            let text = format!("the set-up has {bytes} bytes; at most {MAX_SETUP} are taken");
+            return Err(refuse(text));
+        }
         let directories = self.directories(directories).map_err(refuse)?;
         let servers = self.servers(servers).map_err(refuse)?;
         Ok(Setup::new(cwd)
@@ -45,6 +53,7 @@ impl SetupPolicy {
         if !directories.is_empty() && !self.additional_directories {
             return Err("additionalDirectories: this agent takes none".into());
         }
+        check_count("additionalDirectories", directories.len())?;
         let mut checked = Vec::with_capacity(directories.len());
         for (at, text) in directories.iter().enumerate() {
             let path = check_directory(text)
@@ -60,6 +69,7 @@ impl SetupPolicy {
         if servers.is_empty() {
             return Ok(Vec::new());
         }
+        check_count("mcpServers", servers.len())?;
         let mut names = HashSet::new();
         let mut checked = Vec::with_capacity(servers.len());
         for (at, server) in servers.into_iter().enumerate() {
@@ -96,6 +106,25 @@ impl SetupPolicy {
             McpServer::Sse(_) => "this agent connects to no servers over sse",
             _ => "this agent starts no servers",
         })
+    }
+}
+
+/// The bytes of a set-up, as it came.
+pub(super) fn length(cwd: &str, directories: &[String], servers: &[v1::McpServer]) -> usize {
+    let directories = directories.iter().map(String::len).sum::<usize>();
+    let servers = match servers.is_empty() {
+        true => 0,
+        false => json_length(servers),
+    };
+    cwd.len() + directories + servers
+}
+
+fn check_count(member: &str, count: usize) -> Result<(), String> {
+    match count <= MAX_SETUP_ENTRIES {
+        true => Ok(()),
+        false => Err(format!(
+            "{member} has {count} entries; at most {MAX_SETUP_ENTRIES} are taken"
+        )),
     }
 }
 

@@ -38,6 +38,8 @@ pub(crate) struct Session {
     pub(crate) live: Arc<dyn DynLiveSession>,
     /// The folder in which it works.
     pub(crate) cwd: PathBuf,
+    /// Bytes of its set-up, as it came.
+    pub(crate) setup_bytes: usize,
     /// Taken by whoever sets an option, so that one change follows the other.
     pub(crate) setting: tokio::sync::Mutex<()>,
     /// Becomes true when the session is closed; there is one as soon as
@@ -119,6 +121,7 @@ pub(crate) struct SessionParts<'a> {
     pub(crate) peer: &'a Peer,
     pub(crate) client: Arc<ClientFeatures>,
     pub(crate) cwd: PathBuf,
+    pub(crate) setup_bytes: usize,
     pub(crate) limits: Arc<AgentLimits>,
     pub(crate) has_event_ids: bool,
     pub(crate) view: ClientView,
@@ -143,6 +146,7 @@ impl Session {
             core: Arc::new(core),
             live,
             cwd: parts.cwd,
+            setup_bytes: parts.setup_bytes,
             setting: tokio::sync::Mutex::default(),
             closing: OnceLock::new(),
             interrupting: AtomicBool::new(false),

@@ -258,6 +258,76 @@ async fn a_live_session_is_left_alone() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn set_ups_have_budgets_in_number_and_bytes() {
+    let (host, mut strings) = host();
+    let builder = AgentBuilder::new(host.clone()).resumer(host);
+    let agent = builder.additional_directories().build().unwrap();
+    let mut client = Client::ready(&agent).await;
+    let server = |name: &str, bytes: usize| json!({"name": name, "command": "/bin/server", "args": ["a".repeat(bytes)], "env": []});
+    let servers: Vec<Value> = (0..65).map(|n| server(&n.to_string(), 1)).collect();
+    let folders: Vec<String> = (0..65).map(|n| format!("/{n}")).collect();
+    let long = format!("/{}", "d".repeat(4096));
+    for (member, value, reason) in [
+        (
+            "cwd",
+            json!(long),
+            "cwd: the path has 4097 bytes; at most 4096 are taken",
+        ),
+        (
+            "additionalDirectories",
+            json!([long]),
+            "additionalDirectories[0]: the path has 4097",
+        ),
+        (
+            "additionalDirectories",
+            json!(folders),
+            "additionalDirectories has 65 entries",
+        ),
+        (
+            "mcpServers",
+            json!(servers),
+            "mcpServers has 65 entries; at most 64 are taken",
+        ),
+        (
+            "mcpServers",
+            json!([server("a", 256 << 10)]),
+            "the set-up has 2622",
+        ),
+    ] {
+        let mut setup = params("s");
+        setup[member] = value;
+        let answer = client.call("session/resume", setup).await;
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains(reason), "{message}");
+    }
+    // All live sessions together.
+    let open = async |client: &mut Client, n: usize| {
+        let mut setup = params(&format!("s{n}"));
+        setup["mcpServers"] = json!([server("a", 250 << 10)]);
+        client.call("session/resume", setup).await
+    };
+    let mut kept = Vec::new();
+    let refused = loop {
+        let answer = open(&mut client, kept.len()).await;
+        if !answer["error"].is_null() {
+            break answer;
+        }
+        kept.push(strings.session().await);
+    };
+    assert_eq!(
+        refused["error"]["data"]["reason"],
+        "too_large_live_sessions"
+    );
+    assert_eq!(kept.len(), (16 << 20) / (250 << 10));
+    client
+        .call("session/close", json!({"sessionId": "s0"}))
+        .await;
+    let answer = open(&mut client, kept.len()).await;
+    assert!(answer["error"].is_null(), "{answer}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_request_that_is_cancelled_leaves_nothing_behind() {
     let (agent, mut strings) = full_agent();
     let mut client = Client::ready(&agent).await;

@@ -197,3 +197,16 @@ pub(super) fn of_variable<T: DeserializeOwned>(text: &str) -> Result<T, String> 
     });
     read.map_err(|error| in_our_words(&error.to_string()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_line_of_some_length() {
+        assert!("m".repeat(MAX_WORD).parse::<Word>().is_ok());
+        for unfit in ["", " ", "a\nb", &"m".repeat(MAX_WORD + 1)] {
+            assert!(unfit.parse::<Word>().is_err(), "{} bytes", unfit.len());
+        }
+    }
+}

@@ -1,4 +1,7 @@
 //! Ctrl-C and its relatives: the first asks, the second kills.
+//!
+//! `SIGTERM` comes from a program, which seldom sends it twice and kills soon after: it
+//! asks, and kills by itself if that does not help.
 
 use std::process;
 use std::time::Duration;
@@ -13,6 +16,30 @@ use crate::show;
 /// How long the program may take to end by itself after everything was killed, before
 /// it is left the hard way: its output may be blocked for ever.
 const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// How long a turn may take to end after `SIGTERM`, before the agent is killed. Service
+/// managers kill the program 10 seconds after it, and the agent would be left behind.
+#[cfg(unix)]
+const TERMINATE_GRACE: Duration = Duration::from_secs(5);
+
+/// How the user wants to stop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wish {
+    Interrupt,
+    #[cfg(unix)]
+    Terminate,
+}
+
+impl Wish {
+    /// Returns how long the turn has to end by itself, where nobody may ask again.
+    fn grace(self) -> Option<Duration> {
+        match self {
+            Self::Interrupt => None,
+            #[cfg(unix)]
+            Self::Terminate => Some(TERMINATE_GRACE),
+        }
+    }
+}
 
 /// The wishes of the user to stop.
 pub(crate) struct Interrupts {
@@ -34,16 +61,16 @@ impl Interrupts {
         let stop = stop.clone();
         tokio::spawn(async move {
             loop {
-                signals.next().await;
+                let wish = signals.next().await;
                 if !stop.is_stopped() {
                     stop.stop();
-                } else if !kill.send_replace(true) {
-                    let client = client.clone();
-                    tokio::spawn(async move {
-                        client.kill().await;
-                        tokio::time::sleep(LAST_WORDS).await;
-                        leave();
-                    });
+                    if let Some(grace) = wish.grace() {
+                        tokio::spawn(end(client.clone(), kill.clone(), grace));
+                    }
+                } else if !*kill.borrow() {
+                    tokio::spawn(end(client.clone(), kill.clone(), Duration::ZERO));
+                    // The task may be late, and one more wish is to count.
+                    kill.send_replace(true);
                 } else {
                     leave();
                 }
@@ -63,6 +90,15 @@ impl Interrupts {
     }
 }
 
+/// Kills the agent after a while, and ends the program if that does not.
+async fn end(client: Client, kill: watch::Sender<bool>, after: Duration) {
+    tokio::time::sleep(after).await;
+    kill.send_replace(true);
+    client.kill().await;
+    tokio::time::sleep(LAST_WORDS).await;
+    leave();
+}
+
 /// Ends the program in the middle of whatever it does.
 fn leave() -> ! {
     show::clear();
@@ -72,6 +108,8 @@ fn leave() -> ! {
 #[cfg(unix)]
 mod platform {
     use tokio::signal::unix::{Signal, SignalKind, signal};
+
+    use super::Wish;
 
     pub(super) struct Signals {
         interrupt: Signal,
@@ -86,10 +124,10 @@ mod platform {
             })
         }
 
-        pub(super) async fn next(&mut self) {
+        pub(super) async fn next(&mut self) -> Wish {
             tokio::select! {
-                _ = self.interrupt.recv() => {}
-                _ = self.terminate.recv() => {}
+                _ = self.interrupt.recv() => Wish::Interrupt,
+                _ = self.terminate.recv() => Wish::Terminate,
             }
         }
     }
@@ -97,6 +135,8 @@ mod platform {
 
 #[cfg(not(unix))]
 mod platform {
+    use super::Wish;
+
     pub(super) struct Signals;
 
     impl Signals {
@@ -104,10 +144,11 @@ mod platform {
             Ok(Self)
         }
 
-        pub(super) async fn next(&mut self) {
+        pub(super) async fn next(&mut self) -> Wish {
             if tokio::signal::ctrl_c().await.is_err() {
                 std::future::pending::<()>().await;
             }
+            Wish::Interrupt
         }
     }
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use acp_client::SessionControl;
 use acp_harness::model::{Demand, SessionSettings, values};
 use acp_harness::turn::{HarnessError, set};
+use acp_protocol::json_length;
 use acp_protocol::v1::{
     SessionConfigOption, SessionConfigOptionCategory, SessionConfigOptionKind, SessionModeState,
 };
@@ -129,9 +130,13 @@ impl Offers {
             modes: control.modes(),
             options: control.config_options().unwrap_or_default(),
         };
-        match serde_json::to_vec(&offers) {
-            Ok(written) if written.len() <= MAX_OFFERS => offers,
-            _ => Self::default(),
+        offers.within_bounds()
+    }
+
+    fn within_bounds(self) -> Self {
+        match json_length(&self) <= MAX_OFFERS {
+            true => self,
+            false => Self::default(),
         }
     }
 
@@ -238,5 +243,23 @@ impl From<NotSet> for Outcome {
             NotSet::TooMany { .. } => Exit::Usage,
         };
         Self::failed(exit, &error).with_hint("`acp set clear` forgets what the session is set to")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_values_and_long_offers_are_not_remembered() {
+        assert!(value(&"v".repeat(MAX_VALUE)).is_ok());
+        assert!(value(&"v".repeat(MAX_VALUE + 1)).is_err());
+        let offers = |bytes: usize| Offers {
+            known: true,
+            modes: Some(SessionModeState::new("m".repeat(bytes), Vec::new())),
+            options: Vec::new(),
+        };
+        assert!(offers(MAX_OFFERS / 2).within_bounds().known);
+        assert!(!offers(MAX_OFFERS).within_bounds().known);
     }
 }

@@ -159,6 +159,15 @@ impl Running {
         }
     }
 
+    /// Waits until something is so, or the program has ended.
+    pub(crate) fn wait_until_ended_or(&mut self, is_so: impl Fn() -> bool) {
+        let deadline = Instant::now() + LIMIT;
+        while !is_so() && !self.has_ended() {
+            assert!(Instant::now() < deadline, "it is not so");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// Waits until something is on standard output.
     pub(crate) fn wait_some_output(&mut self) {
         let mut byte = [0];

@@ -8,6 +8,7 @@ use acp_protocol::v1::{
 use super::{Client, SessionList};
 use crate::connection::Capability;
 use crate::error::ClientError;
+use crate::session::check_id;
 
 impl Client {
     /// Logs in, by one of the methods the agent told of in
@@ -119,8 +120,6 @@ impl Client {
 }
 
 fn named(session: SessionId) -> Result<SessionId, ClientError> {
-    if session.as_str().is_empty() {
-        return Err(ClientError::EmptySessionId);
-    }
+    check_id(&session)?;
     Ok(session)
 }

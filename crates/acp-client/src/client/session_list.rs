@@ -6,12 +6,13 @@ use std::hash::BuildHasher as _;
 use std::path::PathBuf;
 use std::vec;
 
+use acp_protocol::json_length;
 use acp_protocol::v1::{ListSessionsRequest, SessionInfo};
 
 use super::Client;
 use crate::connection::Capability;
 use crate::error::ClientError;
-use crate::limits::MAX_LIST_PAGES;
+use crate::limits::{MAX_LIST_BYTES, MAX_LIST_PAGES};
 use crate::session::path_text;
 
 /// Lists the sessions an agent remembers; see [`Client::list_sessions`].
@@ -34,6 +35,8 @@ pub struct SessionList {
     cwd: Option<PathBuf>,
     next: Next,
     pages: usize,
+    /// Bytes of the sessions that were listed.
+    bytes: usize,
     /// Marks of the cursors that were given, to notice one that comes again.
     seen: HashSet<u64>,
     hasher: RandomState,
@@ -67,6 +70,7 @@ impl SessionList {
             cwd: None,
             next: Next::Start,
             pages: 0,
+            bytes: 0,
             seen: HashSet::new(),
             hasher: RandomState::new(),
             page: Vec::new().into_iter(),
@@ -92,7 +96,9 @@ impl SessionList {
     /// # Errors
     ///
     /// [`ClientError::Unsupported`] when the agent lists no sessions,
-    /// [`ClientError::EndlessList`] when its list goes round, else as any request.
+    /// [`ClientError::EndlessList`] when its list goes round,
+    /// [`ClientError::ListTooLarge`] when it is larger than any that is taken, else as
+    /// any request.
     ///
     /// # Cancel safety
     ///
@@ -137,6 +143,11 @@ impl SessionList {
         lease.connection.require(Capability::List)?;
         let (_, answer) = lease.request(&request).await?;
         self.pages += 1;
+        self.bytes += answer.sessions.iter().map(size).sum::<usize>();
+        if self.bytes > MAX_LIST_BYTES {
+            let max = MAX_LIST_BYTES;
+            return Err(ClientError::ListTooLarge { max });
+        }
         self.page = Vec::new().into_iter();
         // An empty cursor leads nowhere.
         let next_cursor = answer.next_cursor.filter(|cursor| !cursor.is_empty());
@@ -170,4 +181,15 @@ impl SessionList {
         }
         Ok(sessions)
     }
+}
+
+/// The bytes of a session on the list.
+fn size(session: &SessionInfo) -> usize {
+    let folders = session.additional_directories.iter();
+    let texts = [&session.title, &session.updated_at].into_iter().flatten();
+    size_of_val(session)
+        + session.session_id.as_str().len()
+        + session.cwd.len()
+        + folders.chain(texts).map(String::len).sum::<usize>()
+        + session.meta.as_ref().map_or(0, json_length)
 }

@@ -1,13 +1,14 @@
 //! One field of a form, and what may stand in it.
 
+use std::collections::HashSet;
+
 use acp_protocol::v1::{
     ElicitationContentValue, ElicitationPropertySchema, MultiSelectItems,
     MultiSelectPropertySchema, StringFormat, StringPropertySchema,
 };
-use regex::RegexBuilder;
 
 use super::format;
-use crate::limits::{MAX_PATTERN, MAX_PATTERN_SIZE};
+use super::patterns::Patterns;
 
 /// What is wrong with a field; prints as a clause about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -64,8 +65,26 @@ pub(super) fn is_known(property: &ElicitationPropertySchema) -> bool {
         Property::String(_) | Property::Number(_) | Property::Integer(_) | Property::Boolean(_) => {
             true
         }
-        Property::Array(schema) => choices(&schema.items).is_some(),
+        Property::Array(schema) => matches!(
+            schema.items,
+            MultiSelectItems::String(_) | MultiSelectItems::Titled(_)
+        ),
         _ => false,
+    }
+}
+
+/// Returns how many choices a field offers.
+pub(super) fn choice_count(property: &ElicitationPropertySchema) -> usize {
+    match property {
+        ElicitationPropertySchema::String(schema) => {
+            schema.values.as_ref().map_or(0, Vec::len) + schema.one_of.as_ref().map_or(0, Vec::len)
+        }
+        ElicitationPropertySchema::Array(schema) => match &schema.items {
+            MultiSelectItems::String(items) => items.values.len(),
+            MultiSelectItems::Titled(items) => items.any_of.len(),
+            _ => 0,
+        },
+        _ => 0,
     }
 }
 
@@ -86,11 +105,12 @@ pub(super) fn default(property: &ElicitationPropertySchema) -> Option<Elicitatio
 pub(super) fn check(
     property: &ElicitationPropertySchema,
     value: &ElicitationContentValue,
+    patterns: &Patterns,
 ) -> Result<(), FieldError> {
     use ElicitationContentValue as Value;
     use ElicitationPropertySchema as Property;
     match (property, value) {
-        (Property::String(schema), Value::String(text)) => check_text(schema, text),
+        (Property::String(schema), Value::String(text)) => check_text(schema, text, patterns),
         (Property::Number(schema), Value::Number(number)) if number.is_finite() => {
             check_range(*number, schema.minimum, schema.maximum)
         }
@@ -115,7 +135,11 @@ pub(super) fn check(
     }
 }
 
-fn check_text(schema: &StringPropertySchema, text: &str) -> Result<(), FieldError> {
+fn check_text(
+    schema: &StringPropertySchema,
+    text: &str,
+    patterns: &Patterns,
+) -> Result<(), FieldError> {
     if schema
         .values
         .iter()
@@ -134,7 +158,7 @@ fn check_text(schema: &StringPropertySchema, text: &str) -> Result<(), FieldErro
         schema.max_length.map(u64::from),
     )?;
     if let Some(pattern) = &schema.pattern
-        && matches(pattern, text) == Some(false)
+        && patterns.matches(pattern, text) == Some(false)
     {
         return Err(FieldError::PatternMismatch);
     }
@@ -152,7 +176,7 @@ fn check_choices(schema: &MultiSelectPropertySchema, chosen: &[String]) -> Resul
     };
     if chosen
         .iter()
-        .any(|choice| !choices.contains(&choice.as_str()))
+        .any(|choice| !choices.contains(choice.as_str()))
     {
         return Err(FieldError::NoSuchChoice);
     }
@@ -160,7 +184,7 @@ fn check_choices(schema: &MultiSelectPropertySchema, chosen: &[String]) -> Resul
 }
 
 /// Returns what there is to choose from.
-fn choices(items: &MultiSelectItems) -> Option<Vec<&str>> {
+fn choices(items: &MultiSelectItems) -> Option<HashSet<&str>> {
     match items {
         MultiSelectItems::String(items) => Some(items.values.iter().map(String::as_str).collect()),
         MultiSelectItems::Titled(items) => Some(
@@ -201,18 +225,4 @@ fn check_range<T: PartialOrd>(
 fn check_whole(value: i64, least: Option<f64>, most: Option<f64>) -> Result<(), FieldError> {
     #[expect(clippy::cast_precision_loss, reason = "see above")]
     check_range(value as f64, least, most)
-}
-
-/// Tells whether a text matches a pattern; `None` for a pattern that this side cannot
-/// read. Patterns come from the agent: matching takes linear time, and one that would
-/// need much memory is not read.
-fn matches(pattern: &str, text: &str) -> Option<bool> {
-    if pattern.len() > MAX_PATTERN {
-        return None;
-    }
-    let pattern = RegexBuilder::new(pattern)
-        .size_limit(MAX_PATTERN_SIZE)
-        .dfa_size_limit(MAX_PATTERN_SIZE)
-        .build();
-    Some(pattern.ok()?.is_match(text))
 }

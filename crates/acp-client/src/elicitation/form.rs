@@ -2,10 +2,14 @@
 
 use std::fmt;
 
+use acp_protocol::rpc::Fault;
 use acp_protocol::v1::{ElicitationPropertySchema, ElicitationSchema, ElicitationSchemaType};
 
 use super::field;
+use super::patterns::Patterns;
 use super::{ElicitationAnswer, FieldError};
+use crate::bounds::count_within;
+use crate::limits::{MAX_FORM_CHOICES, MAX_FORM_FIELDS};
 
 /// The fields an agent asks for.
 ///
@@ -16,6 +20,25 @@ use super::{ElicitationAnswer, FieldError};
 #[derive(Clone, Copy)]
 pub struct ElicitationForm<'a> {
     schema: &'a ElicitationSchema,
+    /// Those of its question, where it belongs to one.
+    patterns: Option<&'a Patterns>,
+}
+
+/// Checks that a person could fill in a form, so that all work on it is bounded.
+pub(super) fn check_size(schema: &ElicitationSchema) -> Result<(), Fault> {
+    let fields = schema.properties.len();
+    let required = schema.required.as_ref().map_or(0, Vec::len);
+    let choices = schema.properties.values().map(field::choice_count);
+    let choices = choices.sum::<usize>();
+    let (properties, unit) = ("requestedSchema.properties", "choices");
+    count_within(properties, fields, MAX_FORM_FIELDS, "fields")?;
+    count_within(
+        "requestedSchema.required",
+        required,
+        MAX_FORM_FIELDS,
+        "fields",
+    )?;
+    count_within(properties, choices, MAX_FORM_CHOICES, unit)
 }
 
 /// A field that does not fit; prints without the value.
@@ -50,7 +73,15 @@ impl<'a> ElicitationForm<'a> {
     /// Reads a form.
     #[must_use]
     pub fn new(schema: &'a ElicitationSchema) -> Self {
-        Self { schema }
+        Self {
+            schema,
+            patterns: None,
+        }
+    }
+
+    pub(super) fn with_patterns(mut self, patterns: &'a Patterns) -> Self {
+        self.patterns = Some(patterns);
+        self
     }
 
     /// Returns the schema: title, description, and the fields in the agent's order.
@@ -108,11 +139,20 @@ impl<'a> ElicitationForm<'a> {
     ///
     /// What does not fit.
     pub fn check_field(self, answer: &ElicitationAnswer, name: &str) -> Result<(), FieldError> {
+        self.check_field_with(answer, name, self.patterns.unwrap_or(&Patterns::default()))
+    }
+
+    fn check_field_with(
+        self,
+        answer: &ElicitationAnswer,
+        name: &str,
+        patterns: &Patterns,
+    ) -> Result<(), FieldError> {
         let Some(property) = self.schema.properties.get(name) else {
             return Err(FieldError::NoSuchField);
         };
         match answer.field(name) {
-            Some(value) => field::check(property, value),
+            Some(value) => field::check(property, value, patterns),
             None if self.is_required(name) => Err(FieldError::Missing),
             None => Ok(()),
         }
@@ -138,8 +178,10 @@ impl<'a> ElicitationForm<'a> {
                 faults.push(FormError::new(name, FieldError::Missing));
             }
         }
+        let own = Patterns::default();
+        let patterns = self.patterns.unwrap_or(&own);
         for (name, _) in answer.fields() {
-            if let Err(misfit) = self.check_field(answer, name) {
+            if let Err(misfit) = self.check_field_with(answer, name, patterns) {
                 faults.push(FormError::new(name, misfit));
             }
         }

@@ -18,6 +18,8 @@
 //!
 //! * a way of asking that is not offered, or that nobody knows, is refused with -32602
 //!   and shown to nobody (R209, R220);
+//! * a question of more than [`MAX_QUESTION`] bytes, or with a form that nobody could
+//!   fill in, is refused in the same way: the work on what is taken is bounded;
 //! * an answer goes to the agent only if it fits the form: see [`ElicitationForm::check`] (R194,
 //!   R201);
 //! * a question that is open when its turn is cancelled, its session is closed, or the
@@ -29,6 +31,7 @@
 //! Addresses are never opened by this crate (R214). Before a user agrees to one, show
 //! them all of it (R215), and what [`ElicitationLink::cautions`] says of it (R217).
 //!
+//! [`MAX_QUESTION`]: crate::limits::MAX_QUESTION
 //! [`ClientOptions::with_elicitation`]: crate::ClientOptions::with_elicitation
 //! [`ClientOptions::with_elicitation_in_stream`]: crate::ClientOptions::with_elicitation_in_stream
 //! [`TurnEvent::Question`]: crate::TurnEvent::Question
@@ -42,6 +45,7 @@ mod headless;
 mod link;
 mod links;
 mod modes;
+mod patterns;
 mod pending;
 mod question;
 

@@ -10,7 +10,12 @@ use acp_protocol::v1::{
     SessionId, ToolCallId,
 };
 
-use super::{ElicitationAnswer, ElicitationForm, ElicitationLink, ElicitationModes, FormError};
+use super::patterns::Patterns;
+use super::{
+    ElicitationAnswer, ElicitationForm, ElicitationLink, ElicitationModes, FormError, form,
+};
+use crate::bounds::within;
+use crate::limits::{MAX_ID, MAX_LINK};
 
 /// A question of the agent.
 ///
@@ -28,7 +33,7 @@ struct Asked {
 }
 
 enum How {
-    Form(ElicitationSchema),
+    Form(ElicitationSchema, Patterns),
     Link { id: ElicitationId, url: String },
 }
 
@@ -43,7 +48,7 @@ pub enum QuestionKind<'a> {
 
 impl Question {
     /// Takes what the agent sent, or says why it is refused: a way of asking that is
-    /// not offered (R209), or that nobody knows (R220).
+    /// not offered (R209), or that nobody knows (R220), or a form that is too large.
     pub(crate) fn new(
         request: CreateElicitationRequest,
         modes: ElicitationModes,
@@ -52,10 +57,14 @@ impl Question {
         let refused = Fault::invalid_params("this way of asking is not offered");
         let (how, scope) = match request.mode {
             ElicitationMode::Form(mode) if modes.form => {
-                (How::Form(mode.requested_schema), mode.scope)
+                form::check_size(&mode.requested_schema)?;
+                let form = How::Form(mode.requested_schema, Patterns::default());
+                (form, mode.scope)
             }
             ElicitationMode::Url(mode) if modes.url => {
                 let (id, url) = (mode.elicitation_id, mode.url);
+                within("elicitationId", id.as_str(), MAX_ID)?;
+                within("url", &url, MAX_LINK)?;
                 (How::Link { id, url }, mode.scope)
             }
             _ => return Err(refused),
@@ -63,6 +72,11 @@ impl Question {
         if let ElicitationScope::Unrecognized(_) = scope {
             let fault = "a question belongs to a session or to a request";
             return Err(Fault::invalid_params(fault));
+        }
+        if let ElicitationScope::Session(scope) = &scope
+            && let Some(id) = &scope.tool_call_id
+        {
+            within("toolCallId", id.as_str(), MAX_ID)?;
         }
         Ok(Self(Arc::new(Asked {
             message: request.message,
@@ -84,7 +98,9 @@ impl Question {
     #[must_use]
     pub fn kind(&self) -> QuestionKind<'_> {
         match &self.0.how {
-            How::Form(schema) => QuestionKind::Form(ElicitationForm::new(schema)),
+            How::Form(schema, patterns) => {
+                QuestionKind::Form(ElicitationForm::new(schema).with_patterns(patterns))
+            }
             How::Link { id, url } => QuestionKind::Link(ElicitationLink::new(id, url)),
         }
     }
@@ -171,7 +187,7 @@ impl Question {
 impl fmt::Debug for Question {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mode = match self.0.how {
-            How::Form(_) => "form",
+            How::Form(..) => "form",
             How::Link { .. } => "url",
         };
         f.debug_struct("Question")

@@ -11,6 +11,8 @@ use acp_process::{Exit, SpawnError};
 use acp_protocol::rpc::{CallError, CloseCause, WireError};
 use acp_protocol::v1::{AuthMethod, AuthMethodId, SessionId, SessionModeId};
 
+use crate::limits::MAX_ID;
+
 pub use serve::ServeError;
 
 /// Why something did not succeed.
@@ -46,6 +48,13 @@ pub enum ClientError {
     /// A session of this id cannot be: it has no name.
     #[error("use a session whose id is empty")]
     EmptySessionId,
+    /// The id of a session is longer than any that is taken: it would be written into
+    /// every request and record.
+    #[error("use a session whose id has {bytes} bytes: at most {MAX_ID} are taken")]
+    SessionIdTooLong {
+        /// Its length.
+        bytes: usize,
+    },
     /// The session was closed or deleted on this side.
     #[error("use a session that is closed")]
     SessionClosed,
@@ -154,6 +163,12 @@ pub enum ClientError {
     EndlessList {
         /// How many pages it gave.
         pages: usize,
+    },
+    /// The agent's list of sessions is larger than any that is taken.
+    #[error("list the sessions: they have more than {max} bytes")]
+    ListTooLarge {
+        /// How many are taken.
+        max: usize,
     },
     /// The agent answered with something that is no answer.
     #[error("{}: the answer makes no sense", Doing(.method))]

@@ -134,8 +134,29 @@ impl From<ServeError> for Fault {
             ServeError::Spawn(SpawnError::Interpreter { .. }) => {
                 Self::not_found("no interpreter of this program")
             }
+            ServeError::Spawn(SpawnError::Program { source, .. })
+                if source.kind() == io::ErrorKind::ArgumentListTooLong =>
+            {
+                Self::invalid_params("the arguments and the environment are too long for a program")
+            }
             ServeError::Spawn(_) | ServeError::Io(_) => Self::internal(),
         };
         fault.with_source(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_that_are_too_long_are_the_fault_of_the_agent() {
+        let error = |kind: io::ErrorKind| {
+            let (program, source) = (PathBuf::from("/bin/true"), kind.into());
+            Fault::from(ServeError::Spawn(SpawnError::Program { program, source }))
+        };
+        let fault = error(io::ErrorKind::ArgumentListTooLong);
+        assert_eq!(fault.code().to_string(), "-32602");
+        assert_eq!(error(io::ErrorKind::Other).code().to_string(), "-32603");
     }
 }

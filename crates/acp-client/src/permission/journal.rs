@@ -180,7 +180,11 @@ impl Entry {
                 .map(|title| cut_bytes(title, MAX_DECISION_TITLE).to_owned()),
             kind: ask.tool().kind.clone(),
             after: ask.after(),
-            option: option.cloned(),
+            option: option.cloned().map(|mut option| {
+                // An agent may have added anything, and as much as it liked.
+                option.meta = None;
+                option
+            }),
             by,
         });
     }

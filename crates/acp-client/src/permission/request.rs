@@ -12,11 +12,11 @@ use super::decision::{rejection, selecting};
 use super::{DecidedBy, Decision, Reason, ToolCallState};
 use crate::pending::{AgentQuestion, Pending};
 
-/// What an agent asks.
+/// What an agent asks. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct PermissionRequest {
-    request: RequestPermissionRequest,
-    tool: ToolCallState,
+    request: Arc<RequestPermissionRequest>,
+    tool: Arc<ToolCallState>,
     after: ReceiveSeq,
     /// Shared by the clones: whoever answers may tell why.
     reason: Arc<OnceLock<Reason>>,
@@ -29,8 +29,8 @@ impl PermissionRequest {
         after: ReceiveSeq,
     ) -> Self {
         Self {
-            request,
-            tool,
+            request: Arc::new(request),
+            tool: Arc::new(tool),
             after,
             reason: Arc::default(),
         }
@@ -120,7 +120,7 @@ impl PermissionRequest {
     }
 
     pub(crate) fn set_tool(&mut self, tool: ToolCallState) {
-        self.tool = tool;
+        self.tool = Arc::new(tool);
     }
 
     pub(crate) fn offers(&self, outcome: &RequestPermissionOutcome) -> bool {

@@ -7,14 +7,20 @@ use acp_protocol::rpc::{AnswerTo, Fault, ReceiveSeq, RequestId};
 use acp_protocol::v1::{CreateElicitationRequest, CreateElicitationResponse, ElicitationId};
 
 use super::{find, unless_cancelled};
+use crate::bounds::count_within;
 use crate::elicitation::{
     AskedLink, DynAnswerQuestions, ElicitationAnswer, ElicitationOptions, PendingQuestion, Question,
 };
 use crate::gate::GateWatch;
+use crate::limits::MAX_QUESTION;
 use crate::session::{SessionState, Sessions, Waiting};
 
 pub(super) fn serve(sessions: &Sessions, request: IncomingRequest) -> Option<BoxFuture> {
     let after = request.received_after();
+    if let Err(fault) = count_within("the question", request.size(), MAX_QUESTION, "bytes") {
+        request.refuse(fault);
+        return None;
+    }
     request.serve(|asked: CreateElicitationRequest, context| {
         let asked = sessions
             .options

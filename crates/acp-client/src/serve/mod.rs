@@ -51,6 +51,8 @@ impl Handler for AgentRequests {
         let Some(session) = unnamed(&sessions, &request) else {
             return serve(&sessions, request);
         };
+        let mut request = request;
+        request.detach();
         Some(Box::pin(async move {
             sessions.wait_for(&session).await;
             if let Some(work) = serve(&sessions, request) {

@@ -3,12 +3,14 @@
 use std::sync::{Arc, Weak};
 
 use acp_connection::{BoxFuture, IncomingRequest};
-use acp_protocol::rpc::ReceiveSeq;
+use acp_protocol::rpc::{Fault, ReceiveSeq};
 use acp_protocol::v1::{
     RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, ToolKind,
 };
 
 use super::{find, unless_cancelled};
+use crate::bounds::{count_within, within};
+use crate::limits::{MAX_ID, MAX_OPTION_NAME, MAX_PERMISSION_OPTIONS};
 use crate::options::PermissionsBy;
 use crate::permission::{DecidedBy, Entry, PendingPermission, PermissionRequest};
 use crate::session::{SessionState, Sessions, Waiting};
@@ -16,13 +18,35 @@ use crate::session::{SessionState, Sessions, Waiting};
 pub(super) fn serve(sessions: &Sessions, request: IncomingRequest) -> Option<BoxFuture> {
     let after = request.received_after();
     request.serve(|asked: RequestPermissionRequest, context| {
-        let session = find(sessions, &asked.session_id);
+        let session = check_size(&asked).and_then(|()| find(sessions, &asked.session_id));
         async move {
             let outcome = answer(session?, asked, after);
             let outcome = unless_cancelled(&context, outcome).await?;
             Ok(RequestPermissionResponse::new(outcome))
         }
     })
+}
+
+/// Checks what is kept of a request after its answer, or stands in one: its ids and its
+/// options. All else of it is charged to the connection while it waits.
+fn check_size(asked: &RequestPermissionRequest) -> Result<(), Fault> {
+    within(
+        "toolCall.toolCallId",
+        asked.tool_call.tool_call_id.as_str(),
+        MAX_ID,
+    )?;
+    count_within(
+        "options",
+        asked.options.len(),
+        MAX_PERMISSION_OPTIONS,
+        "entries",
+    )?;
+    for option in &asked.options {
+        within("optionId", option.option_id.as_str(), MAX_ID)?;
+        within("name", &option.name, MAX_OPTION_NAME)?;
+        within("kind", option.kind.as_str(), MAX_ID)?;
+    }
+    Ok(())
 }
 
 /// Gets the answer from whoever is to give it, or `cancelled` as soon as the turn is.

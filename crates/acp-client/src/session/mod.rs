@@ -35,6 +35,6 @@ pub(crate) use opening::{open, resume};
 pub(crate) use reader::{Read, Reader};
 pub(crate) use services::Services;
 pub(crate) use session_setup::path_text;
-pub(crate) use sessions::{Lease, Sessions};
+pub(crate) use sessions::{Lease, Sessions, check_id};
 pub(crate) use state::SessionState;
 pub(crate) use waiting::Waiting;

@@ -1,5 +1,6 @@
 //! What is known of a session's modes and options.
 
+use acp_protocol::json_length;
 use acp_protocol::rpc::ReceiveSeq;
 use acp_protocol::v1::{
     SessionConfigId, SessionConfigOption, SessionConfigOptionCategory, SessionConfigOptionKind,
@@ -7,8 +8,10 @@ use acp_protocol::v1::{
     SessionConfigValueId, SessionModeId, SessionModeState, SessionUpdate,
     SetSessionConfigOptionRequest,
 };
+use serde::Serialize;
 
 use crate::error::ClientError;
+use crate::limits::{MAX_ID, MAX_SETTINGS};
 
 /// The newest modes and options, by the receive clock: answers and notifications overtake
 /// each other on their way to the caller.
@@ -42,7 +45,7 @@ impl SessionSettings {
         at: ReceiveSeq,
     ) {
         if let (Some(modes), Some(known)) = (modes, newer(&mut self.modes, at)) {
-            *known = Some(modes);
+            *known = within_bounds("modes", modes);
         }
         if let Some(options) = options {
             self.set_options(options, at);
@@ -64,6 +67,10 @@ impl SessionSettings {
 
     /// Notes the current mode.
     pub(super) fn set_mode(&mut self, mode: SessionModeId, at: ReceiveSeq) {
+        if mode.as_str().len() > MAX_ID {
+            tracing::warn!(bytes = mode.as_str().len(), "the id of a mode is too long");
+            return;
+        }
         if let Some(modes) = newer(&mut self.modes, at) {
             match modes {
                 Some(modes) => modes.current_mode_id = mode,
@@ -80,7 +87,7 @@ impl SessionSettings {
         let Some(known) = newer(&mut self.options, at) else {
             return;
         };
-        *known = Some(options);
+        *known = within_bounds("options", options);
         self.follow_option(at);
     }
 
@@ -179,6 +186,17 @@ impl SessionSettings {
     }
 }
 
+/// Keeps what the agent told, unless it is more than anybody chooses from: then nothing
+/// is known of it.
+fn within_bounds<T: Serialize>(what: &str, told: T) -> Option<T> {
+    let bytes = json_length(&told);
+    if bytes > MAX_SETTINGS {
+        tracing::warn!(bytes, "the {what} of a session are too many to be kept");
+        return None;
+    }
+    Some(told)
+}
+
 fn values(select: &SessionConfigSelect) -> Vec<&SessionConfigValueId> {
     match &select.options {
         SessionConfigSelectOptions::Ungrouped(options) => {
@@ -248,6 +266,29 @@ mod tests {
         settings.set_mode("a".into(), at(6));
         settings.set_options(vec![option(mode, "b")], at(5));
         assert_eq!(current(&settings), "a", "something newer is known");
+    }
+
+    #[test]
+    fn more_than_anybody_chooses_from_is_not_kept() {
+        let select = |name: &str| {
+            let values = vec![SessionConfigSelectOption::new("a", name)];
+            vec![SessionConfigOption::new(
+                "m",
+                "Model",
+                SessionConfigSelect::new("a", values),
+            )]
+        };
+        let mut settings = SessionSettings::default();
+        settings.set_options(select("A"), at(1));
+        assert!(settings.options().is_some());
+        settings.set_options(select(&"A".repeat(MAX_SETTINGS)), at(2));
+        assert!(settings.options().is_none());
+        let modes =
+            SessionModeState::new("a", vec![SessionMode::new("a", "A".repeat(MAX_SETTINGS))]);
+        settings.opened(Some(modes), None, at(3));
+        assert!(settings.modes().is_none());
+        settings.set_mode("m".repeat(MAX_ID + 1).into(), at(4));
+        assert!(settings.modes().is_none());
     }
 
     #[test]

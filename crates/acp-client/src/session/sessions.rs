@@ -21,7 +21,7 @@ use super::{SessionCounters, SessionState};
 use crate::connection::{Capability, Connection, Pipes};
 use crate::elicitation::Links;
 use crate::error::ClientError;
-use crate::limits::{CLOSE_SESSIONS_TIMEOUT, MAX_UNDO, NAMING_WAIT};
+use crate::limits::{CLOSE_SESSIONS_TIMEOUT, MAX_ID, MAX_UNDO, NAMING_WAIT};
 use crate::options::ClientOptions;
 
 /// The connection to one agent, and the sessions that are open on it.
@@ -84,9 +84,7 @@ impl Sessions {
         flow: Flow,
         services: Services,
     ) -> Result<Arc<SessionState>, ClientError> {
-        if id.as_str().is_empty() {
-            return Err(ClientError::EmptySessionId);
-        }
+        check_id(id)?;
         let duplicate = || ClientError::DuplicateSession {
             session: id.clone(),
         };
@@ -209,6 +207,19 @@ impl Sessions {
     /// Returns what became of the updates of all sessions.
     pub(crate) fn counters(&self) -> SessionCounters {
         self.counters.of_client(|| self.connection.peer.stats())
+    }
+}
+
+/// Checks that a session can have this id.
+///
+/// # Errors
+///
+/// [`ClientError::EmptySessionId`] and [`ClientError::SessionIdTooLong`].
+pub(crate) fn check_id(id: &SessionId) -> Result<(), ClientError> {
+    match id.as_str().len() {
+        0 => Err(ClientError::EmptySessionId),
+        bytes if bytes > MAX_ID => Err(ClientError::SessionIdTooLong { bytes }),
+        _ => Ok(()),
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a handler is asked, and what of its answers is sent.
 
+use acp_client::limits::{MAX_FORM_CHOICES, MAX_FORM_FIELDS, MAX_ID, MAX_LINK, MAX_QUESTION};
+
 use super::*;
 
 #[tokio::test(start_paused = true)]
@@ -161,4 +163,93 @@ async fn a_handler_that_panics_fails_its_question_alone() {
     assert_eq!(agent.result(2).await, decline());
     agent.question(3, link("a")).await;
     assert_eq!(agent.refusal(3).await, -32603, "the id was free again");
+}
+
+/// Sends a question, which must be refused for its size, and gives the message.
+async fn refused(agent: &mut Agent, id: i64, question: Value) -> String {
+    agent.question(id, question).await;
+    let answer = agent.next().await;
+    assert_eq!(
+        (&answer["id"], &answer["error"]["code"]),
+        (&json!(id), &json!(-32602))
+    );
+    answer["error"]["message"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test(start_paused = true)]
+async fn forms_that_nobody_could_fill_in_are_refused_and_nothing_else() {
+    let options =
+        ClientOptions::new().with_elicitation(ElicitationModes::BOTH, Headless::UseDefaults);
+    let (_client, _session, mut agent) = opened(options).await;
+    let with_fields = |fields: Value, required: Value| {
+        let mut question = form();
+        question["requestedSchema"]["properties"] = fields;
+        question["requestedSchema"]["required"] = required;
+        question
+    };
+    let fields = |count: usize| {
+        let fields =
+            (0..count).map(|n| (format!("f{n}"), json!({"type": "boolean", "default": true})));
+        Value::Object(fields.collect())
+    };
+    let choices = |count: usize| {
+        let values: Vec<String> = (0..count).map(|n| n.to_string()).collect();
+        json!({"f": {"type": "array", "default": values, "items": {"type": "string", "enum": values}}})
+    };
+    for (id, question, reason) in [
+        (
+            1,
+            with_fields(fields(MAX_FORM_FIELDS + 1), json!([])),
+            "requestedSchema.properties has 513 fields; at most 512",
+        ),
+        (
+            2,
+            with_fields(choices(MAX_FORM_CHOICES + 1), json!([])),
+            "has 4097 choices; at most 4096",
+        ),
+        (
+            3,
+            with_fields(fields(1), json!(vec!["f0"; MAX_FORM_FIELDS + 1])),
+            "requestedSchema.required has 513 fields",
+        ),
+    ] {
+        let message = refused(&mut agent, id, question).await;
+        assert!(message.contains(reason), "{message}");
+    }
+    let mut long = form();
+    long["message"] = json!("m".repeat(MAX_QUESTION));
+    let message = refused(&mut agent, 4, long).await;
+    assert!(message.contains("the question has 262"), "{message}");
+    let mut long = link("a");
+    long["elicitationId"] = json!("i".repeat(MAX_ID + 1));
+    let message = refused(&mut agent, 5, long).await;
+    assert!(
+        message.contains("elicitationId has 1025 bytes"),
+        "{message}"
+    );
+    let mut long = link("a");
+    long["url"] = json!(format!("https://example.com/{}", "u".repeat(MAX_LINK)));
+    let message = refused(&mut agent, 6, long).await;
+    assert!(message.contains("url has 16404 bytes"), "{message}");
+    let mut long = form();
+    long["toolCallId"] = json!("i".repeat(MAX_ID + 1));
+    let message = refused(&mut agent, 7, long).await;
+    assert!(message.contains("toolCallId has 1025 bytes"), "{message}");
+    // At the bound, a form is answered.
+    agent
+        .question(8, with_fields(fields(MAX_FORM_FIELDS), json!(["f0"])))
+        .await;
+    let filled = agent.result(8).await;
+    assert_eq!(
+        filled["content"].as_object().unwrap().len(),
+        MAX_FORM_FIELDS
+    );
+    agent
+        .question(9, with_fields(choices(MAX_FORM_CHOICES), json!([])))
+        .await;
+    let chosen = agent.result(9).await;
+    assert_eq!(
+        chosen["content"]["f"].as_array().unwrap().len(),
+        MAX_FORM_CHOICES
+    );
 }

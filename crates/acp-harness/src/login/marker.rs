@@ -88,6 +88,22 @@ mod tests {
     use std::time::{Duration, UNIX_EPOCH};
 
     #[test]
+    fn a_marker_is_cut_when_it_is_written_and_bounded_when_it_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let isolation = Isolation::new(dir.path().join("homes"));
+        let home = isolation.home("ada", "grok").unwrap();
+        LoginMarker::new(UNIX_EPOCH, &"k".repeat(1 << 20))
+            .write(&home)
+            .unwrap();
+        let kept = LoginMarker::read(&home).unwrap().unwrap();
+        assert!((kept.method.len() as u64) < MAX_LOGIN_MARKER);
+        let mut long = std::fs::read(home.login_marker()).unwrap();
+        long.resize(usize::try_from(MAX_LOGIN_MARKER).unwrap() + 1, b' ');
+        std::fs::write(home.login_marker(), long).unwrap();
+        assert_eq!(LoginMarker::read(&home).unwrap(), None);
+    }
+
+    #[test]
     fn a_login_is_remembered_until_it_is_not() {
         let dir = tempfile::tempdir().unwrap();
         let isolation = Isolation::new(dir.path().join("homes"));

@@ -48,7 +48,7 @@ pub enum StopCause {
 
 impl TurnBounds {
     /// Lets this handle stop the turn. The agent may be silent for 10 minutes and has
-    /// 30 seconds to end a cancelled turn; the total time is not bounded.
+    /// 10 seconds to end a cancelled turn; the total time is not bounded.
     #[must_use]
     pub fn new(stop: &StopHandle) -> Self {
         Self {

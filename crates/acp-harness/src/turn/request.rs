@@ -82,7 +82,7 @@ pub struct TurnRequest {
     #[setters(generate, into, rename = "with_total_timeout")]
     pub(super) total: Option<Duration>,
     /// Says how long an agent that was asked to stop may take, before its process is ended;
-    /// 30 s if not said.
+    /// 10 s if not said.
     #[setters(generate, rename = "with_stop_grace")]
     pub(super) grace: Duration,
 }

@@ -35,6 +35,9 @@ impl Setup {
     }
 }
 
+/// Bytes of the path of a folder (`PATH_MAX` of Linux): no system opens a longer one.
+pub const MAX_DIRECTORY: usize = 4096;
+
 /// Why a text cannot name a folder of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -42,6 +45,12 @@ pub enum DirectoryError {
     /// The text is empty.
     #[error("the path is empty")]
     Empty,
+    /// The path is longer than [`MAX_DIRECTORY`].
+    #[error("the path has {bytes} bytes; at most {MAX_DIRECTORY} are taken")]
+    TooLong {
+        /// Its length.
+        bytes: usize,
+    },
     /// The path does not start at the root.
     #[error("the path is not absolute")]
     NotAbsolute,
@@ -65,6 +74,9 @@ pub enum DirectoryError {
 pub fn check_directory(text: &str) -> Result<PathBuf, DirectoryError> {
     use std::path::Component;
 
+    if text.len() > MAX_DIRECTORY {
+        return Err(DirectoryError::TooLong { bytes: text.len() });
+    }
     if is_plain(text) {
         return Ok(PathBuf::from(text));
     }

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::Shape;
-use crate::rules::{Check, Finding};
+use crate::rules::Check;
+use crate::rules::Finding;
 use acp_recording::PeerSide;
 
 /// Reads a line as a JSON object.

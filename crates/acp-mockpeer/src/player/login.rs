@@ -42,13 +42,13 @@ pub(super) struct Login {
     /// The method that needs no person, if one is known.
     by: Option<String>,
     offered: Vec<Offered>,
-    state: LoginState,
+    state: State,
     /// Our requests that may still be refused, by their ids.
     asked: BTreeMap<String, String>,
 }
 
 #[derive(Debug)]
-enum LoginState {
+enum State {
     Shut,
     /// Under this id a login is asked for, and these are asked again after it.
     Knocking {
@@ -67,7 +67,7 @@ struct Offered {
 
 /// What is to be done about a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum LoginAnswer {
+pub(super) enum Answer {
     /// It has nothing to do with a login.
     None,
     /// It is dealt with, and these lines are said next.
@@ -81,7 +81,7 @@ impl Login {
         Self {
             by: by.map(str::to_owned),
             offered: Vec::new(),
-            state: LoginState::Shut,
+            state: State::Shut,
             asked: BTreeMap::new(),
         }
     }
@@ -91,7 +91,7 @@ impl Login {
         let Shape::Request { method } = &observed.shape else {
             return;
         };
-        let open = matches!(self.state, LoginState::Open) || self.asked.len() >= MOST_WAITING;
+        let open = matches!(self.state, State::Open) || self.asked.len() >= MOST_WAITING;
         if let Some(message) = &observed.message
             && !open
             && GATED.contains(&&**method)
@@ -110,11 +110,11 @@ impl Login {
         observed: &Observed,
         taken: bool,
         free_id: impl FnOnce() -> i64,
-    ) -> LoginAnswer {
+    ) -> Answer {
         let (Shape::Answer { to }, Some(message)) = (&observed.shape, &observed.message) else {
-            return LoginAnswer::None;
+            return Answer::None;
         };
-        if let LoginState::Knocking { id, again } = &mut self.state
+        if let State::Knocking { id, again } = &mut self.state
             && message["id"] == *id
         {
             let again = std::mem::take(again);
@@ -128,23 +128,23 @@ impl Login {
             "authenticate" | NEW | "session/load" | "session/resume"
                 if message.get("result").is_some() =>
             {
-                self.state = LoginState::Open;
+                self.state = State::Open;
             }
             _ => {}
         }
         let refused = message["error"]["code"].as_i64() == Some(AUTH_REQUIRED);
         let meant = method == NEW || !self.offered.is_empty();
         let Some(asked) = asked.filter(|_| refused && meant && !taken) else {
-            return LoginAnswer::None;
+            return Answer::None;
         };
         match &mut self.state {
-            LoginState::Open => LoginAnswer::None,
-            LoginState::Knocking { again, .. } => {
+            State::Open => Answer::None,
+            State::Knocking { again, .. } => {
                 again.push(asked);
-                LoginAnswer::Say(Vec::new())
+                Answer::Say(Vec::new())
             }
-            LoginState::Shut => match self.way_in() {
-                Err(why) => LoginAnswer::Locked(why),
+            State::Shut => match self.way_in() {
+                Err(why) => Answer::Locked(why),
                 Ok(by) => {
                     let id = Value::from(free_id());
                     let knock = json!({
@@ -152,8 +152,8 @@ impl Login {
                         "params": {"methodId": by},
                     });
                     let again = vec![asked];
-                    self.state = LoginState::Knocking { id, again };
-                    LoginAnswer::Say(vec![knock.to_string()])
+                    self.state = State::Knocking { id, again };
+                    Answer::Say(vec![knock.to_string()])
                 }
             },
         }
@@ -162,23 +162,23 @@ impl Login {
     /// Says why nothing more can come, if that is because a login is not answered.
     pub(super) fn held_up(&self) -> Option<String> {
         match self.state {
-            LoginState::Knocking { .. } => {
+            State::Knocking { .. } => {
                 Some(self.wants(&format!("`{}` did not come to an end", self.by_name())))
             }
-            LoginState::Shut | LoginState::Open => None,
+            State::Shut | State::Open => None,
         }
     }
 
-    fn let_in(&mut self, message: &Value, again: Vec<String>) -> LoginAnswer {
+    fn let_in(&mut self, message: &Value, again: Vec<String>) -> Answer {
         if message.get("result").is_some() {
-            self.state = LoginState::Open;
+            self.state = State::Open;
             // They were answered, so that their ids are free, and steps know them by these.
-            return LoginAnswer::Say(again);
+            return Answer::Say(again);
         }
         let code = message["error"]["code"].as_i64();
         let code = code.map_or_else(|| "no code".to_owned(), |code| code.to_string());
-        self.state = LoginState::Shut;
-        LoginAnswer::Locked(self.wants(&format!(
+        self.state = State::Shut;
+        Answer::Locked(self.wants(&format!(
             "it answered `{}` with an error ({code})",
             self.by_name()
         )))

@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 
 use super::scenarios;
 use crate::language::{Mutant, Scenario};
-use crate::rules::{Rule, RuleEvidence, Rules};
+use crate::rules::RuleEvidence;
+use crate::rules::{Rule, Rules};
 use acp_recording::PeerSide;
 
 /// Rule and side, and why no scenario tries it.

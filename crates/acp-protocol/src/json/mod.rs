@@ -7,6 +7,7 @@
 //! * [`members`] goes through an object without a look into its values;
 //! * [`plain`] finds the bytes that need no escape, [`escape`] writes those that do, and
 //!   [`unescape`] reads them;
+//! * [`length`] counts the bytes of a value without writing it;
 //! * [`slice`] and [`raw`] hold a value as the text it arrived in;
 //! * [`word`] is text that never needs an escape: the protocol's own.
 
@@ -14,6 +15,7 @@
 pub(crate) mod any_tree;
 mod cursor;
 mod escape;
+mod length;
 mod members;
 mod plain;
 mod raw;
@@ -26,11 +28,12 @@ mod writer;
 
 pub(crate) use cursor::Cursor;
 pub(crate) use escape::{escape, string};
+pub use length::json_length;
 pub(crate) use members::members;
 pub use raw::RawJson;
 pub(crate) use reader::read;
 pub(crate) use slice::{Later, Slice, Text};
 pub(crate) use unescape::unit;
-pub(crate) use walk::depth;
+pub(crate) use walk::{count_values, depth};
 pub(crate) use word::Word;
 pub(crate) use writer::write;

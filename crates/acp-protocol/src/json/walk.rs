@@ -160,6 +160,27 @@ pub(crate) fn depth(line: &[u8]) -> usize {
     deepest
 }
 
+/// The number of values of a line, as its commas and opening brackets tell: an empty
+/// object counts, and so does each member of another.
+pub(crate) fn count_values(line: &[u8]) -> usize {
+    let (mut count, mut at) = (0, 0);
+    while let Some(rest) = line.get(at..) {
+        let between = memchr::memchr(b'"', rest).unwrap_or(rest.len());
+        let marks = rest[..between].iter();
+        count += marks
+            .filter(|byte| matches!(byte, b',' | b'{' | b'['))
+            .count();
+        let Some(string) = rest.get(between + 1..) else {
+            break;
+        };
+        let Some(end) = unescape::end(string) else {
+            break;
+        };
+        at += between + 1 + end + 1;
+    }
+    count
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -375,11 +375,10 @@ impl Incoming {
         }
     }
 
-    /// Copies a short line out of its chunk, for a message that has to wait.
-    pub(super) fn detach(&mut self) {
-        if self.line.len() < 16 << 10 {
-            self.line = Bytes::copy_from_slice(&self.line);
-        }
+    /// Copies the line out of the chunk it came in, for a message that has to wait: a
+    /// short one would keep all of a large chunk.
+    pub fn detach(&mut self) {
+        self.line = Bytes::copy_from_slice(&self.line);
     }
 }
 

@@ -12,6 +12,8 @@ pub enum Issue {
     OversizedPayload,
     /// Nested deeper than the limit.
     ExcessiveNesting,
+    /// More values than the limit.
+    ExcessiveValues,
     /// Not JSON, or not UTF-8.
     MalformedJson,
     /// JSON, but no object. Batches are refused by this.
@@ -24,7 +26,7 @@ pub enum Issue {
     WrongVersion,
     /// `method` is not a string, or empty.
     InvalidMethodType,
-    /// `id` is neither a string nor an integer.
+    /// `id` is neither a string nor an integer, or is a string of more than 1 KiB.
     InvalidIdType,
     /// `error` lacks an integer code or a message.
     MalformedErrorObject,
@@ -40,9 +42,10 @@ pub enum Issue {
 
 impl Issue {
     /// Every kind, in the order of its counter.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::OversizedPayload,
         Self::ExcessiveNesting,
+        Self::ExcessiveValues,
         Self::MalformedJson,
         Self::NotAnObject,
         Self::TrailingData,

@@ -24,6 +24,12 @@ pub struct Limits {
     /// 128: deeper than any message of the protocol, and shallow enough for
     /// recursive decoders.
     pub max_depth: usize,
+    /// Values in one message: its commas and opening brackets are counted.
+    ///
+    /// 524,288: the list of a few hundred thousand files passes. Small values take up
+    /// to eighty times their text in memory, so a line of 32 MiB could otherwise become
+    /// gigabytes.
+    pub max_values: usize,
     /// Bytes asked of the reader at once.
     ///
     /// 64 KiB: the size of a pipe on Linux.
@@ -53,8 +59,9 @@ pub struct Limits {
     /// Queued outgoing bytes at which the connection closes as
     /// [`Flooded`](super::CloseCause::Flooded).
     ///
-    /// 64 MiB: only answers and calls get past the credit, so a peer that asks
-    /// without ever reading is cut off here.
+    /// 48 MiB: only answers and calls get past the credit, so a peer that asks
+    /// without ever reading is cut off here. The longest message fits, and half of
+    /// another.
     pub outgoing_hard: usize,
     /// Queued bytes of one mailbox above which reading may pause.
     ///
@@ -62,11 +69,11 @@ pub struct Limits {
     pub mailbox_soft: usize,
     /// Queued bytes of one mailbox at which its oldest updates are dropped.
     ///
-    /// 64 MiB: reached only where reading may not pause.
+    /// 32 MiB: the longest message fits. Reached only where reading may not pause.
     pub mailbox_hard: usize,
     /// Queued bytes of all mailboxes together at which the fullest drops.
     ///
-    /// 128 MiB: two mailboxes at their hard mark.
+    /// 48 MiB: one mailbox at its hard mark, and the others at half of it together.
     pub mailbox_total: usize,
     /// Bytes a consumer takes from its mailbox at once.
     ///
@@ -100,6 +107,13 @@ pub struct Limits {
     ///
     /// 4,096: beyond it the peer gets an error at once.
     pub open_requests: usize,
+    /// Bytes of all requests of the peer that are open or wait for a slot, those of up
+    /// to 4 KiB not counted. One request may be longer when no other is counted.
+    ///
+    /// 32 MiB: the longest message, or three files of 10 MiB that are written at once.
+    /// Permissions and forms that wait for a person are bounded by it, whatever they
+    /// carry.
+    pub open_request_bytes: usize,
     /// Calls of ours that may be open at once.
     ///
     /// 16,384: each holds a waker and a place in the table.
@@ -125,15 +139,16 @@ impl Default for Limits {
         Self {
             max_message: 32 << 20,
             max_depth: 128,
+            max_values: 512 << 10,
             read_chunk: 64 << 10,
             outgoing_credit: 512 << 10,
             outgoing_yield: 60 << 10,
             outgoing_writes: 4,
             outgoing_window: Duration::from_millis(1),
-            outgoing_hard: 64 << 20,
+            outgoing_hard: 48 << 20,
             mailbox_soft: 1 << 20,
-            mailbox_hard: 64 << 20,
-            mailbox_total: 128 << 20,
+            mailbox_hard: 32 << 20,
+            mailbox_total: 48 << 20,
             mailbox_batch: 256 << 10,
             idle_updates: 512,
             patience: Some(Duration::from_secs(5)),
@@ -142,6 +157,7 @@ impl Default for Limits {
             handler_slots: 64,
             parked_requests: 4096,
             open_requests: 4096,
+            open_request_bytes: 32 << 20,
             open_calls: 16_384,
             zombie_calls: 1024,
             zombie_life: Duration::from_secs(10),
@@ -168,6 +184,7 @@ macro_rules! setters {
 setters! {
     with_max_message max_message: usize,
     with_max_depth max_depth: usize,
+    with_max_values max_values: usize,
     with_read_chunk read_chunk: usize,
     with_outgoing_credit outgoing_credit: usize,
     with_outgoing_yield outgoing_yield: usize,
@@ -185,6 +202,7 @@ setters! {
     with_handler_slots handler_slots: usize,
     with_parked_requests parked_requests: usize,
     with_open_requests open_requests: usize,
+    with_open_request_bytes open_request_bytes: usize,
     with_open_calls open_calls: usize,
     with_zombie_calls zombie_calls: usize,
     with_zombie_life zombie_life: Duration,

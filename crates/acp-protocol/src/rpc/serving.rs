@@ -46,14 +46,17 @@ impl Class {
 #[derive(Debug)]
 pub(super) struct Open {
     class: Class,
+    /// Bytes it counts for.
+    bytes: usize,
     cancelled: bool,
     waker: Option<Waker>,
 }
 
 impl Open {
-    fn new(class: Class) -> Self {
+    fn new(class: Class, bytes: usize) -> Self {
         Self {
             class,
+            bytes,
             cancelled: false,
             waker: None,
         }
@@ -67,6 +70,19 @@ pub(super) struct Serving {
     open: HashMap<RequestId, Open>,
     parked: VecDeque<Incoming>,
     busy_slots: usize,
+    /// Bytes that all of them count for.
+    bytes: usize,
+}
+
+/// Bytes of a request that costs no more than its place in the table, which
+/// [`Limits::open_requests`] bounds.
+const SMALL: usize = 4 << 10;
+
+/// The bytes a request counts for, as long as it is open or parked. What is made of
+/// them is kept until it is answered.
+fn charge(request: &Incoming) -> usize {
+    let length = request.line().len();
+    if length > SMALL { length } else { 0 }
 }
 
 /// What is to be done with a request.
@@ -80,6 +96,8 @@ pub(super) enum Admitted {
     Duplicate,
     /// Too many are open or parked.
     Overloaded,
+    /// Those that are open or parked leave no room for its bytes.
+    TooLarge,
 }
 
 /// What a cancel request met.
@@ -112,24 +130,32 @@ impl Serving {
         if is_full {
             return Admitted::Overloaded;
         }
+        let bytes = charge(&request);
+        if bytes > 0 && self.bytes > 0 && self.bytes + bytes > limits.open_request_bytes {
+            return Admitted::TooLarge;
+        }
         let class = Class::of(request.method());
         if class == Class::Short && self.busy_slots >= limits.handler_slots {
             if self.parked.len() >= limits.parked_requests {
                 return Admitted::Overloaded;
             }
             request.detach();
+            self.bytes += bytes;
             self.parked.push_back(request);
             return Admitted::Parked;
         }
+        self.bytes += bytes;
         self.busy_slots += usize::from(class == Class::Short);
-        place.insert(Open::new(class));
+        place.insert(Open::new(class, bytes));
         Admitted::Start(request)
     }
 
     /// Takes a request off the table: it is being answered. `None` when it was
     /// before.
     pub(super) fn take(&mut self, id: &RequestId) -> Option<Open> {
-        self.open.remove(id)
+        let open = self.open.remove(id)?;
+        self.bytes -= open.bytes;
+        Some(open)
     }
 
     /// Ends a request that was [taken](Self::take). Gives the parked one that
@@ -141,8 +167,8 @@ impl Serving {
         }
         let next = self.parked.pop_front()?;
         self.busy_slots += 1;
-        self.open
-            .insert(next.id()?.clone(), Open::new(Class::Short));
+        let open = Open::new(Class::Short, charge(&next));
+        self.open.insert(next.id()?.clone(), open);
         Some(next)
     }
 
@@ -158,7 +184,8 @@ impl Serving {
             .position(|parked| parked.id() == Some(id))
         {
             Some(at) => {
-                self.parked.remove(at);
+                let gone = self.parked.remove(at);
+                self.bytes -= gone.as_ref().map_or(0, charge);
                 CancelHit::Parked
             }
             None => CancelHit::Nothing,
@@ -182,7 +209,11 @@ impl Serving {
 
     /// Cancels everything; parked requests are forgotten.
     pub(super) fn cancel_all(&mut self, wakes: &mut Wakes) {
-        self.parked.clear();
+        self.bytes -= self
+            .parked
+            .drain(..)
+            .map(|gone| charge(&gone))
+            .sum::<usize>();
         for open in self.open.values_mut() {
             open.cancelled = true;
             wakes.take_from(&mut open.waker);

@@ -2,12 +2,12 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    io,
     sync::Arc,
     time::SystemTime,
 };
 
 use acp_host::{CatalogEntry, CatalogQuery, HostError, SessionId, TurnId};
+use acp_protocol::json_length;
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::kit::{History, HistoryError, Page, Record, RecordBody, StoredSession};
@@ -25,9 +25,10 @@ const PAGE_BYTES: usize = 1 << 20;
 /// |---|---|---|---|
 /// | sessions | 4,096 | four times what one connection may hold live | the session that rested longest is forgotten |
 /// | bytes of one session | 16 MiB | four times what the largest models read at once: a million tokens, about 4 MiB of text | its oldest turns are forgotten, each as a whole; a reader finds [`RecordBody::Forgotten`] in their place. A turn that is larger by itself fails |
-/// | bytes of all sessions | 256 MiB | memory that a program on a desk can spare | the session that rested longest is forgotten |
+/// | bytes of all sessions | 64 MiB | memory that any program on a desk can spare | the session that rested longest is forgotten |
 ///
-/// Bytes are those of the records written as JSON. A session that was forgotten
+/// Bytes are those of the records written as JSON, and of the folders and the title of
+/// the session. A session that was forgotten
 /// is one that nobody knows: its next turn fails.
 #[derive(Clone, Debug)]
 pub struct MemoryHistory {
@@ -43,7 +44,7 @@ impl Default for MemoryHistory {
             store: Arc::default(),
             max_sessions: 4096,
             max_session_bytes: 16 << 20,
-            max_bytes: 256 << 20,
+            max_bytes: 64 << 20,
         }
     }
 }
@@ -90,7 +91,8 @@ impl History for MemoryHistory {
         while store.known.len() >= self.max_sessions && store.forget_oldest(None) {}
         let rested = store.now();
         let id = session.entry.id.clone();
-        store.known.insert(id, Known::new(session, rested));
+        store.known.insert(id.clone(), Known::new(session, rested));
+        while store.bytes() > self.max_bytes && store.forget_oldest(Some(&id)) {}
         Ok(())
     }
 
@@ -163,7 +165,7 @@ impl Store {
     }
 
     fn bytes(&self) -> usize {
-        self.known.values().map(|known| known.bytes).sum()
+        self.known.values().map(Known::all_bytes).sum()
     }
 
     /// Forgets the session that rested longest. False if there is none besides
@@ -199,24 +201,12 @@ struct Weighed {
 
 impl Weighed {
     fn new(record: Record) -> Result<Self, HistoryError> {
-        let mut written = Count(0);
-        serde_json::to_writer(&mut written, &record).map_err(HistoryError::failed)?;
-        let bytes = written.0;
-        Ok(Self { record, bytes })
-    }
-}
-
-/// Counts bytes.
-struct Count(usize);
-
-impl io::Write for Count {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        match json_length(&record) {
+            usize::MAX => Err(HistoryError::Failed(HostError::public(
+                "the turn cannot be remembered: it cannot be written as JSON",
+            ))),
+            bytes => Ok(Self { record, bytes }),
+        }
     }
 }
 
@@ -230,6 +220,14 @@ impl Known {
             bytes: 0,
             rested,
         }
+    }
+
+    /// What all of it weighs.
+    fn all_bytes(&self) -> usize {
+        let entry = &self.facts.entry;
+        let folders = entry.cwd.iter().chain(&entry.additional_directories);
+        let folders = folders.map(|path| path.as_os_str().len()).sum::<usize>();
+        size_of::<Self>() + folders + entry.title.as_ref().map_or(0, String::len) + self.bytes
     }
 
     fn replace(&mut self, facts: StoredSession) {

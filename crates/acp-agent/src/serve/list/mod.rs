@@ -19,6 +19,7 @@ use acp_protocol::{
 use crate::{
     fault,
     host_call::call_host,
+    limits::MAX_LIST_PAGE,
     serve::connection::{ConnectionState, Served},
     wire::path_text,
     wire::rfc3339,
@@ -89,14 +90,22 @@ impl Page {
             entries: Vec::new(),
             more_after: None,
         };
-        let mut seen = None;
-        let mut rest = entries.into_iter();
-        for mut entry in rest.by_ref() {
-            seen = Some(entry.id.clone());
+        let (mut seen, mut bytes) = (None, 0);
+        let mut rest = entries.into_iter().peekable();
+        while let Some(entry) = rest.peek_mut() {
             if let Some(cwd) = live.get(entry.id.as_str()) {
                 entry.cwd = Some(cwd.clone());
             }
-            if matches(entry.cwd.as_deref(), query.cwd.as_deref()) {
+            let is_wanted = matches(entry.cwd.as_deref(), query.cwd.as_deref());
+            if is_wanted {
+                bytes += length(entry);
+                if bytes > MAX_LIST_PAGE && !page.entries.is_empty() {
+                    break;
+                }
+            }
+            let Some(entry) = rest.next() else { break };
+            seen = Some(entry.id.clone());
+            if is_wanted {
                 page.entries.push(entry);
             }
             if page.entries.len() == PAGE {
@@ -107,6 +116,13 @@ impl Page {
         page.more_after = seen.filter(|_| is_more);
         page
     }
+}
+
+/// The bytes of a session on a page.
+fn length(entry: &CatalogEntry) -> usize {
+    let folders = entry.cwd.iter().chain(&entry.additional_directories);
+    let folders = folders.map(|path| path.as_os_str().len()).sum::<usize>();
+    entry.id.as_str().len() + folders + entry.title.as_ref().map_or(0, String::len)
 }
 
 /// Whether a session belongs on the list: its folder is known, and the one that

@@ -87,3 +87,18 @@ fn a_live_session_knows_its_folder_best() {
     let (ids, _) = read_all(|_| all.to_vec(), Some("/a"), &live);
     assert_eq!(ids, ["s-0000"]);
 }
+
+#[test]
+fn a_page_has_a_budget_in_bytes() {
+    let long = |number: usize| entry(number, &format!("/{}", "d".repeat(4_000)));
+    let all: Vec<_> = (0..150).map(long).collect();
+    let (ids, pages) = read_all(|query| pages_natively(&all, query), None, &HashMap::new());
+    assert_eq!(ids.len(), 150);
+    assert_eq!(pages, 3, "64 of them fill a page");
+    // One that is larger than a page stands alone.
+    let mut huge = entry(0, "/a");
+    huge.title = Some("t".repeat(2 * MAX_LIST_PAGE));
+    let all = [huge, entry(1, "/b")];
+    let (ids, pages) = read_all(|_| all.to_vec(), None, &HashMap::new());
+    assert_eq!((ids.len(), pages), (2, 2));
+}

@@ -57,6 +57,8 @@ pub(crate) enum StoreError {
     TooMany,
     #[error("set a damaged record aside: there are too many beside {}", .path.display())]
     TooDamaged { path: PathBuf },
+    #[error("record the session: its record would have {bytes} bytes, and {MAX_FILE} are read")]
+    TooLong { bytes: usize },
     #[error(transparent)]
     File(#[from] FileError),
 }
@@ -231,6 +233,11 @@ impl Hold {
     fn write(&self, record: &Record) -> Result<(), StoreError> {
         let failed = FileError::at("write", &self.path);
         let written = serde_json::to_vec(record).map_err(|error| failed(error.into()))?;
+        // A longer one would count as damaged in the next run.
+        if written.len() as u64 > MAX_FILE {
+            let bytes = written.len();
+            return Err(StoreError::TooLong { bytes });
+        }
         // The lock is ours, so nobody else has a file of this name in hand.
         Ok(
             files::replace(&self.path, &self.path.with_extension("new"), &written)

@@ -151,3 +151,16 @@ fn sockets_have_paths_that_the_system_takes() {
     claimed(&deep, "one");
     assert_eq!(deep.sockets("/home/ada/project").unwrap(), [socket]);
 }
+
+#[test]
+fn what_could_not_be_read_again_is_not_written() {
+    let (_dir, store) = store();
+    let record = saved(&store, "one", "s-1");
+    let hold = claimed(&store, "one");
+    let mut long = record.clone();
+    long.go_on_in("s".repeat(9 << 20).as_str().into());
+    let refused = hold.save(long);
+    assert!(matches!(refused, Err(StoreError::TooLong { bytes }) if bytes > 9 << 20));
+    drop(hold);
+    assert_eq!(claimed(&store, "one").record(), Some(record));
+}

@@ -8,12 +8,13 @@ mod junit;
 mod tests;
 mod text;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
 
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use super::verdict::{Judged, ScenarioState};
+use super::expected::Known;
+use super::verdict::{Judged, State};
 use super::{Expected, Judge};
 use crate::language::Scenario;
 use crate::rules::{Rule, Rules};
@@ -138,7 +139,12 @@ impl Report {
     #[must_use]
     pub fn with_expected(mut self, expected: &Expected, all: &[Scenario]) -> Self {
         let names = all.iter().map(|scenario| super::plain_name(&scenario.file));
-        self.stale = expected.apply(&mut self.judged, &names.collect());
+        let names: BTreeSet<String> = names.map(str::to_owned).collect();
+        let known = Known {
+            scenarios: &names,
+            is_rule: |id| Rules::get(id).is_some(),
+        };
+        self.stale = expected.apply(&mut self.judged, &known);
         self
     }
 
@@ -156,7 +162,7 @@ impl Report {
     /// Counts the scenarios in a state; failures that are expected are not among
     /// the failed.
     #[must_use]
-    pub fn count(&self, state: ScenarioState) -> usize {
+    pub fn count(&self, state: State) -> usize {
         let counts = |one: &&Judged| one.state == state && !one.is_expected_failure();
         self.judged.iter().filter(counts).count()
     }
@@ -220,10 +226,7 @@ impl Report {
     /// Counts the scenarios that were skipped for want of a login.
     fn count_locked(&self) -> usize {
         let locked = |one: &&Judged| {
-            let why = one
-                .why
-                .as_deref()
-                .filter(|_| one.state == ScenarioState::Skipped);
+            let why = one.why.as_deref().filter(|_| one.state == State::Skipped);
             why.is_some_and(|why| why.starts_with(crate::player::WANTS_A_LOGIN))
         };
         self.judged.iter().filter(locked).count()
@@ -276,14 +279,12 @@ fn worst(rule: &Rule, scenarios: &[&Judged]) -> RuleState {
             };
         }
         match judged.state {
-            ScenarioState::Passed | ScenarioState::Warned => RuleState::Passed,
+            State::Passed | State::Warned => RuleState::Passed,
             // Another rule was broken on the way, and this one was seen to be kept.
-            ScenarioState::Failed if judged.complete => RuleState::Passed,
-            ScenarioState::Failed | ScenarioState::Broken | ScenarioState::NotRun => {
-                RuleState::Undecided
-            }
-            ScenarioState::NotExercised => RuleState::NotExercised,
-            ScenarioState::Skipped => RuleState::Skipped,
+            State::Failed if judged.complete => RuleState::Passed,
+            State::Failed | State::Broken | State::NotRun => RuleState::Undecided,
+            State::NotExercised => RuleState::NotExercised,
+            State::Skipped => RuleState::Skipped,
         }
     });
     states.min().unwrap_or(RuleState::Skipped)

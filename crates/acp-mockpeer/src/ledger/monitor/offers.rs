@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 
+use super::MOST;
 use super::options::offered;
-use super::{MOST, broken, kept};
+use super::{broken, kept};
 use crate::rules::Finding;
 
 /// Logins, modes, options and pages that the agent offered.

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{MOST, broken};
+use super::MOST;
+use super::broken;
 use crate::rules::Finding;
 
 /// Requests for permission that wait for their answer.

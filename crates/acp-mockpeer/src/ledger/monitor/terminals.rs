@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{MOST, broken};
+use super::MOST;
+use super::broken;
 use crate::rules::Finding;
 
 /// The terminals that a client made.

@@ -69,6 +69,14 @@ impl Connection {
                     "overloaded: too many requests are open",
                 );
             }
+            Admitted::TooLarge => {
+                self.stats.requests_overloaded += 1;
+                self.answer_error(
+                    &id,
+                    ErrorCode::INTERNAL,
+                    "overloaded: the requests that are open leave no room for one of this size",
+                );
+            }
         }
     }
 

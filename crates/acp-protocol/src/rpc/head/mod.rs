@@ -13,7 +13,7 @@ mod tests;
 use std::ops::Range;
 
 use super::{Issue, Issues, Limits, RequestId};
-use crate::json::depth;
+use crate::json::{count_values, depth};
 pub(super) use parse::parse;
 pub(super) use scan::{closes_update, guess, scan};
 
@@ -104,6 +104,10 @@ impl Refused {
     }
 }
 
+/// Bytes of a text id of a request. Peers count, or make some 36 characters; the id is
+/// kept while the request is open, and stands in its answer.
+const MAX_REQUEST_ID: usize = 1 << 10;
+
 /// Bytes of a refused line that are kept: enough to recognise a banner, or a
 /// message behind something else.
 const MAX_BEGINNING: usize = 256;
@@ -144,7 +148,11 @@ pub(super) fn check(line: &[u8], limits: &Limits) -> Result<(), Refused> {
     // A message cannot be deeper than it has opening brackets: counting is
     // cheap, and only a suspicious line is walked through.
     if glance.opening_brackets > limits.max_depth && depth(line) > limits.max_depth {
-        return Err(too_deep(line));
+        return Err(refused(line, Issue::ExcessiveNesting));
+    }
+    // Nor can it have more values than bytes: only a long line is walked through.
+    if line.len() > limits.max_values && count_values(line) > limits.max_values {
+        return Err(refused(line, Issue::ExcessiveValues));
     }
     Ok(())
 }
@@ -175,7 +183,7 @@ fn glance(line: &[u8]) -> Glance {
 }
 
 /// Refuses a line that is nested too deeply; its id still gets an answer.
-fn too_deep(line: &[u8]) -> Refused {
+fn refused(line: &[u8], issue: Issue) -> Refused {
     let (id, attempt) = match parse(line) {
         Ok(Head {
             shape: Shape::Request | Shape::Notification,
@@ -188,6 +196,6 @@ fn too_deep(line: &[u8]) -> Refused {
     Refused {
         id,
         attempt,
-        ..Refused::new(Issue::ExcessiveNesting)
+        ..Refused::new(issue)
     }
 }

@@ -2,7 +2,9 @@
 
 use std::{borrow::Cow, ops::Range, sync::Arc};
 
-use super::{Attempt, Body, Head, Issue, Issues, Method, Refused, RequestId, Shape};
+use super::{
+    Attempt, Body, Head, Issue, Issues, MAX_REQUEST_ID, Method, Refused, RequestId, Shape,
+};
 use crate::json;
 
 /// Reads any message, whatever the order of its members.
@@ -147,6 +149,9 @@ fn id(raw: &str) -> Result<RequestId, ()> {
         return Ok(RequestId::Null);
     }
     if let Some(text) = text(raw) {
+        if text.len() > MAX_REQUEST_ID {
+            return Err(());
+        }
         return Ok(RequestId::Text(Arc::from(text)));
     }
     raw.parse().map(RequestId::Number).map_err(drop)

@@ -1,6 +1,6 @@
 //! The forward scan of the members before the body.
 
-use super::{Attempt, Body, Head, Method, RequestId, Shape};
+use super::{Attempt, Body, Head, MAX_REQUEST_ID, Method, RequestId, Shape};
 use crate::json::Cursor;
 
 /// Reads what comes in floods, where its members stand in the usual order: a
@@ -100,6 +100,9 @@ fn id_of(cursor: &mut Cursor<'_>, line: &[u8]) -> Option<RequestId> {
         return cursor.integer().map(RequestId::Number);
     }
     let text = cursor.plain_string()?;
+    if text.len() > MAX_REQUEST_ID {
+        return None;
+    }
     Some(RequestId::Text(
         std::str::from_utf8(&line[text]).ok()?.into(),
     ))

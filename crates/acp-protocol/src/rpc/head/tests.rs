@@ -211,3 +211,48 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn values_are_limited_outside_of_texts() {
+    let limits = Limits::default().with_max_values(1000);
+    let wrap =
+        |params: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{params}}}"#);
+    // The object of the message, its four members and the array count for five.
+    let many = |count: usize| wrap(&format!("[{}0]", "0,".repeat(count)));
+    assert!(read(many(995).as_bytes(), &limits).is_ok());
+    let refused = read(many(996).as_bytes(), &limits).unwrap_err();
+    assert_eq!(
+        format!(
+            "{:?} {:?} {:?}",
+            refused.issues, refused.id, refused.attempt
+        ),
+        "{ExcessiveValues} Some(Number(1)) Call"
+    );
+    let nested = wrap(&format!("[{}0]", "[],".repeat(500)));
+    assert!(read(nested.as_bytes(), &limits).is_err());
+    let text = wrap(&format!(
+        r#"{{"a":"{}\"{}"}}"#,
+        ",[{".repeat(2000),
+        ",".repeat(2000)
+    ));
+    assert!(read(text.as_bytes(), &limits).is_ok());
+}
+
+#[test]
+fn ids_are_no_longer_than_a_kibibyte() {
+    for version in ["\"jsonrpc\":\"2.0\",", ""] {
+        let request = |length: usize| {
+            let id = "i".repeat(length);
+            // With the version last, the full parse reads it.
+            let last = if version.is_empty() {
+                ",\"jsonrpc\":\"2.0\""
+            } else {
+                ""
+            };
+            format!(r#"{{{version}"id":"{id}","method":"m","params":{{}}{last}}}"#)
+        };
+        assert!(read(request(1024).as_bytes(), &Limits::default()).is_ok());
+        let refused = read(request(1025).as_bytes(), &Limits::default()).unwrap_err();
+        assert_eq!(format!("{:?}", refused.issues), "{InvalidIdType}");
+    }
+}
