@@ -55,6 +55,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if !args.without_tests {
         test::test(&mut steps)?;
     }
+    let mut attacks = cargo(["xtask", "attack", "--fast"]);
+    steps.run("attacks, short", &mut attacks)?;
     // A corpus, read and written by the crate that the protocol's authors publish.
     let mut oracle = cargo(["run", "--quiet", "--locked", "--manifest-path"]);
     oracle

@@ -9,6 +9,8 @@
     reason = "a program for people: it prints what it does"
 )]
 
+#[cfg(unix)]
+mod attack;
 mod bench;
 mod ci;
 mod codegen;
@@ -23,6 +25,8 @@ mod schema;
 mod source;
 mod steps;
 mod test;
+#[cfg(unix)]
+mod tree;
 mod workspace;
 
 use std::process::ExitCode;
@@ -57,6 +61,9 @@ enum Command {
     Bench(bench::Args),
     /// Draw the pictures of the documentation anew, of real runs.
     Pictures,
+    /// Let hostile agents, clients and files attack the built programs.
+    #[cfg(unix)]
+    Attack(attack::Args),
     /// Drive real agents with the acp program, and print what worked.
     #[cfg(unix)]
     Interop(interop::Args),
@@ -84,6 +91,8 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Ci(args) => ci::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Pictures => pictures::run(),
+        #[cfg(unix)]
+        Command::Attack(args) => attack::run(&args),
         #[cfg(unix)]
         Command::Interop(args) => interop::run(&args),
     }

@@ -9,7 +9,7 @@ use anyhow::{Result, bail, ensure};
 use super::check::Check;
 use super::model::Asked;
 use super::program::Ended;
-use super::tree::Process;
+use crate::tree::Process;
 
 /// How long a conversation may take on a busy machine.
 pub(super) const LIMIT: Duration = Duration::from_secs(120);

@@ -19,7 +19,6 @@ mod recipe;
 mod report;
 mod stage;
 mod table;
-mod tree;
 mod turns;
 mod verdicts;
 
@@ -30,6 +29,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::steps::Steps;
+use crate::tree::Tree;
 use crate::workspace::{cargo, root, target};
 use install::Installed;
 use judge::{Judged, Manner, Results, Suspect};
@@ -38,7 +38,6 @@ use outcome::Outcome;
 use recipe::{Judging, Recipe};
 use stage::{Stage, column, set_environment};
 use table::{Sum, Table};
-use tree::Tree;
 
 /// What was found of the programs that are judged.
 const RESULTS: &str = "tests/interop/results/conformance.json";

@@ -15,7 +15,7 @@ use super::program::{self, Ended};
 use super::recipe::{Places, Recipe};
 use super::report::{Report, Told};
 use super::table::Column;
-use super::tree::{Process, Tree};
+use crate::tree::{Process, Tree};
 
 /// Everything that the conversations share.
 pub(super) struct Stage {

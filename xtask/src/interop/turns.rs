@@ -278,8 +278,8 @@ fn refuse(all: &[(Came, &Seen)]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::super::conversation::tests::{asked, seen};
-    use super::super::tree::Process;
     use super::*;
+    use crate::tree::Process;
 
     /// What the program tells of a turn that said hello, with some of it changed.
     fn line(changes: &[(&str, serde_json::Value)]) -> String {

@@ -1,4 +1,4 @@
-//! What a program leaves behind.
+//! The processes below this one: how much memory they took, and which of them are left.
 
 #[cfg(target_os = "linux")]
 #[path = "linux.rs"]
@@ -7,12 +7,12 @@ mod system;
 #[path = "other.rs"]
 mod system;
 
-pub(super) use system::Tree;
+pub(crate) use system::Tree;
 
 /// A process that should have ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Process {
-    pub(super) pid: i32,
+pub(crate) struct Process {
+    pub(crate) pid: i32,
     /// What it was started with.
-    pub(super) command: String,
+    pub(crate) command: String,
 }

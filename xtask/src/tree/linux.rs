@@ -19,7 +19,7 @@ const GRACE: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The processes below this one.
-pub(in super::super) struct Tree {
+pub(crate) struct Tree {
     top: i32,
 }
 
@@ -29,7 +29,7 @@ impl Tree {
     /// # Errors
     ///
     /// Fails when the system does not allow it.
-    pub(in super::super) fn watch() -> Result<Self> {
+    pub(crate) fn watch() -> Result<Self> {
         // Whatever process is named here, it is the calling one that is meant.
         set_child_subreaper(Some(getpid())).context("failed to become the parent of orphans")?;
         let top = getpid().as_raw_nonzero().get();
@@ -39,7 +39,7 @@ impl Tree {
     /// Ends what is left below this process, besides `known`, and tells what it was.
     ///
     /// What ends by itself within a second is not counted.
-    pub(in super::super) fn clear(&self, known: &[u32]) -> Vec<Process> {
+    pub(crate) fn clear(&self, known: &[u32]) -> Vec<Process> {
         let deadline = Instant::now() + GRACE;
         let left = loop {
             let left = self.below(known);
@@ -60,12 +60,32 @@ impl Tree {
     /// Buries the dead that were handed to this process, besides `known`.
     ///
     /// Nobody else does, and programs that wait for the end of what they left would wait on.
-    pub(in super::super) fn bury(&self, known: &[u32]) {
+    pub(crate) fn bury(&self, known: &[u32]) {
         self.below(known);
+    }
+
+    /// Adds up the most memory that each living process below this one has had so far, in
+    /// bytes.
+    ///
+    /// Pages of programs and libraries are left out: they are shared, and the system drops
+    /// them when it needs room. The sum may be above what was held at one time, never below.
+    ///
+    /// The dead are buried as by [`bury`](Self::bury), but for `child`: its status is for who
+    /// started it.
+    pub(crate) fn memory(&self, child: u32) -> u64 {
+        self.walk(&[], Some(child))
+            .iter()
+            .map(|process| peak(process.pid))
+            .sum()
     }
 
     /// Finds the living processes below this one, and buries the dead among its children.
     fn below(&self, known: &[u32]) -> Vec<Process> {
+        self.walk(known, None)
+    }
+
+    fn walk(&self, known: &[u32], child: Option<u32>) -> Vec<Process> {
+        let awaited = child.and_then(|child| i32::try_from(child).ok());
         let known = |pid: i32| u32::try_from(pid).is_ok_and(|pid| known.contains(&pid));
         let mut children: BTreeMap<i32, Vec<Status>> = BTreeMap::new();
         for status in processes() {
@@ -84,7 +104,7 @@ impl Tree {
                         pid: child.pid,
                         command: command(child.pid),
                     });
-                } else if parent == self.top {
+                } else if parent == self.top && Some(child.pid) != awaited {
                     let _ = waitpid(Pid::from_raw(child.pid), WaitOptions::NOHANG);
                 }
             }
@@ -114,6 +134,18 @@ fn status(stat: &str) -> Option<Status> {
     let parent = fields.next()?.parse().ok()?;
     let pid = pid.parse().ok()?;
     Some(Status { pid, parent, dead })
+}
+
+/// The most that a process has held, without what it has mapped of files.
+fn peak(pid: i32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let field = |name: &str| kibibytes(&status, name).unwrap_or_default();
+    field("VmHWM:").saturating_sub(field("RssFile:")) * 1024
+}
+
+fn kibibytes(status: &str, name: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    line.trim().strip_suffix(" kB")?.trim().parse().ok()
 }
 
 fn command(pid: i32) -> String {
@@ -157,6 +189,24 @@ mod tests {
     }
 
     #[test]
+    fn measuring_leaves_the_status_of_a_child_to_its_parent() {
+        let mut child = Command::new("true").spawn().expect("start a child");
+        let top = getpid().as_raw_nonzero().get();
+        let tree = Tree { top };
+        let pid = i32::try_from(child.id()).expect("a process id fits");
+        let is_dead = || {
+            processes()
+                .iter()
+                .any(|status| status.pid == pid && status.dead)
+        };
+        while !is_dead() {
+            thread::yield_now();
+        }
+        tree.memory(child.id());
+        assert!(child.wait().expect("its status is still there").success());
+    }
+
+    #[test]
     fn a_known_child_and_what_is_below_it_are_left_alone() {
         let mut sleep = Command::new("sleep")
             .arg("1000")
@@ -173,6 +223,15 @@ mod tests {
         assert!(!below.iter().any(|process| process.pid == pid), "{below:?}");
         sleep.kill().expect("end the child");
         sleep.wait().expect("the child ends");
+    }
+
+    #[test]
+    fn memory_of_a_process_is_what_it_held_at_most() {
+        let status = "Name:\tacp\nVmHWM:\t    9000 kB\nRssAnon:\t 7 kB\nRssFile:\t    1000 kB\n";
+        assert_eq!(kibibytes(status, "VmHWM:"), Some(9000));
+        assert_eq!(kibibytes(status, "VmSwap:"), None);
+        let own = peak(getpid().as_raw_nonzero().get());
+        assert!(own > 100_000, "{own}");
     }
 
     #[test]
