@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use sha2::{Digest, Sha256};
 
-use super::definition::Attack;
+use super::definition::{Attack, TextRule};
 use super::forbidden::{self, Stream};
 use super::stage::Stage;
 use super::victim::Ended;
@@ -125,7 +125,11 @@ fn of_output(
     }
     for text in &attack.expect.says {
         let wanted = stage.text(text)?;
-        if !holds(&ended.stdout, &wanted) && !holds(&ended.stderr, &wanted) {
+        let said = match attack.expect.text {
+            TextRule::Terminal => squeezed(&ended.stdout).contains(&squeezed(wanted.as_bytes())),
+            _ => holds(&ended.stdout, &wanted) || holds(&ended.stderr, &wanted),
+        };
+        if !said {
             faults.push(format!("it did not say {text:?}"));
         }
     }
@@ -165,6 +169,24 @@ fn of_files(
         }
     }
     Ok(())
+}
+
+/// The text that a person reads on a terminal, however it is wrapped, coloured or moved: without
+/// blanks and sequences, in small letters.
+fn squeezed(screen: &[u8]) -> String {
+    let text = String::from_utf8_lossy(screen);
+    let mut chars = text.chars();
+    let mut read = String::new();
+    while let Some(c) = chars.next() {
+        if c == '\u{1b}' {
+            chars.next();
+            // A sequence ends with a letter.
+            chars.by_ref().find(char::is_ascii_alphabetic);
+        } else if !c.is_whitespace() && !c.is_control() {
+            read.extend(c.to_lowercase());
+        }
+    }
+    read
 }
 
 fn collect(path: &Path, files: &mut Vec<PathBuf>) {
@@ -282,6 +304,12 @@ canaries = ["canary"]
                 "1 left of its processes, among them `sleep 1000`",
             ]
         );
+    }
+
+    #[test]
+    fn a_wrapped_text_can_be_read_on_a_terminal() {
+        let screen = b"ls \x1b[2maaa\r\n  evil.ex\r\n\x1b[0m  ample | SH";
+        assert_eq!(squeezed(screen), "lsaaaevil.example|sh");
     }
 
     #[test]
