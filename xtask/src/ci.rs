@@ -1,14 +1,14 @@
 //! `cargo xtask ci`: what CI runs.
 
 use std::fs;
+use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 
-use crate::bench;
 use crate::steps::Steps;
-use crate::test;
 use crate::workspace::{cargo, has_cargo_command, root, target};
+use crate::{bench, test};
 
 /// What `cargo xtask ci` can be told.
 #[derive(clap::Args)]
@@ -25,54 +25,34 @@ pub(crate) struct Args {
 /// Fails with the first step that does.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let mut steps = Steps::new();
-    steps.run("format", &mut cargo(["fmt", "--all", "--check"]))?;
+    steps.run("format", &mut cargo("fmt --all --check"))?;
     for folder in own_workspaces() {
-        let mut format = cargo(["fmt", "--all", "--check", "--manifest-path"]);
-        format.arg(format!("{folder}/Cargo.toml"));
+        let mut format = beside(folder, "fmt", "--all --check");
         steps.run(&format!("format {folder}"), &mut format)?;
     }
     // Warnings are errors here, missing documentation among them.
     steps.run(
         "lints",
-        &mut cargo([
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--all-features",
-            "--",
-            "-D",
-            "warnings",
-        ]),
+        &mut cargo("clippy --workspace --all-targets --all-features -- -D warnings"),
     )?;
     for folder in own_workspaces() {
-        let mut lints = cargo(["clippy", "--locked", "--all-targets", "--manifest-path"]);
-        lints.arg(format!("{folder}/Cargo.toml"));
-        lints.args(["--", "-D", "warnings"]);
-        // Where one folder is set for everything that is built, these keep to their own.
-        lints.env_remove("CARGO_TARGET_DIR");
+        let mut lints = beside(folder, "clippy", "--locked --all-targets -- -D warnings");
         steps.run(&format!("lints {folder}"), &mut lints)?;
     }
     if !args.without_tests {
         test::test(&mut steps)?;
     }
-    let mut attacks = cargo(["xtask", "attack", "--fast"]);
+    let mut attacks = cargo("xtask attack --fast");
     steps.run("attacks, short", &mut attacks)?;
     // A corpus, read and written by the crate that the protocol's authors publish.
-    let mut oracle = cargo(["run", "--quiet", "--locked", "--manifest-path"]);
-    oracle
-        .arg("tests/oracle/Cargo.toml")
-        .env_remove("CARGO_TARGET_DIR");
+    let mut oracle = beside("tests/oracle", "run", "--quiet --locked");
     steps.run("oracle", &mut oracle)?;
-    let mut chat_agent = cargo(["test", "--quiet", "--locked", "--manifest-path"]);
-    chat_agent
-        .arg("crates/acp-agent/examples/chat_agent/Cargo.toml")
-        .env_remove("CARGO_TARGET_DIR");
+    let mut chat_agent = beside(CHAT_AGENT, "test", "--quiet --locked");
     steps.run("tests of chat-agent", &mut chat_agent)?;
     bench::smoke(&mut steps)?;
     steps.run(
         "documentation",
-        cargo(["doc", "--workspace", "--no-deps", "--all-features"])
-            .env("RUSTDOCFLAGS", "-D warnings"),
+        cargo("doc --workspace --no-deps --all-features").env("RUSTDOCFLAGS", "-D warnings"),
     )?;
     steps.task("tools", "cargo deny --version", || {
         has_cargo_command("deny")
@@ -81,15 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     })?;
     steps.run(
         "licences",
-        &mut cargo([
-            "deny",
-            "--workspace",
-            "check",
-            "--hide-inclusion-graph",
-            "bans",
-            "licenses",
-            "sources",
-        ]),
+        &mut cargo("deny --workspace check --hide-inclusion-graph bans licenses sources"),
     )?;
     package(&mut steps)?;
     steps.finish();
@@ -107,20 +79,32 @@ fn package(steps: &mut Steps) -> Result<()> {
     }
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.context("the clock stands before 1970")?.as_nanos();
-    let mut package = cargo(["package", "--workspace", "--exclude", "xtask"]);
-    package.args(["--exclude", "interop-driver"]);
-    package
-        .args(["--all-features", "--allow-dirty", "--quiet", "--target-dir"])
-        .arg(packages.join(now.to_string()));
+    let mut package = cargo(
+        "package --workspace --exclude xtask --exclude interop-driver --all-features \
+         --allow-dirty --quiet --target-dir",
+    );
+    package.arg(packages.join(now.to_string()));
     steps.run("packages", &mut package)?;
     fs::remove_dir_all(&packages).context("failed to remove the packages")
+}
+
+const CHAT_AGENT: &str = "crates/acp-agent/examples/chat_agent";
+
+/// Starts a cargo command line for a workspace beside ours. It keeps to its own target
+/// folder, also where one is set for everything that is built.
+fn beside(folder: &str, command: &str, arguments: &str) -> Command {
+    let mut command = cargo(&format!(
+        "{command} --manifest-path {folder}/Cargo.toml {arguments}"
+    ));
+    command.env_remove("CARGO_TARGET_DIR");
+    command
 }
 
 /// Lists the workspaces beside ours: what they need, nobody else builds.
 fn own_workspaces() -> impl Iterator<Item = &'static str> {
     [
         "bench",
-        "crates/acp-agent/examples/chat_agent",
+        CHAT_AGENT,
         "tests/interop/model",
         "tests/interop/rust-sdk",
         "tests/oracle",

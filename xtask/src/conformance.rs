@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 
 /// Asks the program that has the suite in it.
 fn tables() -> Result<String> {
-    let mut program = cargo(["run", "--quiet", "--package", "acp-mockpeer"]);
+    let mut program = cargo("run --quiet --package acp-mockpeer");
     let output = program
         .args(["--", "rules", "--format", "markdown"])
         .output()

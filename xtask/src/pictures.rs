@@ -15,16 +15,7 @@ pub(crate) fn run() -> Result<()> {
     // What they draw is looked at and not compared, so no other run of the tests takes them.
     steps.run(
         "pictures",
-        &mut cargo([
-            "test",
-            "-p",
-            "acp-cli",
-            "--test",
-            "process_pictures",
-            "--",
-            "--ignored",
-            "--test-threads=1",
-        ]),
+        &mut cargo("test -p acp-cli --test process_pictures -- --ignored --test-threads=1"),
     )?;
     steps.finish();
     Ok(())

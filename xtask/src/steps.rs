@@ -27,7 +27,7 @@ impl Steps {
     /// Fails when the program cannot be started or does not exit with 0.
     pub(crate) fn run(&mut self, title: &str, command: &mut Command) -> Result<()> {
         let line = command_line(command);
-        self.step(title, &line, || {
+        self.task(title, &line, || {
             let status = command
                 .status()
                 .with_context(|| format!("failed to start `{line}`"))?;
@@ -36,20 +36,6 @@ impl Steps {
             }
             Ok(())
         })
-    }
-
-    /// Runs a function of our own as the next step; `hint` says how to run it alone.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the function does.
-    pub(crate) fn task(
-        &mut self,
-        title: &str,
-        hint: &str,
-        task: impl FnOnce() -> Result<()>,
-    ) -> Result<()> {
-        self.step(title, hint, task)
     }
 
     /// Prints what was done and how long each step took.
@@ -68,7 +54,17 @@ impl Steps {
         eprintln!("  {:width$}  {:>6.0} s", "all", all.as_secs_f64());
     }
 
-    fn step(&mut self, title: &str, line: &str, task: impl FnOnce() -> Result<()>) -> Result<()> {
+    /// Runs a function of our own as the next step; `line` says how to run it alone.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the function does.
+    pub(crate) fn task(
+        &mut self,
+        title: &str,
+        line: &str,
+        task: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
         eprintln!("\n==> {title}: {line}");
         let started = Instant::now();
         let result = task();

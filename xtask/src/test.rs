@@ -25,30 +25,22 @@ pub(crate) fn run(_args: &Args) -> Result<()> {
 
 /// Runs the tests as steps of a longer run.
 pub(crate) fn test(steps: &mut Steps) -> Result<()> {
-    steps.run("generated", &mut cargo(["xtask", "codegen", "--check"]))?;
+    steps.run("generated", &mut cargo("xtask codegen --check"))?;
     steps.task("layers", "cargo xtask layers", layers::verify)?;
     steps.task("limits", "cargo xtask limits", limits::verify)?;
     if has_cargo_command("nextest") {
         steps.run(
             "tests",
-            &mut cargo(["nextest", "run", "--workspace", "--all-features"]),
+            &mut cargo("nextest run --workspace --all-features"),
         )?;
     } else {
         steps.run(
             "tests",
-            &mut cargo([
-                "test",
-                "--workspace",
-                "--all-features",
-                "--lib",
-                "--bins",
-                "--tests",
-                "--examples",
-            ]),
+            &mut cargo("test --workspace --all-features --lib --bins --tests --examples"),
         )?;
     }
     steps.run(
         "doc tests",
-        &mut cargo(["test", "--workspace", "--all-features", "--doc"]),
+        &mut cargo("test --workspace --all-features --doc"),
     )
 }

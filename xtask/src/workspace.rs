@@ -23,15 +23,15 @@ pub(crate) fn target() -> PathBuf {
 /// Starts a `cargo` command line in the root of the workspace.
 ///
 /// It is the cargo that runs this program, so a toolchain chosen by the caller stays chosen.
-pub(crate) fn cargo<const N: usize>(args: [&str; N]) -> Command {
+pub(crate) fn cargo(line: &str) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(args).current_dir(root());
+    command.args(line.split_whitespace()).current_dir(root());
     command
 }
 
 /// Tells whether `cargo NAME` is installed.
 pub(crate) fn has_cargo_command(name: &str) -> bool {
-    cargo([name, "--version"])
+    cargo(&format!("{name} --version"))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

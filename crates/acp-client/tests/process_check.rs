@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use acp_client::Launch;
-use acp_mockpeer::judge::{Format, Judge, Judged, Profile, ReportLook, State};
+use acp_mockpeer::judge::{Format, Judge, Judged, Profile, ReportLook, ScenarioState};
 use acp_mockpeer::{PeerSide, cli, suite};
 use clap::Parser as _;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -69,12 +69,12 @@ fn keeps_every_rule(spawns: bool) -> Result<(), Failed> {
     let work = judge(spawns)?.run(scenarios, std::future::pending(), |_: &Judged| {});
     let report = runtime.block_on(work);
     let text = report.render(Format::Human, ReportLook::default());
-    if !report.passed() || report.count(State::Passed) == 0 {
+    if !report.passed() || report.count(ScenarioState::Passed) == 0 {
         return Err(text.into());
     }
     // A suite that is skipped proves nothing.
-    let silent = report.count(State::Skipped) + report.count(State::NotExercised);
-    if silent > report.count(State::Passed) / 4 {
+    let silent = report.count(ScenarioState::Skipped) + report.count(ScenarioState::NotExercised);
+    if silent > report.count(ScenarioState::Passed) / 4 {
         return Err(text.into());
     }
     Ok(())

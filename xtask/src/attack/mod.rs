@@ -115,7 +115,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 
 /// Builds the program that is attacked, with the features with which the tests build it.
 fn build() -> Result<PathBuf> {
-    let mut build = cargo(["build", "--quiet", "--workspace", "--all-features"]);
+    let mut build = cargo("build --quiet --workspace --all-features");
     Steps::new().run("programs", build.args(["--bin", "acp"]))?;
     Ok(target().join("debug/acp"))
 }

@@ -77,7 +77,7 @@ fn crates(copy: &Path) -> Result<Vec<String>> {
 /// Builds the workspace, and returns the seconds.
 fn build(copy: &Path) -> Result<f64> {
     let started = Instant::now();
-    let status = cargo(["build", "--quiet", "--workspace"])
+    let status = cargo("build --quiet --workspace")
         .current_dir(copy)
         .env("CARGO_TARGET_DIR", target_of(copy))
         .env_remove("CARGO_INCREMENTAL")
@@ -94,22 +94,10 @@ fn target_of(copy: &Path) -> PathBuf {
 
 /// Counts the packages that a user of the crate builds.
 fn beneath(name: &str) -> Result<usize> {
-    let tree = cargo([
-        "tree",
-        "--edges",
-        "normal",
-        "--prefix",
-        "none",
-        "--package",
-        name,
-    ])
-    .stderr(Stdio::inherit())
-    .output()?;
-    ensure!(
-        tree.status.success(),
-        "cargo tree ended with {}",
-        tree.status
-    );
+    let line = format!("tree --edges normal --prefix none --package {name}");
+    let tree = cargo(&line).stderr(Stdio::inherit()).output()?;
+    let status = tree.status;
+    ensure!(status.success(), "cargo tree ended with {status}");
     let text = String::from_utf8(tree.stdout)?;
     let packages: BTreeSet<&str> = text
         .lines()

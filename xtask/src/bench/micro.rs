@@ -19,7 +19,7 @@ struct Micro {
 }
 
 pub(super) fn run(results: &Path, steps: &mut Steps) -> Result<()> {
-    let mut bench = in_bench(["bench", "--locked", "--package", "acp-micro"]);
+    let mut bench = in_bench("bench --locked --package acp-micro");
     steps.run("parts", bench.args(["--bench", "parts"]))?;
     let mut all = Vec::new();
     gather(&root().join("bench/target/criterion"), &mut all)?;

@@ -103,6 +103,14 @@ impl Programs {
         self.0.join("bench_client")
     }
 
+    fn growth(&self, results: &Path) -> Command {
+        let mut growth = self.load();
+        growth.arg("growth").arg("--agent").arg(self.agent());
+        growth.arg("--client").arg(self.client());
+        growth.arg("--out").arg(results.join("growth.json"));
+        growth
+    }
+
     fn report(&self, results: &Path) -> Command {
         let mut report = self.load();
         report.arg("report").arg("--results").arg(results);
@@ -125,7 +133,7 @@ fn build(steps: &mut Steps, profile: &str) -> Result<Programs> {
         ("load generator", load),
     ];
     for (name, packages) in parts {
-        let mut build = in_bench(["build", "--locked", "--profile", profile]);
+        let mut build = in_bench(&format!("build --locked --profile {profile}"));
         for package in packages {
             build.args(["--package", package]);
         }
@@ -136,8 +144,8 @@ fn build(steps: &mut Steps, profile: &str) -> Result<Programs> {
 }
 
 /// A `cargo` command line in the workspace of the benchmarks.
-fn in_bench<const N: usize>(args: [&str; N]) -> Command {
-    let mut command = cargo(args);
+fn in_bench(line: &str) -> Command {
+    let mut command = cargo(line);
     // Where one folder is set for everything that is built, this keeps to its own.
     command
         .current_dir(root().join("bench"))
@@ -180,15 +188,10 @@ fn peer(name: &str, program: &Path, arguments: &str) -> OsString {
 
 /// Measures how costs grow.
 fn growth(reps: u32, programs: &Programs, results: &Path, steps: &mut Steps) -> Result<()> {
-    let mut growth = programs.load();
-    growth.arg("growth").args(["--reps", &reps.to_string()]);
-    growth.arg("--agent").arg(programs.agent());
-    growth.arg("--client").arg(programs.client());
+    let mut growth = programs.growth(results);
+    growth.args(["--reps", &reps.to_string()]);
     growth.arg("--codec").arg(programs.0.join("acp-micro"));
-    steps.run(
-        "growth",
-        growth.arg("--out").arg(results.join("growth.json")),
-    )
+    steps.run("growth", &mut growth)
 }
 
 /// Proves that everything that measures works.
@@ -202,17 +205,14 @@ pub(crate) fn smoke(steps: &mut Steps) -> Result<()> {
         .arg(peer("ours", &programs.client(), ""));
     run.arg("--out").arg(folder.path().join("workloads.json"));
     steps.run("workloads, short", &mut run)?;
-    let mut growth = programs.load();
-    growth.args(["growth", "--short", "--reps", "1", "--soak", "1"]);
-    growth.arg("--agent").arg(programs.agent());
-    growth.arg("--client").arg(programs.client());
-    growth.arg("--out").arg(folder.path().join("growth.json"));
+    let mut growth = programs.growth(folder.path());
+    growth.args(["--short", "--reps", "1", "--soak", "1"]);
     steps.run("growth, short", &mut growth)?;
     let mut report = programs.load();
     report.arg("report").arg("--results").arg(folder.path());
     report.arg("--out").arg(folder.path().join("page.md"));
     steps.run("page", &mut report)?;
-    let mut micro = in_bench(["test", "--locked", "--quiet", "--package", "acp-micro"]);
+    let mut micro = in_bench("test --locked --quiet --package acp-micro");
     steps.run("parts, once each", micro.arg("--benches"))
 }
 

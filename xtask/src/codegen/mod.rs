@@ -75,35 +75,18 @@ pub(crate) fn generate(root: &Path) -> Result<Vec<(&'static str, String)>> {
             pin.path, pin.package, pin.version, pin.licence, pin.sha256
         )
     };
+    let source = |about, items| print::print(&head(about), items);
+    let types = source("The types of protocol version 1.", emit::types(&lowered))?;
+    let methods = emit::methods::emit(&lowered)?;
+    let methods = source("The methods of protocol version 1.", methods)?;
+    let published = emit::json_schema::emit(&lowered);
+    let published = source("The published schema of each type.", published)?;
+    let all = head("All definitions of protocol version 1, for tests that go through them.");
+    let list = emit::list::emit(&all, &document, &lowered);
     Ok(vec![
-        (
-            "crates/acp-protocol/src/v1/generated.rs",
-            print::print(
-                &head("The types of protocol version 1."),
-                emit::types(&lowered),
-            )?,
-        ),
-        (
-            "crates/acp-protocol/src/v1/methods.rs",
-            print::print(
-                &head("The methods of protocol version 1."),
-                emit::methods::emit(&lowered)?,
-            )?,
-        ),
-        (
-            "crates/acp-protocol/src/v1/json_schema.rs",
-            print::print(
-                &head("The published schema of each type."),
-                emit::json_schema::emit(&lowered),
-            )?,
-        ),
-        (
-            "crates/acp-protocol/tests/definitions/mod.rs",
-            emit::list::emit(
-                &head("All definitions of protocol version 1, for tests that go through them."),
-                &document,
-                &lowered,
-            ),
-        ),
+        ("crates/acp-protocol/src/v1/generated.rs", types),
+        ("crates/acp-protocol/src/v1/methods.rs", methods),
+        ("crates/acp-protocol/src/v1/json_schema.rs", published),
+        ("crates/acp-protocol/tests/definitions/mod.rs", list),
     ])
 }

@@ -2,7 +2,7 @@
 
 use heck::{ToShoutySnakeCase, ToUpperCamelCase};
 
-/// Returns the name of a variant.
+/// Returns the name of a variant: of a wire name, or of a method.
 pub(crate) fn variant(wire: &str) -> String {
     wire.to_upper_camel_case()
 }
@@ -10,9 +10,4 @@ pub(crate) fn variant(wire: &str) -> String {
 /// Returns the name of the constant of a method.
 pub(crate) fn constant(method: &str) -> String {
     method.to_shouty_snake_case()
-}
-
-/// Returns the name of the variant of a method.
-pub(crate) fn method_variant(method: &str) -> String {
-    method.to_upper_camel_case()
 }

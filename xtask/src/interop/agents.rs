@@ -2,17 +2,15 @@
 //! harness.
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use anyhow::Result;
 
 use super::check::{self, Check};
-use super::conversation::{self, Conversation, LIMIT, Seen};
+use super::conversation::{self, Conversation, LIMIT};
 use super::outcome::Outcome;
-use super::program;
 use super::recipe::{Places, Recipe};
-use super::stage::{Stage, print_tail, say, set_environment, told};
-use super::turns;
+use super::stage::{self, Stage};
+use super::{program, turns};
 
 /// Returns everything that is tried with an agent: what `acp run` does, then the driver, then
 /// the harness.
@@ -47,17 +45,13 @@ pub(super) fn drive(stage: &Stage, recipe: &Recipe, install: PathBuf) -> Result<
 /// Lets the driver of our client do everything else.
 fn converse(stage: &Stage, recipe: &Recipe, places: &Places) -> Result<Vec<Outcome>> {
     let folder = stage.folder(recipe, "project")?;
-    let mut command = Command::new(&stage.driver);
-    set_environment(&mut command, recipe, places);
-    command.current_dir(&folder);
-    if let Some(mode) = &recipe.asking_mode {
-        command.args(["--asking-mode", mode]);
-    }
-    if let Some(hello) = &recipe.hello {
-        command.args(["--hello", hello]);
-    }
-    if let Some(option) = &recipe.question_option {
-        command.args(["--question-option", option]);
+    let mut command = stage::command(&stage.driver, recipe, places, &folder);
+    for (name, value) in [
+        ("--asking-mode", &recipe.asking_mode),
+        ("--hello", &recipe.hello),
+        ("--question-option", &recipe.question_option),
+    ] {
+        command.args(value.iter().flat_map(|value| [name, value]));
     }
     command.arg("--").args(recipe.command(places));
     let outcomes = stage.report(recipe, &check::of_agents(), command);
@@ -74,11 +68,8 @@ fn hold(
     conversation: &Conversation,
 ) -> Result<Outcome> {
     let folder = stage.folder(recipe, conversation.check.name)?;
-    let mut command = Command::new(&stage.acp);
-    set_environment(&mut command, recipe, places);
-    command
-        .current_dir(&folder)
-        .args(["run", "--allow", conversation.allow]);
+    let mut command = stage::command(&stage.acp, recipe, places, &folder);
+    command.args(["run", "--allow", conversation.allow]);
     if let Some(mode) = &recipe.asking_mode {
         command.args(["--mode", mode]);
     }
@@ -88,20 +79,7 @@ fn hold(
         .args(recipe.command(places));
 
     let ended = program::run(command, LIMIT, conversation.interrupt_at)?;
-    let left = stage.left();
-    let asked = stage.model.take_asked();
-    let seen = Seen {
-        ended,
-        folder,
-        asked,
-        left,
-    };
-    let told = told(conversation.judge(&seen), &seen.ended);
-    let outcome = recipe.known.judge(conversation.check.name, Some(&told));
-    say(recipe, &conversation.check, &outcome);
-    if let Outcome::Failed(_) = outcome {
-        print_tail("stdout", &seen.ended.stdout);
-        print_tail("stderr", &seen.ended.stderr);
-    }
-    Ok(outcome)
+    let seen = stage.seen(ended, folder);
+    let told = conversation.judge(&seen);
+    Ok(stage::conclude(recipe, &conversation.check, told, &[seen]))
 }

@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::check::of_clients;
 use super::outcome::Outcome;
 use super::recipe::Recipe;
-use super::stage::{Stage, command_of};
+use super::stage::{self, Stage};
 
 /// Lets one client hold its conversations with the demo agent.
 ///
@@ -17,7 +17,9 @@ use super::stage::{Stage, command_of};
 pub(super) fn drive(stage: &Stage, recipe: &Recipe, install: PathBuf) -> Result<Vec<Outcome>> {
     let places = stage.settle(recipe, install)?;
     let folder = stage.folder(recipe, "project")?;
-    let mut command = command_of(recipe, &places, &folder);
+    let words = recipe.command(&places);
+    let mut command = stage::command(&words[0], recipe, &places, &folder);
+    command.args(&words[1..]);
     // One file for every start of the agent, so that sessions can be loaded after a restart.
     command.arg(&stage.acp).args(["demo-agent", "--store"]);
     command.arg(folder.with_extension("sqlite"));

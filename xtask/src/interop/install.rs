@@ -1,10 +1,9 @@
 //! Peers in a cache folder, each installed once a version.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use anyhow::{Context, Result};
 
@@ -76,12 +75,9 @@ fn install(recipe: &Recipe, cache: &Path) -> Result<Installed> {
 /// Builds the programs of a workspace into a folder; cargo finds out whether they are there
 /// already, and lets one build wait for the other.
 fn build(workspace: &str, folder: &Path) -> Installed {
-    let mut build = cargo(["build", "--quiet", "--locked"]);
-    build
-        .arg("--manifest-path")
-        .arg(root().join(workspace).join("Cargo.toml"))
-        .arg("--target-dir")
-        .arg(folder);
+    let line = format!("build --quiet --locked --manifest-path {workspace}/Cargo.toml");
+    let mut build = cargo(&line);
+    build.arg("--target-dir").arg(folder);
     match refusal(build) {
         None => Installed::Ready(folder.join("debug")),
         Some(reason) => Installed::Refused(reason),
@@ -90,46 +86,33 @@ fn build(workspace: &str, folder: &Path) -> Installed {
 
 fn commands(recipe: &Recipe, folder: &Path) -> Vec<Command> {
     let mut commands = Vec::new();
+    let command = |program: &Path, line: &str| {
+        let mut command = Command::new(program);
+        command.args(line.split_whitespace());
+        command
+    };
+    let python = folder.join("bin/python");
     if !recipe.npm.is_empty() {
-        let mut npm = Command::new("npm");
-        npm.args([
-            "install",
-            "--no-audit",
-            "--no-fund",
-            "--save-exact",
-            "--loglevel=error",
-        ]);
-        npm.arg("--prefix").arg(folder).args(&recipe.npm);
+        let line = "install --no-audit --no-fund --save-exact --loglevel=error --prefix";
+        let mut npm = command(Path::new("npm"), line);
+        npm.arg(folder).args(&recipe.npm);
         commands.push(npm);
     }
     if !recipe.pip.is_empty() {
-        let mut venv = Command::new("python3");
-        venv.args(["-m", "venv"]).arg(folder);
-        commands.push(venv);
-        let mut pip = Command::new(folder.join("bin/python"));
-        pip.args([
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-        ]);
+        let mut venv = command(Path::new("python3"), "-m venv");
+        venv.arg(folder);
+        let line = "-m pip install --quiet --disable-pip-version-check";
+        let mut pip = command(&python, line);
         pip.args(&recipe.pip);
-        commands.push(pip);
+        commands.extend([venv, pip]);
     }
     if let Some(package) = &recipe.source {
         let source = folder.join("source");
-        let mut download = Command::new(folder.join("bin/python"));
-        // What builds it is pinned in the recipe, and found without a network.
-        download.args([
-            "-m",
-            "pip",
-            "download",
-            "--quiet",
-            "--disable-pip-version-check",
-        ]);
-        download.args(["--no-deps", "--no-build-isolation", "--no-binary=:all:"]);
-        download.arg("--dest").arg(&source).arg(package);
+        // The recipe pins the build tools, and they are found without a network.
+        let line = "-m pip download --quiet --disable-pip-version-check --no-deps \
+                    --no-build-isolation --no-binary=:all: --dest";
+        let mut download = command(&python, line);
+        download.arg(&source).arg(package);
         commands.push(download);
         let mut unpack = Command::new("sh");
         unpack

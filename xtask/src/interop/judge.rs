@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use regex::Regex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -85,16 +87,10 @@ pub(super) struct Suspect<'a> {
     pub(super) role: &'static str,
     pub(super) command: Vec<String>,
     pub(super) judging: &'a Judging,
-}
-
-/// How a program is judged.
-pub(super) struct Manner<'a> {
-    /// What is known of it.
-    pub(super) profile: &'a Path,
+    /// What the judge is told of it.
+    pub(super) profile: PathBuf,
     /// The file for the report; a page for browsers is put beside it.
-    pub(super) report: &'a Path,
-    /// The only scenarios that are played; without any, all are.
-    pub(super) filter: &'a [String],
+    pub(super) report: PathBuf,
 }
 
 /// Plays scenarios against a program.
@@ -105,22 +101,18 @@ pub(super) struct Manner<'a> {
 pub(super) fn judge(
     suspect: &Suspect<'_>,
     mut check: Command,
-    manner: &Manner<'_>,
+    filter: &[String],
 ) -> Result<Judged> {
-    let Manner {
-        profile, report, ..
-    } = *manner;
-    check
-        .args(["check", "--role", suspect.role])
-        .arg("--profile")
-        .arg(profile);
+    check.args(["check", "--role", suspect.role, "--profile"]);
+    check.arg(&suspect.profile);
+    let report = &suspect.report;
     for output in [report, &report.with_extension("html")] {
         check.arg("--output").arg(output);
     }
     if let Some(jobs) = suspect.judging.jobs {
         check.args(["--jobs", &jobs.to_string()]);
     }
-    for filter in manner.filter {
+    for filter in filter {
         check.args(["--filter", filter]);
     }
     check.arg("--").args(&suspect.command);
@@ -255,47 +247,23 @@ fn excerpt(transcript: &Value, entry: &Value) -> Vec<String> {
     shown.take(2 * AROUND + 1).filter_map(line).collect()
 }
 
-/// Takes out what is another on every run: the name of the folder of the scenario.
+/// Takes out the name of the folder of the scenario, which differs on every run.
 fn neutral(line: &str) -> String {
-    let mut parts = line.split("/tmp/acp-check-");
-    let mut whole = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let name = part.chars().take_while(char::is_ascii_alphanumeric).count();
-        whole.push_str("/tmp/acp-check-…");
-        whole.push_str(&part[name..]);
-    }
-    whole
+    static FOLDER: LazyLock<Regex> = LazyLock::new(|| expression(r"/tmp/acp-check-[0-9A-Za-z]*"));
+    FOLDER.replace_all(line, "/tmp/acp-check-…").into_owned()
 }
 
 /// Takes out the names that a program makes up anew on every run: numbers that are a
 /// time, and ids that are a UUID.
 fn nameless(line: &str) -> String {
-    const LONG: usize = 6;
-    let is_id = |word: &str| {
-        let hex = |c: char| c.is_ascii_hexdigit() || c == '-';
-        word.len() == 36 && word.matches('-').count() == 4 && word.chars().all(hex)
-    };
-    let mut whole = String::new();
-    let mut rest = line;
-    while let Some(first) = rest.chars().next() {
-        let in_word = |c: char| c.is_ascii_alphanumeric() || c == '-';
-        let word = rest.find(|c| !in_word(c)).unwrap_or(rest.len());
-        let digits = rest.find(|c: char| !c.is_ascii_digit());
-        let digits = digits.unwrap_or(rest.len());
-        let taken = if is_id(&rest[..word]) {
-            word
-        } else if digits >= LONG {
-            digits
-        } else {
-            let kept = digits.max(first.len_utf8());
-            whole.push_str(&rest[..kept]);
-            rest = &rest[kept..];
-            continue;
-        };
-        whole.push('…');
-        rest = &rest[taken..];
-    }
-    whole
+    static MADE_UP: LazyLock<Regex> = LazyLock::new(|| {
+        expression(r"\b[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\b|[0-9]{6,}")
+    });
+    MADE_UP.replace_all(line, "…").into_owned()
+}
+
+fn expression(text: &str) -> Regex {
+    Regex::new(text).expect("this is a regular expression")
 }
 
 /// What was found of all programs, as it is kept.
@@ -396,6 +364,8 @@ mod tests {
             role: "agent",
             command: Vec::new(),
             judging: &judging,
+            profile: PathBuf::new(),
+            report: PathBuf::new(),
         };
         read(&suspect, &report).expect("the report can be read")
     }

@@ -32,11 +32,11 @@ use crate::steps::Steps;
 use crate::tree::Tree;
 use crate::workspace::{cargo, root, target};
 use install::Installed;
-use judge::{Judged, Manner, Results, Suspect};
+use judge::{Judged, Results, Suspect};
 use model::Model;
 use outcome::Outcome;
 use recipe::{Judging, Recipe};
-use stage::{Stage, column, set_environment};
+use stage::{Stage, column};
 use table::{Sum, Table};
 
 /// What was found of the programs that are judged.
@@ -165,23 +165,16 @@ fn judge_peer(
         return Ok(None);
     };
     let folder = stage.folder(recipe, "judged")?;
-    let mut check = Command::new(&stage.mockpeer);
-    set_environment(&mut check, recipe, &places);
-    check.current_dir(&folder);
+    let check = stage::command(&stage.mockpeer, recipe, &places, &folder);
     let suspect = Suspect {
         title: &recipe.title,
         role,
         command,
         judging: &recipe.judge,
+        profile: root().join("tests/interop/judge.toml"),
+        report: folder.with_extension("json"),
     };
-    let profile = root().join("tests/interop/judge.toml");
-    let report = folder.with_extension("json");
-    let manner = Manner {
-        profile: &profile,
-        report: &report,
-        filter: &args.filter,
-    };
-    let judged = judge::judge(&suspect, check, &manner);
+    let judged = judge::judge(&suspect, check, &args.filter);
     // What it left, and what it asked the model, is for others to look at.
     stage.left();
     stage.model.take_asked();
@@ -193,41 +186,30 @@ fn judge_ours(args: &Args, stage: &Stage) -> Result<Vec<Judged>> {
     if !args.only.is_empty() && !args.names_ours() {
         return Ok(Vec::new());
     }
-    let (demo, client) = (
-        stage.acp.clone(),
-        target().join("debug/examples/check_adapter"),
-    );
-    let mut build = cargo(["build", "--quiet", "--package", "acp-client"]);
+    let client = target().join("debug/examples/check_adapter");
+    let mut build = cargo("build --quiet --package acp-client");
     Steps::new().run("adapter", build.args(["--example", "check_adapter"]))?;
     let version = page::version()?;
+    fs::create_dir_all(&stage.scratch).context("failed to make a folder")?;
+    let profile = stage.scratch.join("ours.toml");
+    fs::write(&profile, "patience = \"30s\"\n").context("failed to write a profile")?;
     let ours = [
-        ("acp demo-agent", "agent", demo, Some("demo-agent")),
-        ("acp-client", "client", client, None),
+        ("acp demo-agent", "agent", &stage.acp, Some("demo-agent")),
+        ("acp-client", "client", &client, None),
     ];
-    let judging = Judging::default();
-    let mut judged = Vec::new();
-    for (name, role, program, argument) in ours {
-        let program = program.to_string_lossy().into_owned();
-        let words = [Some(program.as_str()), argument].into_iter().flatten();
+    let judged = ours.map(|(name, role, program, argument)| {
+        let program = [program.to_string_lossy().into_owned()].into_iter();
         let suspect = Suspect {
             title: &format!("{name} {version}"),
             role,
-            command: words.map(str::to_owned).collect(),
-            judging: &judging,
+            command: program.chain(argument.map(str::to_owned)).collect(),
+            judging: &Judging::default(),
+            profile: profile.clone(),
+            report: stage.scratch.join(format!("{role}.json")),
         };
-        fs::create_dir_all(&stage.scratch).context("failed to make a folder")?;
-        let profile = stage.scratch.join("ours.toml");
-        fs::write(&profile, "patience = \"30s\"\n").context("failed to write a profile")?;
-        let report = stage.scratch.join(format!("{role}.json"));
-        let check = Command::new(&stage.mockpeer);
-        let manner = Manner {
-            profile: &profile,
-            report: &report,
-            filter: &args.filter,
-        };
-        judged.push(judge::judge(&suspect, check, &manner)?);
-    }
-    Ok(judged)
+        judge::judge(&suspect, Command::new(&stage.mockpeer), &args.filter)
+    });
+    judged.into_iter().collect()
 }
 
 /// Keeps what was judged, or compares it with what is known.
@@ -325,12 +307,8 @@ fn build_model(kit: &Path) -> Result<Model> {
     let manifest = kit.join("model/Cargo.toml");
     let built = kit.join("model/target");
     for (title, verb) in [("tests of the model", "test"), ("model", "build")] {
-        let mut command = cargo([verb, "--quiet", "--locked"]);
-        command
-            .arg("--manifest-path")
-            .arg(&manifest)
-            .arg("--target-dir")
-            .arg(&built);
+        let mut command = cargo(&format!("{verb} --quiet --locked --manifest-path"));
+        command.arg(&manifest).arg("--target-dir").arg(&built);
         steps.run(title, &mut command)?;
     }
     Model::start(&built.join("debug/interop-model"))
@@ -338,7 +316,7 @@ fn build_model(kit: &Path) -> Result<Model> {
 
 /// Builds the `acp` program, the judge, and the programs that drive an agent.
 fn build_programs(args: &Args) -> Result<()> {
-    let mut build = cargo(["build", "--quiet", "--package", "acp-mockpeer"]);
+    let mut build = cargo("build --quiet --package acp-mockpeer");
     if args.judge && !args.only.is_empty() && !args.names_ours() {
         return Steps::new().run("judge", &mut build);
     }

@@ -1,14 +1,15 @@
 //! What every conversation needs: programs, a model, folders, and an eye on what is left.
 
-use std::env;
-use std::fs;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
+use std::{env, fs};
 
 use anyhow::{Context, Result};
 
 use super::check::Check;
+use super::conversation::Seen;
 use super::model::Model;
 use super::outcome::Outcome;
 use super::program::{self, Ended};
@@ -60,6 +61,19 @@ impl Stage {
         self.tree.clear(&[self.model.pid()])
     }
 
+    /// Gathers what a program came to.
+    pub(super) fn seen(&self, ended: Ended, folder: PathBuf) -> Seen {
+        // The processes first: what is left may still ask the model.
+        let left = self.left();
+        let asked = self.model.take_asked();
+        Seen {
+            ended,
+            folder,
+            asked,
+            left,
+        }
+    }
+
     /// Runs a program that reports, and judges what it tells of each check.
     pub(super) fn report(
         &self,
@@ -85,8 +99,7 @@ impl Stage {
             .iter()
             .any(|outcome| matches!(outcome, Outcome::Failed(_)))
         {
-            print_tail("stdout", &ended.stdout);
-            print_tail("stderr", &ended.stderr);
+            print_tails(&ended);
         }
         eprintln!(
             "        {} took {:.1} s",
@@ -125,7 +138,7 @@ pub(super) fn column(recipe: &Recipe, outcomes: Vec<Outcome>) -> Column {
 }
 
 /// Says how a check went.
-pub(super) fn say(recipe: &Recipe, check: &Check, outcome: &Outcome) {
+fn say(recipe: &Recipe, check: &Check, outcome: &Outcome) {
     let (title, name) = (&recipe.title, check.name);
     match outcome {
         Outcome::Passed(time) => eprintln!("ok      {title} {name} ({:.1} s)", time.as_secs_f64()),
@@ -136,16 +149,23 @@ pub(super) fn say(recipe: &Recipe, check: &Check, outcome: &Outcome) {
     }
 }
 
-/// Turns what one conversation came to into what is told of it.
-pub(super) fn told(result: Result<()>, ended: &Ended) -> Told {
-    match result {
-        Ok(()) => Told::Passed(ended.time),
+/// Judges a turn by what each process of ours came to, the last one's time among it.
+pub(super) fn conclude(recipe: &Recipe, check: &Check, told: Result<()>, all: &[Seen]) -> Outcome {
+    let time = all.last().map(|seen| seen.ended.time).unwrap_or_default();
+    let told = match told {
+        Ok(()) => Told::Passed(time),
         Err(error) => Told::Failed(format!("{error:#}")),
+    };
+    let outcome = recipe.known.judge(check.name, Some(&told));
+    say(recipe, check, &outcome);
+    if let Outcome::Failed(_) = outcome {
+        all.iter().for_each(|seen| print_tails(&seen.ended));
     }
+    outcome
 }
 
 /// Gives a program what a fresh login would, and nothing of ours: no key, no proxy.
-pub(super) fn set_environment(command: &mut Command, recipe: &Recipe, places: &Places) {
+fn set_environment(command: &mut Command, recipe: &Recipe, places: &Places) {
     let home = &places.home;
     command
         .env_clear()
@@ -161,22 +181,28 @@ pub(super) fn set_environment(command: &mut Command, recipe: &Recipe, places: &P
         .envs(recipe.env(places));
 }
 
-/// Prints the end of what a program wrote.
-pub(super) fn print_tail(name: &str, text: &str) {
+/// Prints the last lines that a program wrote.
+fn print_tails(ended: &Ended) {
     const LINES: usize = 30;
-    let count = text.lines().count();
-    for line in text.lines().skip(count.saturating_sub(LINES)) {
-        let shown: String = line.chars().take(400).collect();
-        eprintln!("        {name}: {shown}");
+    for (name, text) in [("stdout", &ended.stdout), ("stderr", &ended.stderr)] {
+        let count = text.lines().count();
+        for line in text.lines().skip(count.saturating_sub(LINES)) {
+            let shown: String = line.chars().take(400).collect();
+            eprintln!("        {name}: {shown}");
+        }
     }
 }
 
-/// Starts the command line of a peer.
-pub(super) fn command_of(recipe: &Recipe, places: &Places, folder: &Path) -> Command {
-    let words = recipe.command(places);
-    let mut command = Command::new(&words[0]);
+/// Starts a program in a folder, with the environment of a peer.
+pub(super) fn command(
+    program: impl AsRef<OsStr>,
+    recipe: &Recipe,
+    places: &Places,
+    folder: &Path,
+) -> Command {
+    let mut command = Command::new(program);
     set_environment(&mut command, recipe, places);
-    command.args(&words[1..]).current_dir(folder);
+    command.current_dir(folder);
     command
 }
 

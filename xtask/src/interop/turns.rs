@@ -1,6 +1,5 @@
 //! Turns through the harness: what we ask of each agent, and how we tell whether it went well.
 
-use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -11,7 +10,7 @@ use super::conversation::{LIMIT, PROMPT, Seen};
 use super::outcome::Outcome;
 use super::program;
 use super::recipe::{Places, Recipe};
-use super::stage::{Stage, print_tail, say, set_environment, told};
+use super::stage::{self, Stage};
 
 /// One turn of the harness, or two in one conversation.
 struct Turn {
@@ -118,9 +117,7 @@ fn hold(stage: &Stage, recipe: &Recipe, places: &Places, turn: &Turn) -> Result<
     let folder = stage.folder(recipe, turn.check.name)?;
     let mut all = Vec::new();
     for number in 0..turn.processes {
-        let mut command = Command::new(&stage.turn);
-        set_environment(&mut command, recipe, places);
-        command.current_dir(&folder);
+        let mut command = stage::command(&stage.turn, recipe, places, &folder);
         command.args(["--agent", &recipe.name, "--conversation", turn.check.name]);
         command.arg("--records").arg(places.home.join("records"));
         for (name, _) in recipe.env(places) {
@@ -140,25 +137,9 @@ fn hold(stage: &Stage, recipe: &Recipe, places: &Places, turn: &Turn) -> Result<
 
         let bury = |program| stage.tree.bury(&[stage.model.pid(), program]);
         let ended = program::run_meanwhile(command, LIMIT, &bury)?;
-        let left = stage.left();
-        all.push(Seen {
-            ended,
-            folder: folder.clone(),
-            asked: stage.model.take_asked(),
-            left,
-        });
+        all.push(stage.seen(ended, folder.clone()));
     }
-    let last = &all[all.len() - 1].ended;
-    let told = told(turn.judge(&all), last);
-    let outcome = recipe.known.judge(turn.check.name, Some(&told));
-    say(recipe, &turn.check, &outcome);
-    if let Outcome::Failed(_) = outcome {
-        for seen in &all {
-            print_tail("stdout", &seen.ended.stdout);
-            print_tail("stderr", &seen.ended.stderr);
-        }
-    }
-    Ok(outcome)
+    Ok(stage::conclude(recipe, &turn.check, turn.judge(&all), &all))
 }
 
 impl Turn {

@@ -157,13 +157,9 @@ fn impurities(pure: &Pure, metadata: &Metadata) -> Result<Vec<Violation>> {
         if !pure.crates.contains(package.name.as_str()) {
             continue;
         }
-        for way in graph.ways(&package.id, &pure.forbidden, false) {
-            let in_tests = false;
-            found.push(Violation::Impure { way, in_tests });
-        }
-        for way in graph.ways(&package.id, &pure.forbidden_in_tests, true) {
-            let in_tests = true;
-            found.push(Violation::Impure { way, in_tests });
+        for (forbidden, in_tests) in [(&pure.forbidden, false), (&pure.forbidden_in_tests, true)] {
+            let ways = graph.ways(&package.id, forbidden, in_tests).into_iter();
+            found.extend(ways.map(|way| Violation::Impure { way, in_tests }));
         }
     }
     Ok(found)

@@ -1,9 +1,8 @@
 //! Orphans are handed to this process, so whatever a program leaves stays below us.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use anyhow::{Context, Result};
 use rustix::process::{

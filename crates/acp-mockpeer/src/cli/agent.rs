@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use acp_process::stdio::{Stdout, protocol_stdio};
-use tokio::io::{AsyncBufReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream};
+use tokio::io::{AsyncBufReadExt, AsyncWrite, BufReader, DuplexStream};
 
 use super::environment::Environment;
 use super::{AgentArgs, EXIT_DIED, EXIT_FAILED, Misuse, say};
@@ -33,9 +33,7 @@ pub(super) fn run(args: &AgentArgs) -> Result<u8, Misuse> {
         .with_value("version", env!("CARGO_PKG_VERSION"))
         .without_limit()
         .with_process(|bytes| io::stderr().write_all(bytes), grandchild);
-    let play = args.play.apply(play)?;
-    play.check()
-        .map_err(|why| Misuse(format!("{}: {why}", scenario.file)))?;
+    let play = args.play.apply(play, &scenario)?;
     let runtime = super::runtime()?;
     let ended = runtime.block_on(serve(args, play, &environment));
     // A read of stdin may still hang; it must not hold us.
@@ -50,27 +48,20 @@ fn scenario(args: &AgentArgs, environment: &Environment) -> Result<Scenario, Mis
     if let Some(recording) = &args.recording {
         return super::scripted(recording, Style::Agent);
     }
-    let loaded = match &environment.script {
-        Some(path) => Scenario::load(path).map_err(Misuse::from),
-        None => Scenario::parse("default-agent.acpt", DEFAULT).map_err(Misuse::from),
-    };
-    loaded.map_err(|Misuse(why)| match &environment.script {
-        Some(_) => Misuse(format!("ACP_MOCK_SCRIPT: {why}")),
-        None => Misuse(why),
-    })
+    match &environment.script {
+        Some(path) => Scenario::load(path)
+            .map_err(|error| Misuse(format!("ACP_MOCK_SCRIPT: {}", Misuse::from(error).0))),
+        None => Ok(Scenario::parse("default-agent.acpt", DEFAULT)?),
+    }
 }
 
 async fn serve(args: &AgentArgs, play: Play, environment: &Environment) -> Result<u8, Misuse> {
     let (stdin, mut stdout) = protocol_stdio()?;
-    if environment.malformed_output {
-        let written = async {
-            stdout.write_all(MALFORMED).await?;
-            stdout.flush().await
-        };
-        if let Err(error) = written.await {
-            say(format_args!("write to stdout: {error}"));
-            return Ok(EXIT_FAILED);
-        }
+    if environment.malformed_output
+        && let Err(error) = super::put(&mut stdout, MALFORMED).await
+    {
+        say(format_args!("write to stdout: {error}"));
+        return Ok(EXIT_FAILED);
     }
     let stdout: Box<dyn AsyncWrite + Unpin> = match environment.die_after_init {
         true => Box::new(die_after_a_line(stdout)),
@@ -91,10 +82,7 @@ fn die_after_a_line(mut stdout: Stdout) -> DuplexStream {
     tokio::spawn(async move {
         let mut line = Vec::new();
         let _ = BufReader::new(theirs).read_until(b'\n', &mut line).await;
-        let written = async {
-            stdout.write_all(&line).await?;
-            stdout.flush().await
-        };
+        let written = super::put(&mut stdout, &line);
         if written.await.is_ok() && line.ends_with(b"\n") {
             std::process::exit(EXIT_DIED.into());
         }

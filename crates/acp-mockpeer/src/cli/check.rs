@@ -9,7 +9,7 @@ use acp_process::Launch;
 
 use super::{EXIT_CONFIG, EXIT_FAILED, Misuse, print, say};
 use crate::judge::{
-    Expected, Format, Judge, Judged, Lines, MOST_JOBS, Profile, Report, ReportLook, State,
+    Expected, Format, Judge, Judged, Lines, MOST_JOBS, Profile, Report, ReportLook, ScenarioState,
 };
 use crate::language::Scenario;
 use acp_recording::PeerSide;
@@ -355,7 +355,7 @@ fn judge(args: &CheckArgs, agent: &[&OsStr]) -> Result<u8, Wrong> {
 
 /// Says in a number what came of it.
 fn code(report: &Report) -> u8 {
-    match report.count(State::Broken) {
+    match report.count(ScenarioState::Broken) {
         _ if report.interrupted => EXIT_INTERRUPTED,
         _ if report.unstartable.is_some() => EXIT_UNSTARTABLE,
         1.. => EXIT_CONFIG,

@@ -16,9 +16,7 @@ pub(super) fn run(args: &ClientArgs) -> Result<u8, Misuse> {
     };
     let cwd = cwd?;
     let play = Play::client(&scenario).with_value("cwd", cwd.to_string_lossy().into_owned());
-    let play = args.play.apply(play)?;
-    play.check()
-        .map_err(|why| Misuse(format!("{}: {why}", scenario.file)))?;
+    let play = args.play.apply(play, &scenario)?;
     let Some((program, arguments)) = args.command.split_first() else {
         return Err(Misuse("expected the agent behind `--`".to_owned()));
     };

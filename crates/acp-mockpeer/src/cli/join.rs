@@ -73,11 +73,7 @@ async fn down(
                 from_player.read_exact(bytes).await?;
                 // A client that reads no more finds that out when we end.
                 let Some(out) = &mut stdout else { continue };
-                let written = async {
-                    out.write_all(bytes).await?;
-                    out.flush().await
-                };
-                if let Err(error) = written.await {
+                if let Err(error) = super::put(out, bytes).await {
                     say(format_args!("write to stdout: {error}"));
                     stdout = None;
                 }

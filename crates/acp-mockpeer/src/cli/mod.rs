@@ -18,14 +18,14 @@ pub use acp_recording::cli::{EXIT_CONFIG, EXIT_FAILED};
 use acp_recording::cli::{Misuse, SecretArgs, exit_code, say};
 use acp_recording::tap::TapArgs;
 pub use check::{CheckArgs, EXIT_INTERRUPTED, EXIT_UNSTARTABLE, EXIT_USAGE, check};
+use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::runtime::Runtime;
 
 use crate::language::Scenario;
 use crate::player::{Play, PlayOutcome, Verdict};
 use crate::rules::Check;
 use crate::transcription::{Style, transcribe};
-use acp_recording::Recording;
-use acp_recording::RecordingEntry;
+use acp_recording::{Recording, RecordingEntry};
 
 /// Exit code: told to die after its first message, the mock agent did.
 pub const EXIT_DIED: u8 = 91;
@@ -216,7 +216,7 @@ impl PlayArgs {
     }
 
     /// Applies what was said of the play.
-    fn apply(&self, mut play: Play) -> Result<Play, Misuse> {
+    fn apply(&self, mut play: Play, scenario: &Scenario) -> Result<Play, Misuse> {
         for setting in &self.set {
             let (name, value) = self::setting(setting)?;
             play = play.with_value(name, value);
@@ -243,6 +243,8 @@ impl PlayArgs {
                 let _ = writeln!(file, "{line}");
             });
         }
+        play.check()
+            .map_err(|why| Misuse(format!("{}: {why}", scenario.file)))?;
         Ok(play)
     }
 }
@@ -256,6 +258,11 @@ fn setting(setting: &str) -> Result<(&str, &str), Misuse> {
 }
 
 /// Makes what plays run on; what still blocks a thread at the end must not hold us.
+async fn put(to: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> std::io::Result<()> {
+    to.write_all(bytes).await?;
+    to.flush().await
+}
+
 fn runtime() -> std::io::Result<Runtime> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()

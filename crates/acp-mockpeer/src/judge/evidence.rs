@@ -2,12 +2,11 @@
 
 use acp_process::ExitStatus;
 
-use super::verdict::{Judged, ScenarioFault, State};
+use super::verdict::{Judged, ScenarioFault, ScenarioState};
 use super::{Judge, Seen, Unseen};
 use crate::language::Scenario;
 use crate::player::{PlayOutcome, Verdict};
-use acp_recording::{PeerSide, Recording, Redactor};
-use acp_recording::{RecordedEvent, RecordingEntry};
+use acp_recording::{PeerSide, RecordedEvent, Recording, RecordingEntry, Redactor};
 
 /// With this exit code a client says that it cannot do the task.
 pub(super) const CANNOT: i32 = 75;
@@ -26,11 +25,11 @@ impl Judge {
     pub(super) fn evidence(&self, scenario: &Scenario, seen: Seen, left: &[String]) -> Judged {
         let failed = |why| Judged {
             faults: vec![plain_fault(why)],
-            ..Judged::new(scenario, State::Failed)
+            ..Judged::new(scenario, ScenarioState::Failed)
         };
         let mut judged = match seen.outcome {
             Ok(outcome) => self.outcome(scenario, &outcome),
-            Err(Unseen::Stopped(why)) => Judged::because(scenario, State::NotRun, why),
+            Err(Unseen::Stopped(why)) => Judged::because(scenario, ScenarioState::NotRun, why),
             Err(Unseen::Overdue(most)) => failed(format!(
                 "the conversation did not come to an end within {most:?}"
             )),
@@ -39,12 +38,12 @@ impl Judge {
             )),
         };
         let status = seen.exit.status();
-        if self.role == PeerSide::Client && judged.state == State::Failed {
+        if self.role == PeerSide::Client && judged.state == ScenarioState::Failed {
             let steps_only = judged.faults.iter().all(|fault| fault.rules.is_empty());
             if status == ExitStatus::Code(CANNOT) && steps_only {
                 judged = Judged::because(
                     scenario,
-                    State::Skipped,
+                    ScenarioState::Skipped,
                     format!("the client cannot do the task (exit code {CANNOT})"),
                 );
             }
@@ -65,11 +64,13 @@ impl Judge {
     pub(super) fn outcome(&self, scenario: &Scenario, outcome: &PlayOutcome) -> Judged {
         let mut judged = match &outcome.verdict {
             Verdict::Broken(why) => return broken(scenario, why, outcome),
-            Verdict::Skipped(why) => Judged::because(scenario, State::Skipped, why),
-            Verdict::NotExercised(why) => Judged::because(scenario, State::NotExercised, why),
-            Verdict::Passed | Verdict::Failed => Judged::new(scenario, State::Passed),
+            Verdict::Skipped(why) => Judged::because(scenario, ScenarioState::Skipped, why),
+            Verdict::NotExercised(why) => {
+                Judged::because(scenario, ScenarioState::NotExercised, why)
+            }
+            Verdict::Passed | Verdict::Failed => Judged::new(scenario, ScenarioState::Passed),
         };
-        judged.complete = judged.state == State::Passed && outcome.failure.is_none();
+        judged.complete = judged.state == ScenarioState::Passed && outcome.failure.is_none();
         judged.told = told(&outcome.transcript, self.role);
         judged.faults = faults(outcome);
         judged.more_faults = outcome.more_findings;
@@ -78,13 +79,13 @@ impl Judge {
             self.redact(fault);
         }
         if judged.more_faults > 0 || judged.faults.iter().any(|fault| fault.fails) {
-            judged.state = State::Failed;
+            judged.state = ScenarioState::Failed;
             judged.why = None;
         } else if !judged.faults.is_empty() {
-            judged.state = State::Warned;
+            judged.state = ScenarioState::Warned;
             judged.why = None;
         }
-        if judged.state != State::Passed {
+        if judged.state != ScenarioState::Passed {
             judged.transcript = kept(&outcome.transcript, &mut judged.faults, &self.redactor);
         }
         judged
@@ -103,13 +104,13 @@ impl Judge {
 pub(super) fn unplayable(scenario: &Scenario, line: usize, why: &str) -> Judged {
     let source = scenario.source_line(line).trim();
     let why = format!("{why}\nline {line}: {source}");
-    Judged::because(scenario, State::Broken, why)
+    Judged::because(scenario, ScenarioState::Broken, why)
 }
 
 /// Says where a scenario is wrong, and what would have been sent.
 fn broken(scenario: &Scenario, why: &str, outcome: &PlayOutcome) -> Judged {
     let Some(ref failure) = outcome.failure else {
-        return Judged::because(scenario, State::Broken, why);
+        return Judged::because(scenario, ScenarioState::Broken, why);
     };
     let mut judged = unplayable(scenario, failure.line, why);
     if let Some(why) = &mut judged.why {
@@ -167,16 +168,9 @@ fn faults(outcome: &PlayOutcome) -> Vec<ScenarioFault> {
 
 pub(super) fn plain_fault(summary: String) -> ScenarioFault {
     ScenarioFault {
-        rules: Vec::new(),
         fails: true,
-        doubtful: false,
-        line: None,
         summary,
-        expected: Vec::new(),
-        got: None,
-        because: None,
-        entry: None,
-        expected_because: None,
+        ..ScenarioFault::default()
     }
 }
 

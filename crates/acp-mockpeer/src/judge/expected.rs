@@ -6,7 +6,8 @@ use std::path::Path;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::verdict::{Judged, State};
+use super::verdict::{Judged, ScenarioFault, ScenarioState};
+use crate::rules::Rules;
 
 /// The failures that are expected, each with its reason.
 ///
@@ -47,12 +48,6 @@ struct Entry {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct ExpectedError(String);
-
-/// What is known of the names that entries may have.
-pub(super) struct Known<'a> {
-    pub(super) scenarios: &'a BTreeSet<String>,
-    pub(super) is_rule: fn(&str) -> bool,
-}
 
 impl Expected {
     /// Reads the expected failures from a file.
@@ -100,34 +95,20 @@ impl Expected {
         })
     }
 
-    /// Returns why a broken rule (or, without one, a failed step) of a scenario is expected.
-    fn reason(&self, scenario: &str, rules: &[&str]) -> Option<&str> {
-        let covers = |entry: &&Entry| {
-            entry
-                .scenario
-                .as_deref()
-                .is_none_or(|name| is(name, scenario))
-                && entry
-                    .rule
-                    .as_deref()
-                    .is_none_or(|rule| rules.contains(&rule))
-        };
-        let mut entries = self.entries.iter().map(|(_, entry)| entry);
-        entries.find(covers).map(|entry| &*entry.reason)
-    }
-
     /// Marks what is expected, and says what is wrong with the entries themselves.
-    pub(super) fn apply(&self, judged: &mut [Judged], known: &Known<'_>) -> Vec<String> {
+    ///
+    /// `scenarios` are the names that entries may have.
+    pub(super) fn apply(&self, judged: &mut [Judged], scenarios: &BTreeSet<&str>) -> Vec<String> {
         for one in judged.iter_mut() {
-            let name = one.name.to_owned();
             for fault in &mut one.faults {
-                let rules: Vec<&str> = fault.rules.iter().map(|rule| rule.id).collect();
-                fault.expected_because = self.reason(&name, &rules).map(str::to_owned);
+                let mut entries = self.entries.iter().map(|(_, entry)| entry);
+                let entry = entries.find(|entry| entry.covers(&one.name, fault));
+                fault.expected_because = entry.map(|entry| entry.reason.clone());
             }
         }
         let mut problems = Vec::new();
         for (line, entry) in &self.entries {
-            if let Some(what) = entry.stale(judged, known) {
+            if let Some(what) = entry.stale(judged, scenarios) {
                 problems.push(format!("{}:{line}: {what}", self.file));
             }
         }
@@ -149,40 +130,40 @@ impl Entry {
         }
     }
 
-    fn covers_one_of(&self, judged: &Judged) -> bool {
-        let named = self
-            .scenario
-            .as_deref()
-            .is_none_or(|name| is(name, &judged.name));
-        let fits = |rule: &String| {
-            let mut faults = judged.faults.iter();
-            faults.any(|fault| fault.rules.iter().any(|broken| broken.id == rule))
-        };
-        named
-            && match &self.rule {
-                Some(rule) => fits(rule),
-                None => !judged.faults.is_empty(),
-            }
+    /// Tells whether a fault of a scenario is expected: a broken rule or, where the entry
+    /// names none, any.
+    fn covers(&self, scenario: &str, fault: &ScenarioFault) -> bool {
+        let (name, rule) = (self.scenario.as_ref(), self.rule.as_ref());
+        name.is_none_or(|name| is(name, scenario))
+            && rule.is_none_or(|rule| fault.rules.iter().any(|broken| broken.id == rule))
     }
 
     /// Says why the entry has to go, if it has to.
-    fn stale(&self, judged: &[Judged], known: &Known<'_>) -> Option<String> {
+    fn stale(&self, judged: &[Judged], scenarios: &BTreeSet<&str>) -> Option<String> {
         if let Some(name) = &self.scenario
-            && !known.scenarios.iter().any(|known| is(name, known))
+            && !scenarios.iter().any(|known| is(name, known))
         {
             return Some(format!("there is no scenario `{name}`"));
         }
         if let Some(rule) = &self.rule
-            && !(known.is_rule)(rule)
+            && Rules::get(rule).is_none()
         {
             return Some(format!("there is no rule `{rule}`"));
         }
-        if judged.iter().any(|one| self.covers_one_of(one)) {
+        let covers = |one: &Judged| {
+            let mut faults = one.faults.iter();
+            faults.any(|fault| self.covers(&one.name, fault))
+        };
+        if judged.iter().any(covers) {
             return None;
         }
         // What was not played to the end says nothing.
         let played = |one: &&Judged| {
-            self.is_about(one) && matches!(one.state, State::Passed | State::Warned | State::Failed)
+            self.is_about(one)
+                && matches!(
+                    one.state,
+                    ScenarioState::Passed | ScenarioState::Warned | ScenarioState::Failed
+                )
         };
         judged.iter().find(played)?;
         Some(format!("{} passes now; remove this entry", self.subject()))

@@ -35,7 +35,7 @@ pub use chaos::{Lines, NoLines};
 pub use expected::{Expected, ExpectedError};
 pub use profile::{Profile, ProfileError};
 pub use report::{Format, Report, ReportLook, RuleReport, RuleState};
-pub use verdict::{Judged, ScenarioFault, State};
+pub use verdict::{Judged, ScenarioFault, ScenarioState};
 
 use crate::language::Scenario;
 use crate::player::Play;
@@ -243,7 +243,7 @@ impl Judge {
         let why = why.as_deref().unwrap_or("the judge itself failed");
         let all = results.into_iter().zip(&works);
         let all = all.map(|(judged, work)| {
-            judged.unwrap_or_else(|| Judged::because(&work.scenario(), State::NotRun, why))
+            judged.unwrap_or_else(|| Judged::because(&work.scenario(), ScenarioState::NotRun, why))
         });
         let mut report = Report::new(&judge, all.collect(), began, started.elapsed());
         (report.unstartable, report.interrupted) = (unstartable, interrupted);
@@ -269,7 +269,7 @@ impl Judge {
             && side != self.role
         {
             let why = format!("it tests {side}s only");
-            return Ok(Judged::because(&scenario, State::Skipped, why));
+            return Ok(Judged::because(&scenario, ScenarioState::Skipped, why));
         }
         let workspace = match self.role {
             PeerSide::Agent => TestWorkspace::new().and_then(TestWorkspace::with_notes),
@@ -277,7 +277,7 @@ impl Judge {
         };
         let workspace = match workspace {
             Ok(workspace) => workspace,
-            Err(why) => return Ok(Judged::because(&scenario, State::NotRun, why)),
+            Err(why) => return Ok(Judged::because(&scenario, ScenarioState::NotRun, why)),
         };
         let play = self.play(&scenario, &workspace);
         if let Err(why) = play.check() {
@@ -285,7 +285,7 @@ impl Judge {
         }
         let launch = match self.dress(&scenario, &workspace) {
             Ok(launch) => launch,
-            Err(why) => return Ok(Judged::because(&scenario, State::Broken, why)),
+            Err(why) => return Ok(Judged::because(&scenario, ScenarioState::Broken, why)),
         };
         let patience = scenario.header.limit;
         let started = process::start(self, launch, &workspace, patience, stop).await?;

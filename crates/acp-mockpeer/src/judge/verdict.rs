@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::language::Scenario;
+use crate::player::failure_rows;
 use crate::rules::Rule;
 use acp_recording::Recording;
 use strum::{IntoStaticStr, VariantArray};
@@ -23,7 +24,7 @@ use strum::{IntoStaticStr, VariantArray};
 )]
 #[strum(serialize_all = "lowercase")]
 #[non_exhaustive]
-pub enum State {
+pub enum ScenarioState {
     /// Everything was as it has to be.
     Passed,
     /// Only what should be otherwise was.
@@ -42,7 +43,7 @@ pub enum State {
     NotRun,
 }
 
-impl State {
+impl ScenarioState {
     /// Every state, the best first.
     pub const ALL: &[Self] = Self::VARIANTS;
 
@@ -62,7 +63,7 @@ pub struct Judged {
     /// The name of the scenario, without the ending of its file.
     pub name: String,
     /// How it went.
-    pub state: State,
+    pub state: ScenarioState,
     /// Why it was skipped, not exercised, broken or not run.
     pub why: Option<String>,
     /// What was not as it has to be; of very much, the first hundred.
@@ -84,7 +85,7 @@ pub struct Judged {
 }
 
 /// Something that was not as it has to be.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ScenarioFault {
     /// The rules it breaks; none where only the scenario says so.
@@ -109,29 +110,20 @@ pub struct ScenarioFault {
 impl ScenarioFault {
     /// Returns what is told of it below its summary, each with its word.
     pub(super) fn rows<'a>(&'a self, scenario: &'a Scenario) -> Vec<(String, &'a str)> {
-        let mut rows = Vec::new();
-        let mut row = |word: &str, what: &'a str| rows.push((word.to_owned(), what));
-        for (index, expected) in self.expected.iter().enumerate() {
-            row(if index == 0 { "expected" } else { "or" }, expected);
-        }
-        if let Some(got) = &self.got {
-            row("got", got);
-        }
-        if let Some(because) = &self.because {
-            row("because", because);
-        }
+        let rows = failure_rows(&self.expected, &self.got, &self.because).into_iter();
+        let mut rows: Vec<_> = rows.map(|(word, what)| (word.to_owned(), what)).collect();
         if let Some(line) = self.line {
-            row(&format!("line {line}"), scenario.source_line(line).trim());
+            rows.push((format!("line {line}"), scenario.source_line(line).trim()));
         }
         if let Some(reason) = &self.expected_because {
-            row("known", reason);
+            rows.push(("known".to_owned(), reason.as_str()));
         }
         rows
     }
 }
 
 impl Judged {
-    pub(super) fn new(scenario: &Scenario, state: State) -> Self {
+    pub(super) fn new(scenario: &Scenario, state: ScenarioState) -> Self {
         Self {
             name: super::plain_name(&scenario.file).to_owned(),
             scenario: scenario.clone(),
@@ -149,7 +141,11 @@ impl Judged {
         }
     }
 
-    pub(super) fn because(scenario: &Scenario, state: State, why: impl Into<String>) -> Self {
+    pub(super) fn because(
+        scenario: &Scenario,
+        state: ScenarioState,
+        why: impl Into<String>,
+    ) -> Self {
         Self {
             why: Some(why.into()),
             ..Self::new(scenario, state)
@@ -161,19 +157,22 @@ impl Judged {
     #[must_use]
     pub fn is_a_problem(&self) -> bool {
         match self.state {
-            State::Failed => {
+            ScenarioState::Failed => {
                 let mut failing = self.faults.iter().filter(|fault| fault.fails);
                 self.more_faults > 0 || failing.any(|fault| fault.expected_because.is_none())
             }
-            State::Broken | State::NotRun => true,
-            State::Passed | State::Warned | State::Skipped | State::NotExercised => false,
+            ScenarioState::Broken | ScenarioState::NotRun => true,
+            ScenarioState::Passed
+            | ScenarioState::Warned
+            | ScenarioState::Skipped
+            | ScenarioState::NotExercised => false,
         }
     }
 
     /// Tells whether it failed, and just so was expected.
     #[must_use]
     pub fn is_expected_failure(&self) -> bool {
-        self.state == State::Failed && !self.is_a_problem()
+        self.state == ScenarioState::Failed && !self.is_a_problem()
     }
 
     /// Tells whether the scenario proves a rule or found it broken.

@@ -13,11 +13,10 @@ pub(crate) mod walk;
 pub(crate) mod writing;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, io};
 
 pub use error::ParseError;
 pub use mutant::Mutant;

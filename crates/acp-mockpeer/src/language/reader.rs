@@ -216,66 +216,64 @@ impl<'a> Reader<'a> {
 
     /// Takes a time: `300ms`, `2s`, `1m`.
     pub(crate) fn duration(&mut self) -> Parsed<Duration> {
-        const WHAT: &str = "a time such as `300ms`, `2s` or `1m`";
-        self.skip_blanks();
-        let (number, unit, length) = self.measure(WHAT)?;
-        let time = match unit {
-            "ms" => Some(Duration::from_millis(number)),
-            "s" => Some(Duration::from_secs(number)),
-            "m" => number.checked_mul(60).map(Duration::from_secs),
-            _ => return Err(self.expected(WHAT)),
-        };
         // Longer than a day is a slip of the pen, and would overflow clocks.
-        let longest = Duration::from_secs(24 * 60 * 60);
-        let time = time
-            .filter(|time| *time <= longest)
-            .ok_or_else(|| self.error("a time is at most one day"))?;
-        self.at += length;
-        Ok(time)
+        const DAY: u64 = 24 * 60 * 60 * 1000;
+        let what = "a time such as `300ms`, `2s` or `1m`";
+        let time = self.measure(what, DAY, Some("a time is at most one day"), |unit| {
+            let units = [("ms", 1), ("s", 1000), ("m", 60_000)];
+            units.into_iter().find(|(name, _)| *name == unit)
+        });
+        time.map(Duration::from_millis)
     }
 
     /// Takes a size in bytes: `64`, `64KiB`, `40MiB`.
     pub(crate) fn size(&mut self) -> Parsed<usize> {
-        const WHAT: &str = "a size such as `64`, `64KiB` or `40MiB`";
-        self.skip_blanks();
-        let (number, unit, length) = self.measure(WHAT)?;
-        let factor = match unit {
-            "" | "B" => 1,
-            "KiB" => 1 << 10,
-            "MiB" => 1 << 20,
-            _ => return Err(self.expected(WHAT)),
-        };
         // What is written is held in memory.
-        let size = number
-            .checked_mul(factor)
-            .filter(|size| *size <= 1 << 30)
-            .and_then(|size| usize::try_from(size).ok())
-            .ok_or_else(|| self.error("a size is at most 1024MiB"))?;
-        self.at += length;
-        Ok(size)
+        const MOST: u64 = 1 << 30;
+        let what = "a size such as `64`, `64KiB` or `40MiB`";
+        let size = self.measure(what, MOST, Some("a size is at most 1024MiB"), |unit| {
+            let units = [("", 1), ("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20)];
+            units.into_iter().find(|(name, _)| *name == unit)
+        })?;
+        Ok(usize::try_from(size).unwrap_or(usize::MAX))
     }
 
     /// Takes a count from 1 to a million.
     pub(crate) fn count(&mut self) -> Parsed<u32> {
         const WHAT: &str = "a number from 1 to 1000000";
-        self.skip_blanks();
-        let (number, unit, length) = self.measure(WHAT)?;
-        let count = u32::try_from(number).ok();
-        match count.filter(|count| unit.is_empty() && (1..=1_000_000).contains(count)) {
-            Some(count) => {
-                self.at += length;
-                Ok(count)
+        let at = self.mark();
+        let one = |unit: &str| unit.is_empty().then_some(("", 1));
+        match u32::try_from(self.measure(WHAT, 1_000_000, None, one)?) {
+            Ok(count @ 1..) => Ok(count),
+            _ => {
+                self.go_to(at);
+                Err(self.expected(WHAT))
             }
-            None => Err(self.expected(WHAT)),
         }
     }
 
-    /// Looks at a number and its unit; returns their length too.
-    fn measure(&self, what: &str) -> Parsed<(u64, &'a str, usize)> {
+    /// Takes a number times its unit, which is at most `most`.
+    fn measure(
+        &mut self,
+        what: &str,
+        most: u64,
+        too_much: Option<&str>,
+        unit: impl Fn(&str) -> Option<(&'static str, u64)>,
+    ) -> Parsed<u64> {
+        self.skip_blanks();
         let word = bare_word(self.rest());
         let digits = word.len() - word.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let number = word[..digits].parse().map_err(|_| self.expected(what))?;
-        Ok((number, &word[digits..], word.len()))
+        let number: Option<u64> = word[..digits].parse().ok();
+        let (Some(number), Some((_, factor))) = (number, unit(&word[digits..])) else {
+            return Err(self.expected(what));
+        };
+        match number.checked_mul(factor).filter(|all| *all <= most) {
+            Some(all) => {
+                self.at += word.len();
+                Ok(all)
+            }
+            None => Err(too_much.map_or_else(|| self.expected(what), |why| self.error(why))),
+        }
     }
 }
 

@@ -5,33 +5,17 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use super::places;
-use crate::rules::table::rows;
+use crate::rules::table::{lists, rows};
 use crate::rules::{Check, Finding};
 
 /// What needs a capability, what of it is said to people, and the rules for that.
 const TEXT: &str = include_str!("advertised.tsv");
 
-static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
-    let rows = rows(TEXT).map(|[kinds, place, value, capability, what, rules]| Row {
-        kinds: kinds.split(' ').collect(),
-        place,
-        value,
-        capability,
-        what,
-        rules: rules.split_whitespace().collect(),
-    });
-    rows.collect()
-});
+/// Kinds of messages, the place in them, the text that has to stand there (`any` for every
+/// value), the capability, what is said of it, and the rules.
+static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| rows(TEXT).collect());
 
-struct Row {
-    kinds: Vec<&'static str>,
-    place: &'static str,
-    /// The text that has to stand there; `any` for every value.
-    value: &'static str,
-    capability: &'static str,
-    what: &'static str,
-    rules: Vec<&'static str>,
-}
+type Row = [&'static str; 6];
 
 /// Tells whether a capability is there: `true`, or anything but `false` and null.
 pub(crate) fn advertises(capabilities: &Value, path: &str) -> bool {
@@ -43,8 +27,9 @@ pub(crate) fn advertises(capabilities: &Value, path: &str) -> bool {
 
 /// Tells whether the side with these capabilities may be asked this at all.
 pub(crate) fn may_ask(method: &str, capabilities: &Value) -> bool {
-    let mut rows = TABLE.iter().filter(|row| row.place == "params");
-    rows.all(|row| !row.kinds.contains(&method) || advertises(capabilities, row.capability))
+    TABLE.iter().all(|[kinds, place, _, capability, ..]| {
+        *place != "params" || !lists(kinds, method) || advertises(capabilities, capability)
+    })
 }
 
 /// Finds what needs a capability that the other side did not advertise.
@@ -57,21 +42,17 @@ pub(super) fn missing(
     capabilities: &Value,
 ) -> Option<Finding> {
     let kind = places::kind(method, value);
-    let row = TABLE.iter().find(|row| {
-        let used = |(_, value): (_, &Value)| row.value == "any" || value == row.value;
-        row.kinds.contains(&kind)
-            && row.place.split('.').next() == Some(part)
-            && !advertises(capabilities, row.capability)
-            && places::at(value, row.place).into_iter().any(used)
-    })?;
-    let mut rules = row.rules.clone();
+    let lacks = |[kinds, place, wanted, capability, ..]: &&Row| {
+        let used = |(_, value): (_, &Value)| *wanted == "any" || value == *wanted;
+        lists(kinds, kind)
+            && place.split('.').next() == Some(part)
+            && !advertises(capabilities, capability)
+            && places::at(value, place).into_iter().any(used)
+    };
+    let [.., capability, what, rules] = TABLE.iter().find(lacks)?;
     // What is left out counts as unsupported; `false` says so itself.
-    if at(capabilities, row.capability).is_none() {
-        rules.push("R036");
-    }
-    let Row {
-        what, capability, ..
-    } = row;
+    let unsaid = at(capabilities, capability).is_none().then_some("R036");
+    let rules: Vec<&str> = rules.split_whitespace().chain(unsaid).collect();
     let text = format!("{what} needs `{capability}`, which was not advertised");
     Some(Finding::new(Check::Unadvertised, &rules, text))
 }
@@ -90,11 +71,10 @@ mod tests {
     #[test]
     fn every_method_names_a_capability_of_who_serves_it() {
         assert_eq!(TABLE.len(), TEXT.lines().count() - 1);
-        for row in TABLE.iter().filter(|row| row.kinds == [row.what]) {
-            let server = schema::sender(row.what).unwrap().other();
-            let capability = row.capability;
+        for [_, _, _, capability, what, rules] in TABLE.iter().filter(|row| row[0] == row[4]) {
+            let server = schema::sender(what).unwrap().other();
             assert!(schema::is_capability(server, capability), "{capability}");
-            assert!(!row.rules.is_empty(), "{capability}");
+            assert!(!rules.is_empty(), "{capability}");
         }
     }
 
@@ -124,8 +104,8 @@ mod tests {
 
     #[test]
     fn what_needs_what() {
-        for row in TABLE.iter().filter(|row| row.kinds == [row.what]) {
-            check(row.what, json!({}), row.capability);
+        for [_, _, _, capability, what, _] in TABLE.iter().filter(|row| row[0] == row[4]) {
+            check(what, json!({}), capability);
         }
         // The same holds for load and resume, once these may be used at all.
         check(

@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use super::Shape;
-use crate::rules::Check;
-use crate::rules::Finding;
+use crate::rules::{Check, Finding};
 use acp_recording::PeerSide;
 
 /// Reads a line as a JSON object.

@@ -14,8 +14,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::Value;
 
 use crate::ledger::monitor::{Monitors, Question, Speaker};
-use crate::rules::Check;
-use crate::rules::Finding;
+use crate::rules::{Check, Finding};
 use crate::schema::{self, Use};
 use acp_recording::PeerSide;
 pub(crate) use advertised::{advertises, may_ask};

@@ -1,8 +1,7 @@
 //! Whether what a side sent could be understood, and what it only told.
 
 use super::{Observed, Shape};
-use crate::rules::Check;
-use crate::rules::Finding;
+use crate::rules::{Check, Finding};
 
 /// A line longer than this may be beyond the limits of who reads it.
 const LONG: usize = 1 << 20;

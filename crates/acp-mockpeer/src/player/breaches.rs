@@ -3,8 +3,7 @@
 use super::failure::Failure;
 use super::outcome::{PlacedFinding, Verdict};
 use crate::language::Scenario;
-use crate::rules::{Breach, Check};
-use crate::rules::{Rule, Rules};
+use crate::rules::{Breach, Check, Rule, Rules};
 use acp_recording::PeerSide;
 
 /// Puts together what checks found, what rules demanded, and the step that failed.

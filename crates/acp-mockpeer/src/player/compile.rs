@@ -142,9 +142,9 @@ impl Compiler {
 
     fn item(&mut self, item: &Item) -> Result<(), Unplayable> {
         match item {
-            Item::Step(step) if step.from == self.us => self.own(step),
-            Item::Step(step) => self.other(step),
-            Item::Either(branches) => self.either(branches),
+            Item::Step(step) if step.from == self.us => self.own(step)?,
+            Item::Step(step) => self.other(step)?,
+            Item::Either(branches) => self.either(branches)?,
             Item::Repeat {
                 times,
                 counter: name,
@@ -163,15 +163,11 @@ impl Compiler {
                     name: name.clone(),
                     after: self.ops.len(),
                 };
-                Ok(())
             }
             Item::AnyOrder(steps) if steps.iter().all(|step| step.from == self.us) => {
-                steps.iter().try_for_each(|step| self.own(step))
+                steps.iter().try_for_each(|step| self.own(step))?;
             }
-            Item::AnyOrder(steps) => {
-                self.ops.push(Op::AwaitAll(steps.as_slice().into()));
-                Ok(())
-            }
+            Item::AnyOrder(steps) => self.ops.push(Op::AwaitAll(steps.as_slice().into())),
             Item::Whenever(rule) => {
                 // A rule about what we send ourselves says nothing.
                 if rule.trigger.from == self.us {
@@ -186,16 +182,15 @@ impl Compiler {
                     body: begin + 1,
                     next: self.ops.len(),
                 };
-                Ok(())
             }
             Item::NotExercised { line, reason } => {
                 self.ops.push(Op::NotExercised {
                     line: *line,
                     reason: reason.as_str().into(),
                 });
-                Ok(())
             }
         }
+        Ok(())
     }
 
     /// What we do.

@@ -48,6 +48,20 @@ impl Failure {
     }
 }
 
+/// Returns what stands below a summary, each with its word.
+pub(crate) fn rows<'a>(
+    expected: &'a [String],
+    got: &'a Option<String>,
+    because: &'a Option<String>,
+) -> Vec<(&'static str, &'a str)> {
+    let words = ["expected"].into_iter().chain(std::iter::repeat("or"));
+    let expected = words.zip(expected);
+    let got = got.iter().map(|got| ("got", got));
+    let because = because.iter().map(|because| ("because", because));
+    let rows = expected.chain(got).chain(because);
+    rows.map(|(word, what)| (word, what.as_str())).collect()
+}
+
 pub(super) fn broken(line: usize, why: &str) -> Stop {
     Stop::Broken(Box::new(Failure::at(line, why)))
 }

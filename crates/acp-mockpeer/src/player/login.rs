@@ -42,13 +42,13 @@ pub(super) struct Login {
     /// The method that needs no person, if one is known.
     by: Option<String>,
     offered: Vec<Offered>,
-    state: State,
+    state: LoginState,
     /// Our requests that may still be refused, by their ids.
     asked: BTreeMap<String, String>,
 }
 
 #[derive(Debug)]
-enum State {
+enum LoginState {
     Shut,
     /// Under this id a login is asked for, and these are asked again after it.
     Knocking {
@@ -67,7 +67,7 @@ struct Offered {
 
 /// What is to be done about a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum LoginAnswer {
     /// It has nothing to do with a login.
     None,
     /// It is dealt with, and these lines are said next.
@@ -81,7 +81,7 @@ impl Login {
         Self {
             by: by.map(str::to_owned),
             offered: Vec::new(),
-            state: State::Shut,
+            state: LoginState::Shut,
             asked: BTreeMap::new(),
         }
     }
@@ -91,7 +91,7 @@ impl Login {
         let Shape::Request { method } = &observed.shape else {
             return;
         };
-        let open = matches!(self.state, State::Open) || self.asked.len() >= MOST_WAITING;
+        let open = matches!(self.state, LoginState::Open) || self.asked.len() >= MOST_WAITING;
         if let Some(message) = &observed.message
             && !open
             && GATED.contains(&&**method)
@@ -110,11 +110,11 @@ impl Login {
         observed: &Observed,
         taken: bool,
         free_id: impl FnOnce() -> i64,
-    ) -> Answer {
+    ) -> LoginAnswer {
         let (Shape::Answer { to }, Some(message)) = (&observed.shape, &observed.message) else {
-            return Answer::None;
+            return LoginAnswer::None;
         };
-        if let State::Knocking { id, again } = &mut self.state
+        if let LoginState::Knocking { id, again } = &mut self.state
             && message["id"] == *id
         {
             let again = std::mem::take(again);
@@ -128,23 +128,23 @@ impl Login {
             "authenticate" | NEW | "session/load" | "session/resume"
                 if message.get("result").is_some() =>
             {
-                self.state = State::Open;
+                self.state = LoginState::Open;
             }
             _ => {}
         }
         let refused = message["error"]["code"].as_i64() == Some(AUTH_REQUIRED);
         let meant = method == NEW || !self.offered.is_empty();
         let Some(asked) = asked.filter(|_| refused && meant && !taken) else {
-            return Answer::None;
+            return LoginAnswer::None;
         };
         match &mut self.state {
-            State::Open => Answer::None,
-            State::Knocking { again, .. } => {
+            LoginState::Open => LoginAnswer::None,
+            LoginState::Knocking { again, .. } => {
                 again.push(asked);
-                Answer::Say(Vec::new())
+                LoginAnswer::Say(Vec::new())
             }
-            State::Shut => match self.way_in() {
-                Err(why) => Answer::Locked(why),
+            LoginState::Shut => match self.way_in() {
+                Err(why) => LoginAnswer::Locked(why),
                 Ok(by) => {
                     let id = Value::from(free_id());
                     let knock = json!({
@@ -152,8 +152,8 @@ impl Login {
                         "params": {"methodId": by},
                     });
                     let again = vec![asked];
-                    self.state = State::Knocking { id, again };
-                    Answer::Say(vec![knock.to_string()])
+                    self.state = LoginState::Knocking { id, again };
+                    LoginAnswer::Say(vec![knock.to_string()])
                 }
             },
         }
@@ -162,23 +162,23 @@ impl Login {
     /// Says why nothing more can come, if that is because a login is not answered.
     pub(super) fn held_up(&self) -> Option<String> {
         match self.state {
-            State::Knocking { .. } => {
+            LoginState::Knocking { .. } => {
                 Some(self.wants(&format!("`{}` did not come to an end", self.by_name())))
             }
-            State::Shut | State::Open => None,
+            LoginState::Shut | LoginState::Open => None,
         }
     }
 
-    fn let_in(&mut self, message: &Value, again: Vec<String>) -> Answer {
+    fn let_in(&mut self, message: &Value, again: Vec<String>) -> LoginAnswer {
         if message.get("result").is_some() {
-            self.state = State::Open;
+            self.state = LoginState::Open;
             // They were answered, so that their ids are free, and steps know them by these.
-            return Answer::Say(again);
+            return LoginAnswer::Say(again);
         }
         let code = message["error"]["code"].as_i64();
         let code = code.map_or_else(|| "no code".to_owned(), |code| code.to_string());
-        self.state = State::Shut;
-        Answer::Locked(self.wants(&format!(
+        self.state = LoginState::Shut;
+        LoginAnswer::Locked(self.wants(&format!(
             "it answered `{}` with an error ({code})",
             self.by_name()
         )))

@@ -31,6 +31,8 @@ pub use compile::Unplayable;
 pub(crate) use describe::{event, line as shown};
 pub use failure::Failure;
 #[cfg(feature = "judge")]
+pub(crate) use failure::rows as failure_rows;
+#[cfg(feature = "judge")]
 pub(crate) use login::WANTS_A_LOGIN;
 pub use outcome::{PlacedFinding, PlayOutcome, Verdict};
 pub use rehearsal::{Rehearsal, rehearse};
@@ -38,8 +40,7 @@ pub use surroundings::Ended;
 
 use crate::language::Scenario;
 use crate::rules::{Breach, Check};
-use acp_recording::PeerSide;
-use acp_recording::RecordingEntry;
+use acp_recording::{PeerSide, RecordingEntry};
 use compare::Knowledge;
 use compile::{Manner, Program};
 use engine::{Engine, Stop};

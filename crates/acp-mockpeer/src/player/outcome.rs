@@ -6,10 +6,8 @@ use super::failure::Failure;
 use super::report;
 use super::surroundings::Ended;
 use crate::language::{ExitAs, Scenario};
-use crate::rules::Finding;
-use crate::rules::{Breach, Rule};
-use acp_recording::PeerSide;
-use acp_recording::Recording;
+use crate::rules::{Breach, Finding, Rule};
+use acp_recording::{PeerSide, Recording};
 
 /// What came of a play; printed, it is a report for people.
 #[derive(Clone, Debug)]

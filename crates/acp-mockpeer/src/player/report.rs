@@ -3,6 +3,7 @@
 use std::fmt::{Formatter, Result};
 
 use super::describe;
+use super::failure::rows;
 use super::outcome::{PlayOutcome, Verdict};
 use acp_recording::{RecordedEvent, RecordingEntry};
 
@@ -38,15 +39,8 @@ pub(super) fn write(outcome: &PlayOutcome, f: &mut Formatter<'_>) -> Result {
         writeln!(f)?;
         step(outcome, failure.line, f)?;
         writeln!(f, "  {}", failure.summary)?;
-        for (index, expected) in failure.expected.iter().enumerate() {
-            let word = if index == 0 { "expected" } else { "or" };
-            writeln!(f, "    {word:>8}  {expected}")?;
-        }
-        if let Some(got) = &failure.got {
-            writeln!(f, "    {:>8}  {got}", "got")?;
-        }
-        if let Some(because) = &failure.because {
-            writeln!(f, "    {:>8}  {because}", "because")?;
+        for (word, what) in rows(&failure.expected, &failure.got, &failure.because) {
+            writeln!(f, "    {word:>8}  {what}")?;
         }
         for rule in &failure.rules {
             writeln!(f, "    {:>8}  {rule} {}: {}", "rule", rule.level, rule.text)?;

@@ -1,14 +1,12 @@
 //! What a play does besides reading and writing.
 
-use std::fmt;
 use std::future::pending;
-use std::io;
 use std::pin::Pin;
 use std::time::Duration;
+use std::{fmt, io};
 
 use crate::language::ExitAs;
-use acp_recording::SignalName;
-use acp_recording::signal_name;
+use acp_recording::{SignalName, signal_name};
 
 /// How an agent was seen to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

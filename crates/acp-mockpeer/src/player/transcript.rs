@@ -4,8 +4,7 @@ use std::collections::VecDeque;
 
 use tokio::time::Instant;
 
-use acp_recording::PeerSide;
-use acp_recording::{RecordedEvent, Recording, RecordingEntry};
+use acp_recording::{PeerSide, RecordedEvent, Recording, RecordingEntry};
 
 /// How much of the beginning and of the end is kept, each.
 const KEPT: usize = 16 << 20;

@@ -9,8 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, sleep_until};
 
 use super::transcript::Transcript;
-use acp_recording::PeerSide;
-use acp_recording::RecordedEvent;
+use acp_recording::{PeerSide, RecordedEvent};
 
 /// A line longer than this is not read to its end: memory has one too.
 const LONGEST_LINE: usize = 256 << 20;

@@ -4,7 +4,6 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use super::Rules;
 use super::table::rows;
 use crate::schema::Violation;
 
@@ -14,25 +13,7 @@ use crate::schema::Violation;
 /// missing, wrong, or either; `as a whole` is the place and nothing below it.
 const TEXT: &str = include_str!("shape.tsv");
 
-static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
-    let rows = rows(TEXT).filter_map(|[method, place, how, rule]| {
-        let rule = Rules::get(rule)?.id;
-        Some(Row {
-            method,
-            place,
-            how,
-            rule,
-        })
-    });
-    rows.collect()
-});
-
-struct Row {
-    method: &'static str,
-    place: &'static str,
-    how: &'static str,
-    rule: &'static str,
-}
+static TABLE: LazyLock<Vec<[&str; 4]>> = LazyLock::new(|| rows(TEXT).collect());
 
 /// Names the rule that a violation of the schema breaks, if there is one about
 /// that place.
@@ -53,15 +34,15 @@ pub(crate) fn broken_by(method: &str, part: &Value, violation: &Violation) -> Op
         None => "wrong",
     };
     let mut rows = TABLE.iter();
-    let row = rows.find(|row| {
-        row.method == method
-            && match row.how {
-                "as a whole" => place == row.place,
-                row_how => (row_how == how || row_how == "either") && is_below(&place, row.place),
+    let row = rows.find(|[of, at, fault, _]| {
+        *of == method
+            && match *fault {
+                "as a whole" => place == *at,
+                fault => (fault == how || fault == "either") && is_below(&place, at),
             }
     });
-    let row = row.map(|row| row.rule);
-    row.or_else(|| misspelled(part, violation).then_some("R015"))
+    let rule = row.map(|[.., rule]| *rule);
+    rule.or_else(|| misspelled(part, violation).then_some("R015"))
 }
 
 /// Tells whether a kind is one that the protocol knows, written in camelCase.
@@ -133,23 +114,24 @@ fn server(method: &str, part: &Value, violation: &Violation) -> Option<&'static 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rules::Rules;
     use crate::schema::{self, Use, violations};
     use serde_json::json;
 
     #[test]
     fn every_line_is_a_row_about_something() {
         assert_eq!(TABLE.len(), TEXT.lines().count() - 1);
-        for row in TABLE.iter() {
+        for [method, .., rule] in TABLE.iter() {
+            assert!(Rules::get(rule).is_some(), "{rule}");
             let update = violations(
                 "session/update",
                 Use::Params,
-                &json!({"sessionId": "s", "update": {"sessionUpdate": row.method}}),
+                &json!({"sessionId": "s", "update": {"sessionUpdate": method}}),
             );
             let is_update = !update.iter().any(|all| all.path.ends_with("sessionUpdate"));
             assert!(
-                row.method == "error" || schema::knows(row.method) || is_update,
-                "{}",
-                row.method
+                *method == "error" || schema::knows(method) || is_update,
+                "{method}"
             );
         }
     }

@@ -15,6 +15,11 @@ pub(crate) fn rows<const N: usize>(text: &'static str) -> impl Iterator<Item = [
     lines.filter_map(|line| line.split('\t').collect::<Vec<_>>().try_into().ok())
 }
 
+/// Tells whether a word is one of those of a field.
+pub(crate) fn lists(field: &str, word: &str) -> bool {
+    field.split(' ').any(|one| one == word)
+}
+
 pub(super) fn read() -> Rules {
     Rules {
         // The text is part of this crate, and a test reads all of it.

@@ -6,8 +6,7 @@ use std::sync::LazyLock;
 
 use super::scenarios;
 use crate::language::{Mutant, Scenario};
-use crate::rules::RuleEvidence;
-use crate::rules::{Rule, Rules};
+use crate::rules::{Rule, RuleEvidence, Rules};
 use acp_recording::PeerSide;
 
 /// Rule and side, and why no scenario tries it.

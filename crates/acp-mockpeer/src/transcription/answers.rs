@@ -2,14 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-use serde_json::value::RawValue;
-
-use super::{Skeleton, method_name};
-use crate::language::pattern::{Template, quoted};
-use crate::language::reads_as_pattern;
 use acp_recording::PeerSide;
-use acp_recording::{RecordedEvent, Recording};
+use serde_json::Value;
+
+use super::{Line, Members, Transcriber, method_name, outcome, request_word};
+use crate::language::pattern::{Template, quoted};
 
 const PERMISSION: &str = "session/request_permission";
 
@@ -21,35 +18,35 @@ end
 ";
 
 /// Returns the folder the recorded conversation is about: that of its first session.
-pub(super) fn cwd(recording: &Recording) -> Option<String> {
-    let cwd = messages(recording, PeerSide::Client)
-        .find_map(|(message, _)| message["params"]["cwd"].as_str().map(str::to_owned))?;
+pub(super) fn cwd(lines: &[Line<'_>]) -> Option<String> {
+    let mut of_client = of_side(lines, PeerSide::Client);
+    let cwd = of_client.find_map(|line| line.message["params"]["cwd"].as_str())?;
     let cwd = cwd.trim_end_matches('/');
     (!cwd.is_empty()).then(|| cwd.to_owned())
 }
 
-impl Skeleton {
+impl Transcriber {
     /// Writes a rule for each request of the agent and what was answered to it.
     ///
     /// Which option of a permission request was chosen is told by its kind: other agents
     /// name it in another way.
-    pub(super) fn rules(&mut self, recording: &Recording) -> String {
-        let answers: BTreeMap<String, (Value, &str)> = messages(recording, PeerSide::Client)
-            .filter(|(message, _)| message.get("method").is_none())
-            .map(|(message, line)| (message["id"].to_string(), (message, line)))
+    pub(super) fn rules(&mut self, lines: &[Line<'_>]) -> String {
+        let answers: BTreeMap<String, &Line<'_>> = of_side(lines, PeerSide::Client)
+            .filter(|line| line.message.get("method").is_none())
+            .map(|line| (line.message["id"].to_string(), line))
             .collect();
         let mut seen = BTreeSet::new();
         let mut rules = Vec::new();
-        for (request, _) in messages(recording, PeerSide::Agent) {
-            let (Some(method), Some(_)) = (request["method"].as_str(), request.get("id")) else {
+        for Line { message, .. } in of_side(lines, PeerSide::Agent) {
+            let (Some(method), Some(id)) = (message["method"].as_str(), message.get("id")) else {
                 continue;
             };
-            let Some((answer, line)) = answers.get(&request["id"].to_string()) else {
+            let Some(answer) = answers.get(&id.to_string()) else {
                 continue;
             };
-            let rule = match chosen_kind(&request, answer) {
-                Some(kind) => choice(&request, &kind),
-                None => self.answer(method, &request, line),
+            let rule = match chosen_kind(message, &answer.message) {
+                Some(kind) => Some(choice(message, &kind)),
+                None => self.answer(method, message, answer.text),
             };
             // The first answer to a question is given whenever it is asked.
             if let Some((question, answer)) = rule
@@ -65,30 +62,14 @@ impl Skeleton {
     }
 
     fn answer(&mut self, method: &str, request: &Value, line: &str) -> Option<(String, String)> {
-        let word = match crate::schema::is_request(method) {
-            true => "",
-            false => "request ",
-        };
         let about = match request["params"]["path"].as_str() {
-            Some(path) => {
-                let path = Value::from(path).to_string();
-                format!(" {{\"path\": {}}}", self.pattern(&path))
-            }
+            Some(path) => format!(" {{\"path\": {}}}", self.pattern(&quoted(path))?),
             None => String::new(),
         };
-        let members: BTreeMap<String, Box<RawValue>> = serde_json::from_str(line).ok()?;
-        let (key, part) = match (members.get("result"), members.get("error")) {
-            (Some(result), None) => ("result", result),
-            (None, Some(error)) => ("error", error),
-            _ => return None,
-        };
-        let part = self.pattern(part.get());
-        reads_as_pattern(&part).then(|| {
-            (
-                format!("{word}{}{about}", method_name(method)),
-                format!("{key} {part}"),
-            )
-        })
+        let members: Members = serde_json::from_str(line).ok()?;
+        let (key, part) = outcome(&members)?;
+        let question = format!("{}{}{about}", request_word(method), method_name(method));
+        Some((question, format!("{key} {}", self.pattern(part)?)))
     }
 }
 
@@ -101,7 +82,7 @@ fn chosen_kind(request: &Value, answer: &Value) -> Option<String> {
 }
 
 /// Chooses the first option of this kind, for the same tool call.
-fn choice(request: &Value, kind: &str) -> Option<(String, String)> {
+fn choice(request: &Value, kind: &str) -> (String, String) {
     let tool = match request["params"]["toolCall"]["title"].as_str() {
         Some(title) => format!(
             "\"toolCall\": {{\"title\": {}}}, ",
@@ -110,25 +91,14 @@ fn choice(request: &Value, kind: &str) -> Option<(String, String)> {
         None => String::new(),
     };
     let kind = quoted(&Template::escape(kind));
-    Some((
+    (
         format!(
             "{PERMISSION} {{{tool}\"options\": [..., {{\"kind\": {kind}, \"optionId\": \"$option\"}}, ...]}}"
         ),
         "result {\"outcome\": {\"outcome\": \"selected\", \"optionId\": \"$option\"}}".to_owned(),
-    ))
+    )
 }
 
-/// Reads the messages of a side, with the lines they stand in.
-fn messages(recording: &Recording, of: PeerSide) -> impl Iterator<Item = (Value, &str)> {
-    let of_side = recording
-        .entries()
-        .iter()
-        .filter(move |entry| entry.from == of);
-    of_side.filter_map(|entry| {
-        let RecordedEvent::Line(line) = &entry.what else {
-            return None;
-        };
-        let line = std::str::from_utf8(line).ok()?;
-        Some((serde_json::from_str(line).ok()?, line))
-    })
+fn of_side<'a>(lines: &'a [Line<'a>], side: PeerSide) -> impl Iterator<Item = &'a Line<'a>> {
+    lines.iter().filter(move |line| line.from == side)
 }

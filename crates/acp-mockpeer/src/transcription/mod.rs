@@ -1,20 +1,22 @@
 //! Writes a recording as the text of a scenario.
 
 mod answers;
-mod json_strings;
+mod lines;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use acp_recording::{PeerSide, RecordedEvent, Recording, RecordingEntry, signal_name};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::language::pattern::{Template, hex, quoted};
 use crate::language::reads_as_pattern;
-use crate::ledger::{Ledger, Shape};
+use crate::ledger::{Ledger, Observed, Shape};
 use crate::rules::Check;
 use crate::schema;
-use acp_recording::PeerSide;
-use acp_recording::{RecordedEvent, Recording, RecordingEntry, signal_name};
+#[cfg(feature = "judge")]
+pub(crate) use lines::message;
+use lines::{Line, Links};
 
 /// How close a scenario stays to the recording it is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,34 +44,33 @@ const ENVELOPE: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "err
 /// or `text`.
 #[must_use]
 pub fn transcribe(recording: &Recording, style: Style) -> String {
-    let mut skeleton = Skeleton {
+    let lines = lines::read(recording);
+    let mut transcriber = Transcriber {
         style,
         ledger: Ledger::default(),
-        open: Vec::new(),
+        links: Links::of(&lines),
+        asked: BTreeSet::new(),
         sessions: HashMap::new(),
-        names: name_requests(recording),
-        asked: 0,
         cwd: None,
-        heard: false,
+        notified: false,
         breaks_rules: false,
     };
-    let mut text = format!("# {}\n", title(recording));
+    let mut text = format!("# {}\n", title(&lines));
     let mut steps = String::new();
     if style == Style::Client {
-        skeleton.cwd = answers::cwd(recording);
+        transcriber.cwd = answers::cwd(&lines);
         text.push_str(PATIENT);
-        steps.push_str(&skeleton.rules(recording));
+        steps.push_str(&transcriber.rules(&lines));
     }
     steps.push('\n');
-    for (index, entry) in recording.entries().iter().enumerate() {
-        let rest = &recording.entries()[index + 1..];
-        if let Some(step) = skeleton.step(entry, rest) {
+    for at in 0..recording.entries().len() {
+        if let Some(step) = transcriber.step(at, recording.entries()) {
             steps.push_str(&step);
             steps.push('\n');
         }
     }
-    // It tells what was, and does not judge it.
-    if style != Style::Client && skeleton.breaks_rules {
+    // It says what happened, and does not judge it.
+    if style != Style::Client && transcriber.breaks_rules {
         text.push_str("allow: rules\n");
     }
     text + &steps
@@ -82,24 +83,12 @@ patience: 10m
 limit: 60m
 ";
 
-/// Reads the message in a line of a recording.
-pub(crate) fn message(entry: &RecordingEntry) -> Option<Value> {
-    match &entry.what {
-        RecordedEvent::Line(line) => serde_json::from_slice(line).ok(),
-        _ => None,
-    }
-}
-
 /// Says whose conversation it is.
-fn title(recording: &Recording) -> String {
-    let info = recording.entries().iter().find_map(|entry| {
-        let message = message(entry)?;
-        let info = &message["result"]["agentInfo"];
-        let name = info["name"].as_str()?;
-        Some(format!(
-            "{name} {}",
-            info["version"].as_str().unwrap_or_default()
-        ))
+fn title(lines: &[Line<'_>]) -> String {
+    let info = lines.iter().find_map(|line| {
+        let info = &line.message["result"]["agentInfo"];
+        let version = info["version"].as_str().unwrap_or_default();
+        Some(format!("{} {version}", info["name"].as_str()?))
     });
     match info {
         // A comment is one line.
@@ -111,77 +100,30 @@ fn title(recording: &Recording) -> String {
     }
 }
 
-/// A request that waits for its answer.
-struct Open {
-    from: PeerSide,
-    id: String,
-    number: usize,
-}
-
-/// Finds the requests that need a name, since another one of the same side is
-/// open when they are answered.
-fn name_requests(recording: &Recording) -> BTreeMap<usize, String> {
-    let mut open: Vec<(Open, String)> = Vec::new();
-    let mut names: BTreeMap<usize, String> = BTreeMap::new();
-    let mut number = 0;
-    for entry in recording.entries() {
-        let Some(message) = message(entry) else {
-            continue;
-        };
-        let id = message["id"].to_string();
-        match message["method"].as_str() {
-            Some(method) if message["id"].is_string() || message["id"].is_number() => {
-                let request = Open {
-                    from: entry.from,
-                    id,
-                    number,
-                };
-                open.push((request, method.to_owned()));
-                number += 1;
-            }
-            Some(_) => {}
-            None => {
-                let asker = entry.from.other();
-                let is_one = |(request, _): &(Open, String)| request.from == asker;
-                let others = open.iter().filter(|one| is_one(one)).count();
-                let place = open.iter().position(|one| is_one(one) && one.0.id == id);
-                let Some(place) = place else { continue };
-                let (request, method) = open.remove(place);
-                if others > 1 {
-                    let word = method.rsplit(['/', '_']).next().unwrap_or_default();
-                    let word: String = word.chars().filter(char::is_ascii_alphanumeric).collect();
-                    let word = if word.is_empty() { "request" } else { &word };
-                    names.insert(request.number, format!("{word}{}", request.number + 1));
-                }
-            }
-        }
-    }
-    names
-}
-
-pub(super) struct Skeleton {
+struct Transcriber {
     style: Style,
     ledger: Ledger,
-    open: Vec<Open>,
-    /// What stands for each session.
+    links: Links,
+    /// The requests that are written as such; only these can be answered.
+    asked: BTreeSet<usize>,
+    /// The name of each session.
     sessions: HashMap<String, String>,
-    names: BTreeMap<usize, String>,
-    asked: usize,
     /// The folder that was worked in, where it is to be another.
     cwd: Option<String>,
-    /// Whether the agent said something since it was last asked.
-    heard: bool,
-    /// Whether something was said that the schema allows and a rule does not.
+    /// Whether the agent sent something since its last answer or the client's last request.
+    notified: bool,
+    /// Whether something was sent that the schema allows and a rule does not.
     breaks_rules: bool,
 }
 
-impl Skeleton {
-    fn step(&mut self, entry: &RecordingEntry, rest: &[RecordingEntry]) -> Option<String> {
+impl Transcriber {
+    fn step(&mut self, at: usize, entries: &[RecordingEntry]) -> Option<String> {
+        let entry = &entries[at];
         let arrow = entry.from.arrow();
         // What a client did beside the protocol, another one need not do.
         let other_client = self.style == Style::Agent && entry.from == PeerSide::Client;
         match &entry.what {
-            RecordedEvent::Line(line) => self.line(entry.from, line),
+            RecordedEvent::Line(line) => self.line(at, entry.from, line),
             RecordedEvent::Left(lines) => Some(format!("# {lines} lines are missing here")),
             _ if self.style == Style::Client => None,
             RecordedEvent::Unfinished(_) | RecordedEvent::Close if other_client => None,
@@ -195,7 +137,7 @@ impl Skeleton {
                 let exits = |next: &RecordingEntry| {
                     matches!(next.what, RecordedEvent::Exit(_) | RecordedEvent::Killed(_))
                 };
-                let exits = entry.from == PeerSide::Agent && rest.iter().any(exits);
+                let exits = entry.from == PeerSide::Agent && entries[at..].iter().any(exits);
                 (!exits).then(|| format!("{arrow} close"))
             }
             RecordedEvent::Exit(code) => Some(format!("<- exit {}", code.clamp(&0, &255))),
@@ -203,230 +145,169 @@ impl Skeleton {
         }
     }
 
-    fn line(&mut self, from: PeerSide, line: &[u8]) -> Option<String> {
+    fn line(&mut self, at: usize, from: PeerSide, line: &[u8]) -> Option<String> {
         let arrow = from.arrow();
         let observed = self.ledger.observe(from, line);
         let mut findings = observed.findings.iter();
         self.breaks_rules |= findings.any(|finding| finding.check == Check::Rules);
-        if let (Style::Client, Some(message)) = (self.style, &observed.message)
-            && let Some(step) = self.passed_over(from, &observed.shape, message)
+        if self.style == Style::Client
+            && let Some(message) = &observed.message
+            && let Some(step) = self.passed_over(at, from, &observed.shape, message)
         {
             return step;
         }
-        let text = std::str::from_utf8(line).ok();
-        let members = text
-            .and_then(|text| serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(text).ok());
-        let written = match (&members, &observed.message) {
-            (Some(members), Some(message)) => self.message(
-                from,
-                &observed.shape,
-                members,
-                message,
-                observed
-                    .findings
-                    .iter()
-                    .any(|finding| finding.check != Check::Rules),
-            ),
-            _ => None,
-        };
-        if let Some(written) = written {
+        if let Some(written) = self.message(at, from, line, &observed) {
             let step = format!("{arrow} {written}");
-            let told = matches!(observed.shape, Shape::Notification { .. });
-            // When the agent had begun to say something, it shall have begun again.
-            return Some(match self.style == Style::Client && told && self.heard {
-                true => format!("<- any notification\n{step}"),
-                false => step,
-            });
+            let notifies = matches!(observed.shape, Shape::Notification { .. });
+            // When the agent had begun to send something, it shall have begun again.
+            return Some(
+                match self.style == Style::Client && notifies && self.notified {
+                    true => format!("<- any notification\n{step}"),
+                    false => step,
+                },
+            );
         }
-        if self.style == Style::Client && from == PeerSide::Agent {
-            return None;
+        match (self.style, from) {
+            (Style::Client, PeerSide::Agent) => None,
+            (Style::Agent, PeerSide::Client) => {
+                Some("# the client sent something here that is no message".to_owned())
+            }
+            // A line that is no message is written as bytes.
+            _ => Some(format!("{arrow} {}", as_bytes(&[line, b"\n"].concat()))),
         }
-        if self.style == Style::Agent && from == PeerSide::Client {
-            return Some("# the client sent something here that is no message".to_owned());
-        }
-        // What cannot be said as a message is said as bytes.
-        Some(format!("{arrow} {}", as_bytes(&[line, b"\n"].concat())))
     }
 
     /// Keeps account of what an agent played to need not repeat: all but its answers,
     /// and what was answered to it. `None` for what is written as it is.
     fn passed_over(
         &mut self,
+        at: usize,
         from: PeerSide,
         shape: &Shape,
         message: &Value,
     ) -> Option<Option<String>> {
         match (from, shape) {
-            (PeerSide::Agent, Shape::Request { .. }) => {
-                self.heard = true;
-                self.ask(from, message);
-                Some(None)
-            }
             (PeerSide::Agent, Shape::Answer { .. }) => {
-                self.heard = false;
-                let of = self.answered(from, message);
+                self.notified = false;
                 let made = message["result"]["sessionId"].as_str();
-                let step = of.map(|of| match made {
-                    Some(id) => {
-                        format!("<- result{of} {{\"sessionId\": \"{}\"}}", self.session(id))
-                    }
+                Some(self.answered(at).map(|of| match made {
+                    Some(id) => format!("<- result{of} {}", self.with_session(id)),
                     None => format!("<- answer{of}"),
-                });
-                Some(step)
+                }))
             }
             (PeerSide::Agent, _) => {
-                self.heard = true;
+                self.notified = true;
                 Some(None)
             }
-            (PeerSide::Client, Shape::Answer { .. }) => {
-                self.answered(from, message);
-                Some(None)
-            }
-            (PeerSide::Client, Shape::Request { .. }) => {
-                self.heard = false;
+            (PeerSide::Client, Shape::Answer { .. }) => Some(None),
+            (PeerSide::Client, shape) => {
+                self.notified &= !matches!(shape, Shape::Request { .. });
                 None
             }
-            (PeerSide::Client, _) => None,
         }
     }
 
-    /// Keeps that a request waits for its answer, and returns its number.
-    fn ask(&mut self, from: PeerSide, request: &Value) -> usize {
-        let number = self.asked;
-        self.asked += 1;
-        self.open.push(Open {
-            from,
-            id: request["id"].to_string(),
-            number,
-        });
-        number
-    }
-
-    /// Finds the request that is answered, and says which it is where that is needed.
-    fn answered(&mut self, from: PeerSide, answer: &Value) -> Option<String> {
-        let id = answer["id"].to_string();
-        let mine = |open: &Open| open.from == from.other() && open.id == id;
-        let place = self.open.iter().position(mine)?;
-        let request = self.open.remove(place);
-        Some(match self.names.get(&request.number) {
-            Some(name) => format!(" of {name}"),
-            None => String::new(),
-        })
+    /// Returns how an answer names its request, if that one is written as such.
+    fn answered(&self, at: usize) -> Option<String> {
+        let request = self.links.requests.get(&at);
+        let request = request.filter(|request| self.asked.contains(request))?;
+        let name = self.links.names.get(request);
+        Some(name.map_or_else(String::new, |name| format!(" of {name}")))
     }
 
     fn message(
         &mut self,
+        at: usize,
         from: PeerSide,
-        shape: &Shape,
-        members: &BTreeMap<String, Box<RawValue>>,
-        message: &Value,
-        faulty: bool,
+        line: &[u8],
+        observed: &Observed,
     ) -> Option<String> {
+        let message = observed.message.as_ref()?;
+        let members: Members = serde_json::from_slice(line).ok()?;
         if members.keys().any(|key| !ENVELOPE.contains(&key.as_str())) {
             return None;
         }
-        let member = |key: &str| members.get(key).map(|value| &**value);
+        // How another client puts it is its own affair.
         let loose = self.style == Style::Agent && from == PeerSide::Client;
+        let mut findings = observed.findings.iter();
+        let faulty = findings.any(|finding| finding.check != Check::Rules);
         let raw = if faulty && !loose { "raw " } else { "" };
-        match shape {
+        let mut params = || match (members.get("params"), &message["params"]["sessionId"]) {
+            (_, Value::String(id)) if loose => Some(format!(" {}", self.with_session(id))),
+            (Some(params), _) if !loose => Some(format!(" {}", self.pattern(params.get())?)),
+            (None, _) if !loose && !faulty => Some(" absent".to_owned()),
+            _ => Some(String::new()),
+        };
+        match &observed.shape {
             Shape::Request { method } => {
-                // Other ids cannot be chosen by whoever plays this.
                 let id = &message["id"];
                 if !(id.is_string() || id.is_i64() || id.is_u64()) {
                     return None;
                 }
-                let number = self.ask(from, message);
-                let name = self.names.get(&number).map(|name| format!(" as {name}"));
-                let word = if schema::is_request(method) {
-                    ""
-                } else {
-                    "request "
-                };
-                let params = self.part(member("params"), loose, "absent", faulty)?;
-                Some(format!(
-                    "{raw}{word}{}{params}{}",
-                    method_name(method),
-                    name.unwrap_or_default()
-                ))
+                let (word, params) = (request_word(method), params()?);
+                self.asked.insert(at);
+                let name = self.links.names.get(&at);
+                let name = name.map_or_else(String::new, |name| format!(" as {name}"));
+                Some(format!("{raw}{word}{}{params}{name}", method_name(method)))
             }
             Shape::Notification { method } => {
                 let known = schema::knows(method) && !schema::is_request(method);
                 let word = if known { "" } else { "notify " };
-                let params = self.part(member("params"), loose, "absent", faulty)?;
-                Some(format!("{raw}{word}{}{params}", method_name(method)))
+                Some(format!("{raw}{word}{}{}", method_name(method), params()?))
             }
             Shape::Answer { .. } => {
-                let of = self.answered(from, message)?;
+                let of = self.answered(at)?;
                 if loose {
                     return Some(format!("answer{of}"));
                 }
-                let (key, part) = match (member("result"), member("error")) {
-                    (Some(result), None) => ("result", result),
-                    (None, Some(error)) => ("error", error),
-                    _ => return None,
-                };
-                let part = self.part(Some(part), false, "", faulty)?;
-                Some(format!("{raw}{key}{of}{part}"))
+                let (key, part) = outcome(&members)?;
+                Some(format!("{raw}{key}{of} {}", self.pattern(part)?))
             }
             Shape::Other => None,
         }
     }
 
-    /// Writes params, a result or an error, with a blank before.
-    fn part(
-        &mut self,
-        part: Option<&RawValue>,
-        loose: bool,
-        missing: &str,
-        raw: bool,
-    ) -> Option<String> {
-        let Some(part) = part else {
-            return Some(match loose || raw || missing.is_empty() {
-                true => String::new(),
-                false => format!(" {missing}"),
-            });
-        };
-        if loose {
-            let value: Value = serde_json::from_str(part.get()).ok()?;
-            return Some(match value["sessionId"].as_str() {
-                Some(session) => format!(" {{\"sessionId\": \"{}\"}}", self.session(session)),
-                None => String::new(),
-            });
+    /// Writes a part of a message as a pattern, if it can be read as one.
+    ///
+    /// Only the strings that would be read otherwise change; all else stays as it was.
+    fn pattern(&mut self, json: &str) -> Option<String> {
+        let mut text = String::with_capacity(json.len());
+        let (mut rest, mut key) = (json, "");
+        while let Some((before, string, after)) = split_string(rest) {
+            text.push_str(before);
+            rest = after;
+            let named = match after.trim_start().starts_with(':') {
+                true => {
+                    key = string;
+                    None
+                }
+                false => {
+                    let of_session = std::mem::take(&mut key) == "\"sessionId\"";
+                    let value = serde_json::from_str::<String>(string).ok();
+                    value.and_then(|value| self.named(&value, of_session))
+                }
+            };
+            text.push_str(named.as_deref().unwrap_or(string));
         }
-        let text = self.pattern(part.get());
-        // Members that are there twice, for example, are no pattern.
-        reads_as_pattern(&text).then(|| format!(" {text}"))
+        text.push_str(rest);
+        reads_as_pattern(&text).then_some(text)
     }
 
-    /// Writes JSON as a pattern: with names for sessions, and `$` for nothing else.
-    pub(super) fn pattern(&mut self, json: &str) -> String {
-        let mut text = String::with_capacity(json.len());
-        let mut done = 0;
-        json_strings::each(json, |string| {
-            if string.is_key {
-                return;
-            }
-            let literal = &json[string.range.start - 1..string.range.end + 1];
-            let Ok(value) = serde_json::from_str::<String>(literal) else {
-                return;
-            };
-            let is_session = string.keys.last().is_some_and(|key| key == "sessionId");
-            let is_session = is_session && self.is_renamed(&value);
-            let new = if is_session && !value.is_empty() {
-                quoted(&self.session(&value))
-            } else if let Some(rest) = self.below_cwd(&value) {
-                quoted(&format!("$cwd{}", Template::escape(rest)))
-            } else if value.contains('$') {
-                quoted(&Template::escape(&value))
-            } else {
-                return;
-            };
-            text.push_str(&json[done..string.range.start - 1]);
-            text.push_str(&new);
-            done = string.range.end + 1;
-        });
-        text.push_str(&json[done..]);
-        text
+    /// Returns how a string is written that does not stand for itself.
+    fn named(&mut self, value: &str, of_session: bool) -> Option<String> {
+        if of_session && !value.is_empty() && self.is_renamed(value) {
+            return Some(quoted(&self.session(value)));
+        }
+        let named = match self.below_cwd(value) {
+            Some(rest) => format!("$cwd{}", Template::escape(rest)),
+            None if value.contains('$') => Template::escape(value),
+            None => return None,
+        };
+        Some(quoted(&named))
+    }
+
+    fn with_session(&mut self, id: &str) -> String {
+        format!("{{\"sessionId\": \"{}\"}}", self.session(id))
     }
 
     /// Tells whether a session gets another id when this is played: for the client, one
@@ -454,6 +335,39 @@ impl Skeleton {
     }
 }
 
+/// The members of a message, each as it was written.
+type Members = BTreeMap<String, Box<RawValue>>;
+
+/// Returns the result or the error of an answer, with its name.
+fn outcome(members: &Members) -> Option<(&'static str, &str)> {
+    match (members.get("result"), members.get("error")) {
+        (Some(result), None) => Some(("result", result.get())),
+        (None, Some(error)) => Some(("error", error.get())),
+        _ => None,
+    }
+}
+
+/// Splits a JSON text at its first string: before it, the string in its quotes, behind it.
+fn split_string(json: &str) -> Option<(&str, &str, &str)> {
+    let start = json.find('"')?;
+    let mut escaped = false;
+    let inside = json[start + 1..].find(|c| {
+        let ends = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        ends
+    })?;
+    let end = start + 1 + inside + 1;
+    Some((&json[..start], &json[start..end], &json[end..]))
+}
+
+/// A request that the schema does not know is said to be one.
+fn request_word(method: &str) -> &'static str {
+    match schema::is_request(method) {
+        true => "",
+        false => "request ",
+    }
+}
+
 /// Writes bytes as a step says them.
 fn as_bytes(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
@@ -463,7 +377,7 @@ fn as_bytes(bytes: &[u8]) -> String {
 }
 
 /// A method that is not made of what words are made of stands in quotes.
-pub(super) fn method_name(method: &str) -> String {
+fn method_name(method: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-./$:".contains(c);
     match !method.is_empty() && method.chars().all(plain) {
         true => method.to_owned(),

@@ -182,7 +182,7 @@ fn table(name: &str, about: &str, methods: &[&Method<'_>]) -> TokenStream {
     let about = about.lines().map(|line| quote!(#[doc = #line]));
     let variants: Vec<_> = methods
         .iter()
-        .map(|method| ident(&names::method_variant(method.name)))
+        .map(|method| ident(&names::variant(method.name)))
         .collect();
     let constants: Vec<_> = methods
         .iter()

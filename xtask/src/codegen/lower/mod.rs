@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::load::{Document, Schema, Side};
-use super::overlay::Overlay;
+use super::overlay::{Mark, Overlay};
 
 /// A definition whose shape is known.
 #[derive(Clone, Debug, PartialEq)]
@@ -216,9 +216,9 @@ struct Lowering<'a> {
 impl Lowering<'_> {
     fn definition(&self, name: &str, schema: &Schema) -> Result<Vec<Definition>> {
         let mut found = Vec::new();
-        let shape = if self.overlay.is_envelope(name) {
+        let shape = if self.overlay.marks(Mark::Envelopes, name) {
             Shape::Envelope
-        } else if self.overlay.is_extension(name) {
+        } else if self.overlay.marks(Mark::Extensions, name) {
             if schema
                 != &(Schema {
                     description: schema.description.clone(),

@@ -10,6 +10,7 @@ use super::{
     Definition, Field, FlatField, Lowering, Object, Presence, Reading, Shape, Type, type_of,
 };
 use crate::codegen::load::{Additional, Document, Schema, Types};
+use crate::codegen::overlay::Mark;
 
 impl Lowering<'_> {
     /// Finds the fields of an object, and the union among them.
@@ -75,7 +76,7 @@ impl Lowering<'_> {
 
     fn field(&self, definition: &str, key: &str, schema: &Schema, required: bool) -> Result<Field> {
         let (r#type, nullable) = self.member_type(key, schema)?;
-        let patch = self.overlay.is_patch(definition, key);
+        let patch = self.overlay.marks_member(Mark::Patch, definition, key);
         let presence = match (required, nullable, &schema.default) {
             _ if patch => {
                 if required || !nullable {
@@ -89,7 +90,7 @@ impl Lowering<'_> {
             (false, true, Some(_)) => bail!("is nullable and has a default"),
             (false, false, Some(_)) => Presence::Plain,
             (false, false, None) if r#type.is_collection() => {
-                match self.overlay.is_written(definition, key) {
+                match self.overlay.marks_member(Mark::Written, definition, key) {
                     true => Presence::Plain,
                     false => Presence::Sparse,
                 }
@@ -123,7 +124,7 @@ impl Lowering<'_> {
         let boxed = match &r#type {
             Type::Meta => true,
             Type::Of(target) if matches!(presence, Presence::May | Presence::Change) => {
-                self.overlay.is_boxed(target)
+                self.overlay.marks(Mark::Boxed, target)
             }
             _ => false,
         };
@@ -131,7 +132,7 @@ impl Lowering<'_> {
             key: key.to_owned(),
             name,
             about: schema.description.clone().unwrap_or_default(),
-            secret: self.overlay.is_secret(definition, key),
+            secret: self.overlay.marks_member(Mark::Secret, definition, key),
             r#type,
             presence,
             reading,

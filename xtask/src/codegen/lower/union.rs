@@ -6,6 +6,8 @@ use super::{
     Absent, Lowering, MemberVariant, Payload, Shape, StringValue, Tagged, Type, Variant, type_of,
 };
 use crate::codegen::load::{Additional, Schema};
+use crate::codegen::names;
+use crate::codegen::overlay::Mark;
 
 impl Lowering<'_> {
     /// Finds the shape of a union from its branches.
@@ -69,7 +71,7 @@ impl Lowering<'_> {
                 let absent = Absent {
                     variant: self.untagged_variant(name, branch)?,
                     by_title: true,
-                    takes_unknown: self.overlay.takes_unknown(name),
+                    takes_unknown: self.overlay.marks(Mark::LenientFallback, name),
                 };
                 if tagged.absent.replace(absent).is_some() {
                     bail!("has two branches without a tag");
@@ -127,7 +129,7 @@ impl Lowering<'_> {
     ) -> Result<Variant> {
         let boxed = self
             .overlay
-            .is_boxed(&format!("{union}.{}", super::super::names::variant(wire)));
+            .marks_member(Mark::Boxed, union, &names::variant(wire));
         Ok(Variant {
             wire: wire.to_owned(),
             about: self.about(branch)?,

@@ -7,10 +7,9 @@
 mod second_opinion;
 
 use std::collections::BTreeMap;
-use std::env;
 use std::fmt::Write as _;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use anyhow::Result;
 use serde_json::Value;

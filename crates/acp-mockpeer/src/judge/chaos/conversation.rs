@@ -6,13 +6,16 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
+use super::mutate::Line;
 use super::plan::{self, CWD, Planned, SESSION, WORDS, filled};
 use super::random::SeededRandom;
 use super::selection::Lines;
 use super::wire::{ChaosWire, Over, PeerLine, heard};
-use super::{CANARY, Round, fault, mutate};
+use super::{CANARY, Round, fault};
 use crate::judge::verdict::ScenarioFault;
 use acp_recording::{PeerSide, Recording};
+
+const FLOOD: &str = "it says more than can be heard";
 
 /// How a round goes, as far as it went.
 pub(super) struct ChaosTalk<R, W> {
@@ -40,10 +43,11 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> ChaosTalk<R, W> {
     /// Talks with the peer to the end; returns what is to be told, and all that went
     /// over the wire.
     pub(super) async fn talk(mut self, round: Round, role: PeerSide) -> (RoundRecord, Recording) {
-        match role {
+        // A peer that does not listen to the end is blamed where it stopped.
+        let _ = match role {
             PeerSide::Agent => self.with_agent(round).await,
             PeerSide::Client => self.with_client(round).await,
-        }
+        };
         self.finish()
     }
 
@@ -83,63 +87,57 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> ChaosTalk<R, W> {
         said
     }
 
-    async fn say_whole(&mut self, json: &str) -> Result<(), Over> {
-        let line = mutate::Line::whole(json);
-        self.say(&Planned::aside(line)).await
+    async fn say_whole(&mut self, message: &Value) -> Result<(), Over> {
+        self.say(&Planned::aside(Line::whole(message))).await
+    }
+
+    /// Says the lines that are wanted; returns what has to be answered, and whether the
+    /// last one was whole.
+    async fn say_all(
+        &mut self,
+        lines: Vec<Planned>,
+        counts: bool,
+    ) -> Result<(Vec<Value>, bool), Over> {
+        let (mut owed, mut ends) = (Vec::new(), true);
+        for planned in plan::chosen(lines, self.wanted.as_ref(), counts) {
+            self.say(&planned).await?;
+            ends = planned.line.ends();
+            owed.extend(planned.owes);
+        }
+        Ok((owed, ends))
     }
 
     /// Talks with an agent, as its client.
-    async fn with_agent(&mut self, round: Round) {
+    async fn with_agent(&mut self, round: Round) -> Result<(), Over> {
         let mut random = SeededRandom::new(round.seed, &[u64::from(round.number)]);
         let plan = plan::client(&mut random);
-        if plan.opened && !self.open().await {
-            return;
+        if plan.opened {
+            self.open().await?;
         }
-        let mut owed: Vec<Value> = Vec::new();
-        let mut ends = true;
-        for planned in &plan::chosen(plan.lines, self.wanted.as_ref(), plan.opened) {
-            if self.say(planned).await.is_err() {
-                return;
-            }
-            ends = planned.line.ends();
-            owed.extend(planned.owes.clone());
-        }
+        let (mut owed, ends) = self.say_all(plan.lines, plan.opened).await?;
         if !plan.closes {
             // What was glued to nothing must not be glued to what comes now.
             if !ends {
                 let _ = self.wire.say(b"\n", self.until()).await;
             }
             let _ = self.say_whole(&plan::cancel()).await;
-            let after = Value::from("after the chaos");
-            let asked = match plan.opened {
-                true => plan::new_session(&after),
+            let after = match plan.opened {
+                true => plan::new_session("after the chaos".into()),
                 false => plan::initialize(u64::MAX >> 12),
             };
-            let after = if plan.opened {
-                after
-            } else {
-                (u64::MAX >> 12).into()
-            };
-            if self.say_whole(&asked).await.is_err() {
-                return;
-            }
-            owed.push(after);
+            self.say_whole(&after).await?;
+            owed.push(after["id"].clone());
             self.collect(owed).await;
         }
         self.close().await;
+        Ok(())
     }
 
     /// Opens a session in order.
-    async fn open(&mut self) -> bool {
-        let id = Value::from(2);
-        for (asked, id) in [
-            (plan::initialize(1), Value::from(1)),
-            (plan::new_session(&id), id.clone()),
-        ] {
-            if self.say_whole(&asked).await.is_err() {
-                return false;
-            }
-            match self.answer(&id).await {
+    async fn open(&mut self) -> Result<(), Over> {
+        for asked in [plan::initialize(1), plan::new_session(2.into())] {
+            self.say_whole(&asked).await?;
+            match self.answer(&asked["id"]).await {
                 Ok(result) => {
                     if let Some(session) = result["sessionId"].as_str() {
                         session.clone_into(&mut self.session);
@@ -148,46 +146,48 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> ChaosTalk<R, W> {
                 Err(why) => {
                     let place = self.wire.next_entry().checked_sub(1);
                     self.blame(format!("before any chaos: {why}"), place);
-                    return false;
+                    return Err(Over::Closed);
                 }
             }
         }
-        true
+        Ok(())
+    }
+
+    /// Hears the peer until it answers something, and refuses what it asks meanwhile.
+    async fn next_answer(&mut self, until: Instant) -> Result<(Value, Option<Value>), Over> {
+        loop {
+            match heard(&self.wire.hear(until).await?) {
+                PeerLine::Answer { id, result } => return Ok((id, result)),
+                asked => self.refuse(asked).await,
+            }
+        }
     }
 
     /// Hears the peer until this answer comes.
     async fn answer(&mut self, id: &Value) -> Result<Value, String> {
         let until = self.until();
         loop {
-            match self.wire.hear(until).await {
-                Ok(line) => match heard(&line) {
-                    PeerLine::Answer { id: of, result } if of == *id => {
-                        return result.ok_or_else(|| "it answered with an error".to_owned());
-                    }
-                    asked => self.refuse(asked).await,
-                },
-                Err(Over::Closed) => return Err("it closed".to_owned()),
-                Err(Over::Late) => return Err(format!("no answer within {:?}", self.patience)),
-                Err(Over::Flood) => return Err("it says more than can be heard".to_owned()),
-            }
+            return match self.next_answer(until).await {
+                Ok((of, _)) if of != *id => continue,
+                Ok((_, result)) => result.ok_or_else(|| "it answered with an error".to_owned()),
+                Err(Over::Closed) => Err("it closed".to_owned()),
+                Err(Over::Late) => Err(format!("no answer within {:?}", self.patience)),
+                Err(Over::Flood) => Err(FLOOD.to_owned()),
+            };
         }
     }
 
     /// Answers a request of the peer in the plainest way.
     async fn refuse(&mut self, asked: PeerLine) {
         if let PeerLine::Request { id, method, .. } = asked {
-            let answer = match &*method {
+            let (key, part) = match &*method {
                 "session/request_permission" => {
-                    json!({"jsonrpc": "2.0", "id": id, "result": {"outcome": {"outcome": "cancelled"}}})
+                    ("result", json!({"outcome": {"outcome": "cancelled"}}))
                 }
-                _ => {
-                    let error = json!({"code": -32601, "message": "not here"});
-                    json!({"jsonrpc": "2.0", "id": id, "error": error})
-                }
+                _ => ("error", json!({"code": -32601, "message": "not here"})),
             };
-            let mut line = answer.to_string().into_bytes();
-            line.push(b'\n');
-            let _ = self.wire.say(&line, self.until()).await;
+            let answer = Line::whole(&json!({"jsonrpc": "2.0", "id": id, key: part}));
+            let _ = self.wire.say(&answer.bytes, self.until()).await;
         }
     }
 
@@ -195,11 +195,8 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> ChaosTalk<R, W> {
     async fn collect(&mut self, mut owed: Vec<Value>) {
         let until = self.until();
         while !owed.is_empty() {
-            match self.wire.hear(until).await {
-                Ok(line) => match heard(&line) {
-                    PeerLine::Answer { id, .. } => owed.retain(|one| *one != id),
-                    asked => self.refuse(asked).await,
-                },
+            match self.next_answer(until).await {
+                Ok((id, _)) => owed.retain(|one| *one != id),
                 Err(Over::Closed) => return,
                 Err(Over::Flood) => return self.heard_out(Over::Flood),
                 Err(Over::Late) => {
@@ -209,8 +206,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> ChaosTalk<R, W> {
                         self.patience,
                         owed.join(", ")
                     );
-                    self.blame(why, None);
-                    return;
+                    return self.blame(why, None);
                 }
             }
         }
@@ -224,7 +220,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> ChaosTalk<R, W> {
                 "the conversation was over, and it did not close within {:?}",
                 self.patience
             ),
-            Over::Flood => "it says more than can be heard".to_owned(),
+            Over::Flood => FLOOD.to_owned(),
         };
         self.blame(why, None);
     }
@@ -242,7 +238,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> ChaosTalk<R, W> {
 
     /// Talks with a client, as its agent: each of its requests is answered, spoiled
     /// perhaps, and then as it should be.
-    async fn with_client(&mut self, round: Round) {
+    async fn with_client(&mut self, round: Round) -> Result<(), Over> {
         let number = u64::from(round.number);
         let mut random = SeededRandom::new(round.seed, &[number]);
         // One in four agents goes away in the middle.
@@ -251,11 +247,12 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> ChaosTalk<R, W> {
         loop {
             let request = match self.wire.hear(self.until()).await {
                 Ok(line) => heard(&line),
-                Err(Over::Late) => {
-                    // It has nothing more to ask, or waits for what it was not promised.
-                    return self.close().await;
+                // It has nothing more to ask, or waits for what it was not promised.
+                Err(Over::Late) => break,
+                Err(over) => {
+                    self.heard_out(over);
+                    return Ok(());
                 }
-                Err(over) => return self.heard_out(over),
             };
             let PeerLine::Request { id, method, params } = request else {
                 continue;
@@ -266,16 +263,10 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> ChaosTalk<R, W> {
             if in_a_turn && let Some(session) = params["sessionId"].as_str() {
                 session.clone_into(&mut self.session);
             }
-            let mut owed = Vec::new();
             let lines = plan::agent(&mut random, in_a_turn, asked);
-            for planned in plan::chosen(lines, self.wanted.as_ref(), in_a_turn) {
-                if self.say(&planned).await.is_err() {
-                    return;
-                }
-                owed.extend(planned.owes);
-            }
+            let (mut owed, _) = self.say_all(lines, in_a_turn).await?;
             let answer = json!({"jsonrpc": "2.0", "id": id, "result": self.result(&method)});
-            let mut spoiled = Planned::aside(mutate::Line::whole(&answer.to_string()));
+            let mut spoiled = Planned::aside(Line::whole(&answer));
             spoiled.place = Some((asked, 0));
             let spoiled = match random.once_in(2) {
                 true => {
@@ -286,9 +277,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> ChaosTalk<R, W> {
             };
             let ends = match spoiled {
                 Some(spoiled) => {
-                    if self.say(&spoiled).await.is_err() {
-                        return;
-                    }
+                    self.say(&spoiled).await?;
                     spoiled.line.ends()
                 }
                 None => false,
@@ -299,19 +288,17 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> ChaosTalk<R, W> {
             if in_a_turn {
                 let id = Value::from(format!("after {asked}"));
                 let after = json!({"jsonrpc": "2.0", "id": id, "method": "_chaos/after"});
-                if self.say_whole(&after.to_string()).await.is_err() {
-                    return;
-                }
+                self.say_whole(&after).await?;
                 owed.push(id);
                 self.collect(owed).await;
             }
             if goes.is_some_and(|at| u32::try_from(at).is_ok_and(|at| at == asked)) {
-                return self.close().await;
+                break;
             }
-            if self.say_whole(&answer.to_string()).await.is_err() {
-                return;
-            }
+            self.say_whole(&answer).await?;
         }
+        self.close().await;
+        Ok(())
     }
 
     fn result(&self, method: &str) -> Value {

@@ -32,7 +32,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::verdict::{Judged, ScenarioFault, State};
+use super::verdict::{Judged, ScenarioFault, ScenarioState};
 use super::workspace::TestWorkspace;
 use super::{Judge, Stop, Unseen, Unstartable, process};
 use crate::language::{Header, Scenario};
@@ -106,7 +106,7 @@ impl Round {
         let mut shrink = Shrink::new(said);
         while let Some(less) = shrink.next() {
             let (tried, _) = self.play(judge, Some(&less), stop.clone()).await?;
-            if tried.state == State::NotRun {
+            if tried.state == ScenarioState::NotRun {
                 break;
             }
             let failed = kind(&tried) == Some(&*why);
@@ -140,7 +140,7 @@ impl Round {
     ) -> Result<(Judged, Lines), Unstartable> {
         let began = Instant::now();
         let not_run = |why: String| {
-            let judged = Judged::because(&self.scenario(&[]), State::NotRun, why);
+            let judged = Judged::because(&self.scenario(&[]), ScenarioState::NotRun, why);
             Ok((judged, Lines::default()))
         };
         let workspace = match TestWorkspace::new() {
@@ -206,9 +206,9 @@ impl Round {
             &left.unwrap_or_default(),
         ));
         let state = if faults.is_empty() {
-            State::Passed
+            ScenarioState::Passed
         } else {
-            State::Failed
+            ScenarioState::Failed
         };
         let mut judged = Judged::new(&self.scenario(&told.script), state);
         judged.faults = faults;
@@ -216,7 +216,7 @@ impl Round {
         judged.ended = Some(exit.status().to_string());
         judged.stderr = judge.redactor.redact(&exit.stderr_tail());
         judged.told = super::evidence::told(&talk, judge.role);
-        if state == State::Failed {
+        if state == ScenarioState::Failed {
             judged
                 .faults
                 .iter_mut()
@@ -250,7 +250,7 @@ fn kind(judged: &Judged) -> Option<&str> {
     let first = judged
         .faults
         .first()
-        .filter(|_| judged.state == State::Failed)?;
+        .filter(|_| judged.state == ScenarioState::Failed)?;
     first.summary.split(':').next()
 }
 

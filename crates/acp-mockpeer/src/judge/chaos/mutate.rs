@@ -25,8 +25,8 @@ const LONG: [usize; 8] = [
 
 impl Line {
     /// A line that is as it should be.
-    pub(super) fn whole(json: &str) -> Self {
-        let mut bytes = json.as_bytes().to_vec();
+    pub(super) fn whole(message: &Value) -> Self {
+        let mut bytes = message.to_string().into_bytes();
         bytes.push(b'\n');
         Self {
             bytes,
@@ -267,10 +267,14 @@ mod tests {
 
     const PROMPT: &str = r#"{"jsonrpc":"2.0","id":7,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"hi"}]}}"#;
 
+    fn prompt() -> Line {
+        Line::whole(&serde_json::from_str(PROMPT).expect("it is JSON"))
+    }
+
     #[test]
     fn everything_that_can_be_done_is_done_and_can_be_repeated() {
         let spoiled = |round| {
-            let mut line = Line::whole(PROMPT);
+            let mut line = prompt();
             line.spoil(&mut SeededRandom::new(3, &[round]));
             line
         };
@@ -280,7 +284,7 @@ mod tests {
             let line = spoiled(round);
             assert_eq!(line, spoiled(round));
             assert!(!line.done.is_empty());
-            same += usize::from(line.bytes == Line::whole(PROMPT).bytes);
+            same += usize::from(line.bytes == prompt().bytes);
             done.extend(line.done);
         }
         assert_eq!(done.len(), 26, "{done:?}");
@@ -289,7 +293,7 @@ mod tests {
 
     #[test]
     fn changes_are_undone_one_by_one() {
-        let whole = Line::whole(PROMPT);
+        let whole = prompt();
         let mut line = whole.clone();
         line.spoil(&mut SeededRandom::new(3, &[1]));
         let all = line.done.len();

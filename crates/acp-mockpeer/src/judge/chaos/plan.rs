@@ -40,25 +40,33 @@ pub(super) struct ClientPlan {
     pub(super) closes: bool,
 }
 
-pub(super) fn initialize(id: u64) -> String {
+fn request(id: impl Into<Value>, method: &str, params: Value) -> Value {
+    let mut request = notification(method, params);
+    request["id"] = id.into();
+    request
+}
+
+fn notification(method: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "method": method, "params": params})
+}
+
+pub(super) fn initialize(id: u64) -> Value {
     let info = json!({"name": "acp-check-chaos", "version": env!("CARGO_PKG_VERSION")});
-    json!({
-        "jsonrpc": "2.0",
-        "id": id,
-        "method": "initialize",
-        "params": {"protocolVersion": 1, "clientCapabilities": {}, "clientInfo": info},
-    })
-    .to_string()
+    let params = json!({"protocolVersion": 1, "clientCapabilities": {}, "clientInfo": info});
+    request(id, "initialize", params)
 }
 
-pub(super) fn new_session(id: &Value) -> String {
-    let params = json!({"cwd": CWD, "mcpServers": []});
-    json!({"jsonrpc": "2.0", "id": id, "method": "session/new", "params": params}).to_string()
+pub(super) fn new_session(id: Value) -> Value {
+    request(id, "session/new", json!({"cwd": CWD, "mcpServers": []}))
 }
 
-pub(super) fn cancel() -> String {
-    let params = json!({"sessionId": SESSION});
-    json!({"jsonrpc": "2.0", "method": "session/cancel", "params": params}).to_string()
+pub(super) fn cancel() -> Value {
+    notification("session/cancel", json!({"sessionId": SESSION}))
+}
+
+/// Answers what was never asked.
+fn stray_answer(random: &mut SeededRandom) -> Value {
+    json!({"jsonrpc": "2.0", "id": FIRST_ID + random.below(100), "result": {}})
 }
 
 impl Planned {
@@ -83,12 +91,8 @@ impl Planned {
 /// Throws what a client says.
 pub(super) fn client(random: &mut SeededRandom) -> ClientPlan {
     let opened = !random.once_in(6);
-    let mut lines = Vec::new();
-    for index in 0..random.between(3, 10) {
-        lines.push(planned(client_line(random, FIRST_ID + index), random));
-    }
-    shuffle(&mut lines, random);
-    number(&mut lines, 0);
+    let count = random.between(3, 10);
+    let lines = throw(random, count, 0, client_line);
     ClientPlan {
         opened,
         lines,
@@ -97,66 +101,61 @@ pub(super) fn client(random: &mut SeededRandom) -> ClientPlan {
 }
 
 fn client_line(random: &mut SeededRandom, id: usize) -> Value {
-    let request = |method: &str, params: Value| json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-    let prompt = || {
-        let text = json!({"type": "text", "text": WORDS});
-        request(
+    let prompt = json!([{"type": "text", "text": WORDS}]);
+    let (method, params) = match random.below(13) {
+        0..=2 => (
             "session/prompt",
-            json!({"sessionId": SESSION, "prompt": [text]}),
-        )
-    };
-    match random.below(13) {
-        0..=2 => prompt(),
-        3 => request("session/new", json!({"cwd": CWD, "mcpServers": []})),
-        4 => request("session/list", json!({})),
-        5 => request(
-            "session/load",
-            json!({"sessionId": "nobody", "cwd": CWD, "mcpServers": []}),
+            json!({"sessionId": SESSION, "prompt": prompt}),
         ),
-        6 => request(
+        3 => return new_session(id.into()),
+        4 => ("session/list", json!({})),
+        5 => {
+            let params = json!({"sessionId": "nobody", "cwd": CWD, "mcpServers": []});
+            ("session/load", params)
+        }
+        6 => (
             "session/set_mode",
             json!({"sessionId": SESSION, "modeId": "nothing"}),
         ),
-        7 => request(
+        7 => (
             "initialize",
             json!({"protocolVersion": 1, "clientCapabilities": {}}),
         ),
-        8 => request("_chaos/unknown", json!({"a": [1, 2, {"b": null}]})),
-        9 => {
-            json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": SESSION}})
+        8 => ("_chaos/unknown", json!({"a": [1, 2, {"b": null}]})),
+        9 => return cancel(),
+        10 => return notification("_chaos/news", json!({})),
+        11 => {
+            let params = json!({"requestId": FIRST_ID + random.below(10)});
+            return notification("$/cancel_request", params);
         }
-        10 => json!({"jsonrpc": "2.0", "method": "_chaos/news", "params": {}}),
-        11 => json!({
-            "jsonrpc": "2.0",
-            "method": "$/cancel_request",
-            "params": {"requestId": FIRST_ID + random.below(10)},
-        }),
-        // An answer to what was never asked.
-        _ => json!({"jsonrpc": "2.0", "id": FIRST_ID + random.below(100), "result": {}}),
-    }
+        _ => return stray_answer(random),
+    };
+    request(id, method, params)
 }
 
 /// Throws what an agent says besides, while this request of the client waits.
 pub(super) fn agent(random: &mut SeededRandom, in_a_turn: bool, turn: u32) -> Vec<Planned> {
-    let first_id = usize::try_from(turn).unwrap_or_default() * 100;
-    let most = if in_a_turn { 6 } else { 2 };
-    let mut lines = Vec::new();
-    for index in 0..random.between(0, most) {
-        lines.push(planned(
-            agent_line(random, FIRST_ID + first_id + index),
-            random,
-        ));
-    }
-    shuffle(&mut lines, random);
-    number(&mut lines, turn);
-    lines
+    let count = random.between(0, if in_a_turn { 6 } else { 2 });
+    throw(random, count, turn, agent_line)
 }
 
-/// Numbers the lines from 1.
-fn number(lines: &mut [Planned], turn: u32) {
-    for (number, planned) in (1..).zip(lines) {
+/// Throws lines, numbered from 1.
+fn throw(
+    random: &mut SeededRandom,
+    count: usize,
+    turn: u32,
+    line: fn(&mut SeededRandom, usize) -> Value,
+) -> Vec<Planned> {
+    let first_id = FIRST_ID + usize::try_from(turn).unwrap_or_default() * 100;
+    let mut lines = Vec::new();
+    for index in 0..count {
+        lines.push(planned(line(random, first_id + index), random));
+    }
+    shuffle(&mut lines, random);
+    for (number, planned) in (1..).zip(&mut lines) {
         planned.place = Some((turn, number));
     }
+    lines
 }
 
 /// Leaves the lines that are wanted, spoiled as far as they are to be; each owes an
@@ -179,47 +178,46 @@ pub(super) fn cut(mut planned: Planned, wanted: Option<&Lines>) -> Option<Planne
 }
 
 fn agent_line(random: &mut SeededRandom, id: usize) -> Value {
-    let update = |update: Value| {
-        let params = json!({"sessionId": SESSION, "update": update});
-        json!({"jsonrpc": "2.0", "method": "session/update", "params": params})
-    };
     let text = json!({"type": "text", "text": "A line of chaos.\n"});
-    match random.below(11) {
-        0 | 1 => update(json!({"sessionUpdate": "agent_message_chunk", "content": text})),
-        2 => update(json!({"sessionUpdate": "agent_thought_chunk", "content": text})),
-        3 => update(json!({
+    let update = match random.below(11) {
+        0 | 1 => json!({"sessionUpdate": "agent_message_chunk", "content": text}),
+        2 => json!({"sessionUpdate": "agent_thought_chunk", "content": text}),
+        3 => json!({
             "sessionUpdate": "tool_call", "toolCallId": "call-1", "title": "Look", "kind": "read",
             "status": "pending", "locations": [{"path": "/nowhere", "line": 1}],
-        })),
-        4 => update(json!({
+        }),
+        4 => json!({
             "sessionUpdate": "tool_call_update", "toolCallId": "call-1", "status": "completed",
             "content": [{"type": "content", "content": text}],
-        })),
-        5 => update(json!({
+        }),
+        5 => json!({
             "sessionUpdate": "plan",
             "entries": [{"content": "One", "priority": "high", "status": "pending"}],
-        })),
-        6 => update(json!({"sessionUpdate": "current_mode_update", "currentModeId": "nothing"})),
-        7 => json!({
-            "jsonrpc": "2.0", "id": id, "method": "session/request_permission",
-            "params": {
-                "sessionId": SESSION,
-                "toolCall": {"toolCallId": "call-1"},
+        }),
+        6 => json!({"sessionUpdate": "current_mode_update", "currentModeId": "nothing"}),
+        7 => {
+            let params = json!({
+                "sessionId": SESSION, "toolCall": {"toolCallId": "call-1"},
                 "options": [{"optionId": "no", "name": "No", "kind": "reject_once"}],
-            },
-        }),
-        8 => json!({
-            "jsonrpc": "2.0", "id": id, "method": "fs/read_text_file",
-            "params": {"sessionId": SESSION, "path": "/nowhere/at-all"},
-        }),
-        9 => json!({"jsonrpc": "2.0", "id": id, "method": "_chaos/unknown", "params": {}}),
-        _ => json!({"jsonrpc": "2.0", "id": FIRST_ID + random.below(100), "result": {}}),
-    }
+            });
+            return request(id, "session/request_permission", params);
+        }
+        8 => {
+            let params = json!({"sessionId": SESSION, "path": "/nowhere/at-all"});
+            return request(id, "fs/read_text_file", params);
+        }
+        9 => return request(id, "_chaos/unknown", json!({})),
+        _ => return stray_answer(random),
+    };
+    notification(
+        "session/update",
+        json!({"sessionId": SESSION, "update": update}),
+    )
 }
 
 /// Spoils three lines of four.
 fn planned(value: Value, random: &mut SeededRandom) -> Planned {
-    let mut line = Line::whole(&value.to_string());
+    let mut line = Line::whole(&value);
     let mut owes = value.get("method").and(value.get("id")).cloned();
     if !random.once_in(4) {
         line.spoil(random);
@@ -327,15 +325,11 @@ mod tests {
 
     #[test]
     fn who_is_glued_to_another_is_owed_nothing() {
-        let whole = |json: &str, owes: Option<u64>| Planned {
-            owes: owes.map(Value::from),
-            ..Planned::aside(Line::whole(json))
+        let whole = |owes: u64| Planned {
+            owes: Some(owes.into()),
+            ..Planned::aside(Line::whole(&json!({})))
         };
-        let mut lines = vec![
-            whole("{}", Some(1)),
-            whole("{}", Some(2)),
-            whole("{}", Some(3)),
-        ];
+        let mut lines = vec![whole(1), whole(2), whole(3)];
         lines[0].line.bytes.pop();
         settle(&mut lines, true);
         let owes: Vec<_> = lines.iter().map(|line| line.owes.is_some()).collect();

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use acp_text::{shorten_counted, visible};
 
-use super::super::verdict::{Judged, ScenarioFault, State};
+use super::super::verdict::{Judged, ScenarioFault, ScenarioState};
 use super::text::{self, count, seconds};
 use super::{Report, ReportLook, RuleState};
 
@@ -27,13 +27,13 @@ pub(super) fn write(report: &Report, look: ReportLook) -> String {
         colours: look.colours,
     };
     page.head(report);
-    let looked_at = |one: &&Judged| one.is_a_problem() && one.state != State::NotRun;
+    let looked_at = |one: &&Judged| one.is_a_problem() && one.state != ScenarioState::NotRun;
     page.scenarios(report, report.judged.iter().filter(looked_at));
-    let warned = |one: &&Judged| one.state == State::Warned;
+    let warned = |one: &&Judged| one.state == ScenarioState::Warned;
     page.scenarios(report, report.judged.iter().filter(warned));
-    page.reasons(report, State::Skipped);
-    page.reasons(report, State::NotExercised);
-    page.reasons(report, State::NotRun);
+    page.reasons(report, ScenarioState::Skipped);
+    page.reasons(report, ScenarioState::NotExercised);
+    page.reasons(report, ScenarioState::NotRun);
     page.expected(report);
     page.summary(report);
     page.text
@@ -138,9 +138,9 @@ impl Page {
 
     fn scenario(&mut self, report: &Report, judged: &Judged) {
         let (word, colour) = match judged.state {
-            State::Warned => ("WARNED", Colour::Yellow),
-            State::Broken => ("BROKEN", Colour::Red),
-            State::NotRun => ("NOT RUN", Colour::Red),
+            ScenarioState::Warned => ("WARNED", Colour::Yellow),
+            ScenarioState::Broken => ("BROKEN", Colour::Red),
+            ScenarioState::NotRun => ("NOT RUN", Colour::Red),
             _ => ("FAILED", Colour::Red),
         };
         self.line("");
@@ -259,7 +259,7 @@ impl Page {
     }
 
     /// Gathers the scenarios of a state by their reasons.
-    fn reasons(&mut self, report: &Report, state: State) {
+    fn reasons(&mut self, report: &Report, state: ScenarioState) {
         let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
         for judged in report.judged.iter().filter(|one| one.state == state) {
             let why = judged.why.as_deref().unwrap_or_default();
@@ -304,7 +304,7 @@ impl Page {
     fn summary(&mut self, report: &Report) {
         self.line("");
         let mut parts = Vec::new();
-        for &state in State::ALL {
+        for &state in ScenarioState::ALL {
             let number = report.count(state);
             if number > 0 {
                 parts.push(format!("{number} {state}"));

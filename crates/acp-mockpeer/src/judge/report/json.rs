@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::verdict::{Judged, ScenarioFault, State};
+use super::super::verdict::{Judged, ScenarioFault, ScenarioState};
 use super::{Report, RuleReport, RuleState, text};
 
 /// The version of the format; it grows when something is taken away or means
@@ -10,7 +10,7 @@ use super::{Report, RuleReport, RuleState, text};
 pub(super) const VERSION: u32 = 1;
 
 pub(super) fn write(report: &Report) -> String {
-    let states = State::ALL.iter();
+    let states = ScenarioState::ALL.iter();
     let states = tally(states.map(|state| (state.name(), report.count(*state))));
     let rules = report.rules();
     let rule_states = tally(RuleState::ALL.iter().map(|state| {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::verdict::{Judged, State};
+use super::super::verdict::{Judged, ScenarioState};
 use super::text::{self, escaped};
 use super::{Report, human};
 use crate::judge::report::ReportLook;
@@ -89,22 +89,25 @@ fn case(report: &Report, judged: &Judged, suite: &str, xml: &mut String) {
             false => reason,
         };
         let _ = writeln!(xml, "      <skipped message=\"{}\"/>", attribute(reason));
-    } else if judged.state == State::Warned {
+    } else if judged.state == ScenarioState::Warned {
         let _ = writeln!(xml, "      <system-out>{}</system-out>", whole());
     }
     xml.push_str("    </testcase>\n");
 }
 
 fn is_failure(judged: &Judged) -> bool {
-    judged.state == State::Failed && judged.is_a_problem()
+    judged.state == ScenarioState::Failed && judged.is_a_problem()
 }
 
 fn is_error(judged: &Judged) -> bool {
-    matches!(judged.state, State::Broken | State::NotRun)
+    matches!(judged.state, ScenarioState::Broken | ScenarioState::NotRun)
 }
 
 fn is_skipped(judged: &Judged) -> bool {
-    matches!(judged.state, State::Skipped | State::NotExercised) || judged.is_expected_failure()
+    matches!(
+        judged.state,
+        ScenarioState::Skipped | ScenarioState::NotExercised
+    ) || judged.is_expected_failure()
 }
 
 fn write_properties(xml: &mut String, indent: &str, properties: &[(String, String)]) {

@@ -8,13 +8,12 @@ mod junit;
 mod tests;
 mod text;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use super::expected::Known;
-use super::verdict::{Judged, State};
+use super::verdict::{Judged, ScenarioState};
 use super::{Expected, Judge};
 use crate::language::Scenario;
 use crate::rules::{Rule, Rules};
@@ -139,12 +138,7 @@ impl Report {
     #[must_use]
     pub fn with_expected(mut self, expected: &Expected, all: &[Scenario]) -> Self {
         let names = all.iter().map(|scenario| super::plain_name(&scenario.file));
-        let names: BTreeSet<String> = names.map(str::to_owned).collect();
-        let known = Known {
-            scenarios: &names,
-            is_rule: |id| Rules::get(id).is_some(),
-        };
-        self.stale = expected.apply(&mut self.judged, &known);
+        self.stale = expected.apply(&mut self.judged, &names.collect());
         self
     }
 
@@ -162,7 +156,7 @@ impl Report {
     /// Counts the scenarios in a state; failures that are expected are not among
     /// the failed.
     #[must_use]
-    pub fn count(&self, state: State) -> usize {
+    pub fn count(&self, state: ScenarioState) -> usize {
         let counts = |one: &&Judged| one.state == state && !one.is_expected_failure();
         self.judged.iter().filter(counts).count()
     }
@@ -226,7 +220,10 @@ impl Report {
     /// Counts the scenarios that were skipped for want of a login.
     fn count_locked(&self) -> usize {
         let locked = |one: &&Judged| {
-            let why = one.why.as_deref().filter(|_| one.state == State::Skipped);
+            let why = one
+                .why
+                .as_deref()
+                .filter(|_| one.state == ScenarioState::Skipped);
             why.is_some_and(|why| why.starts_with(crate::player::WANTS_A_LOGIN))
         };
         self.judged.iter().filter(locked).count()
@@ -279,12 +276,14 @@ fn worst(rule: &Rule, scenarios: &[&Judged]) -> RuleState {
             };
         }
         match judged.state {
-            State::Passed | State::Warned => RuleState::Passed,
+            ScenarioState::Passed | ScenarioState::Warned => RuleState::Passed,
             // Another rule was broken on the way, and this one was seen to be kept.
-            State::Failed if judged.complete => RuleState::Passed,
-            State::Failed | State::Broken | State::NotRun => RuleState::Undecided,
-            State::NotExercised => RuleState::NotExercised,
-            State::Skipped => RuleState::Skipped,
+            ScenarioState::Failed if judged.complete => RuleState::Passed,
+            ScenarioState::Failed | ScenarioState::Broken | ScenarioState::NotRun => {
+                RuleState::Undecided
+            }
+            ScenarioState::NotExercised => RuleState::NotExercised,
+            ScenarioState::Skipped => RuleState::Skipped,
         }
     });
     states.min().unwrap_or(RuleState::Skipped)

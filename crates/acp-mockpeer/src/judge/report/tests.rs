@@ -7,7 +7,7 @@ use expect_test::expect_file;
 use serde_json::Value;
 
 use super::{Format, Report, ReportLook};
-use crate::judge::verdict::{Judged, State};
+use crate::judge::verdict::{Judged, ScenarioState};
 use crate::judge::{Expected, Judge, Profile};
 use crate::language::Scenario;
 use crate::player::Play;
@@ -99,7 +99,11 @@ fn everything(judge: &Judge) -> Report {
         HELLO,
     );
     let scenario = Scenario::parse("suite/late.acpt", hello).unwrap();
-    let late = Judged::because(&scenario, State::NotRun, "everything took longer than 30m");
+    let late = Judged::because(
+        &scenario,
+        ScenarioState::NotRun,
+        "everything took longer than 30m",
+    );
     let all = vec![
         judged(judge, "hello", hello, HELLO),
         failed,
@@ -142,7 +146,7 @@ fn states_are_what_they_should_be() {
         ]
     );
     let strict = everything(&judge(true));
-    assert_eq!(strict.judged[3].state, State::Failed);
+    assert_eq!(strict.judged[3].state, ScenarioState::Failed);
 }
 
 #[test]

@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 
-use super::MOST;
 use super::options::offered;
-use super::{broken, kept};
+use super::{MOST, broken, kept};
 use crate::rules::Finding;
 
 /// Logins, modes, options and pages that the agent offered.

@@ -7,38 +7,25 @@ use serde_json::Value;
 use super::broken;
 use crate::ledger::places;
 use crate::rules::Finding;
-use crate::rules::table::rows;
+use crate::rules::table::{lists, rows};
 
 /// Where paths and lines stand, and the rules for those that are no absolute paths, or
 /// are not counted from 1.
 const TEXT: &str = include_str!("paths.tsv");
 
-static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
-    let rows = rows(TEXT).map(|[methods, place, what, rules]| Row {
-        methods: methods.split(' ').collect(),
-        place,
-        what,
-        rules: rules.split(' ').collect(),
-    });
-    rows.collect()
-});
-
-struct Row {
-    methods: Vec<&'static str>,
-    place: &'static str,
-    what: &'static str,
-    rules: Vec<&'static str>,
-}
+/// Methods, the place, whether it is a `path` or a `line`, and the rules.
+static TABLE: LazyLock<Vec<[&str; 4]>> = LazyLock::new(|| rows(TEXT).collect());
 
 /// Finds paths that are not absolute, and lines that are not counted from 1; `part` is
 /// `params` or `result`.
 pub(super) fn wrong(method: &str, part: &str, value: &Value) -> Vec<Finding> {
-    let rows = TABLE.iter().filter(|row| row.methods.contains(&method));
-    let rows = rows.filter(|row| row.place.starts_with(part));
-    let wrong = rows.flat_map(|row| {
-        let found = places::at(value, row.place).into_iter();
-        found.filter_map(|(at, value)| {
-            let text = match (row.what, value) {
+    let rows = TABLE.iter();
+    let rows = rows.filter(|[of, at, ..]| lists(of, method) && at.starts_with(part));
+    let wrong = rows.flat_map(|[_, place, what, rules]| {
+        let rules: Vec<&str> = rules.split(' ').collect();
+        let found = places::at(value, place).into_iter();
+        found.filter_map(move |(at, value)| {
+            let text = match (*what, value) {
                 ("path", Value::String(path)) if !is_absolute(path) => {
                     format!("at {at}: {path:?} is no absolute path")
                 }
@@ -47,7 +34,7 @@ pub(super) fn wrong(method: &str, part: &str, value: &Value) -> Vec<Finding> {
                 }
                 _ => return None,
             };
-            Some(broken(&row.rules, text))
+            Some(broken(&rules, text))
         })
     });
     wrong.collect()

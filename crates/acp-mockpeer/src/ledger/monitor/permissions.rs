@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::MOST;
-use super::broken;
+use super::{MOST, broken};
 use crate::rules::Finding;
 
 /// Requests for permission that wait for their answer.

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::MOST;
-use super::broken;
+use super::{MOST, broken};
 use crate::rules::Finding;
 
 /// The terminals that a client made.

@@ -40,7 +40,7 @@ where
             }
         }
         match &step.act {
-            Act::Message(message) => self.send(step, message, knowledge).await,
+            Act::Message(message) => self.send(step, message, knowledge).await?,
             Act::Bytes(bytes) => {
                 self.enter_own(bytes);
                 if let Some(mutator) = &mut self.play.mutator {
@@ -48,53 +48,36 @@ where
                     return self.put(step, puts).await;
                 }
                 self.note_sent(step);
-                self.write(step, bytes).await
+                self.write(step, bytes).await?;
             }
-            Act::Wait(time) | Act::Nothing(time) => {
-                self.wire.wait(*time).await;
-                Ok(())
-            }
+            Act::Wait(time) | Act::Nothing(time) => self.wire.wait(*time).await,
             Act::Never(message) => {
                 self.exercised.extend(&step.rules);
-                stand(&mut self.never, standing(step, message, knowledge))
+                stand(&mut self.never, standing(step, message, knowledge))?;
             }
-            Act::Ignore(message) => stand(&mut self.ignore, standing(step, message, knowledge)),
-            Act::Close { .. } => {
-                self.close().await;
-                Ok(())
-            }
-            Act::StopReading => {
-                self.wire.inlet.pace = Pace::Stopped;
-                Ok(())
-            }
-            Act::ReadOn => {
-                self.wire.inlet.pace = Pace::Free;
-                Ok(())
-            }
-            Act::ReadSlowly { bytes, every } => {
-                self.wire.inlet.slow_down(*bytes, *every);
-                Ok(())
-            }
-            Act::Exit { how, .. } => Err(Stop::Exit(*how)),
-            Act::Signal(signal) => match &mut self.play.world.signal {
-                Some(send) => send(*signal).map_err(|error| {
+            Act::Ignore(message) => stand(&mut self.ignore, standing(step, message, knowledge))?,
+            Act::Close { .. } => self.close().await,
+            Act::StopReading => self.wire.inlet.pace = Pace::Stopped,
+            Act::ReadOn => self.wire.inlet.pace = Pace::Free,
+            Act::ReadSlowly { bytes, every } => self.wire.inlet.slow_down(*bytes, *every),
+            Act::Exit { how, .. } => return Err(Stop::Exit(*how)),
+            Act::Signal(signal) => {
+                let why = "a signal can be sent to a process only, and here is only a pipe";
+                let send = self.play.world.signal.as_mut();
+                send.ok_or_else(|| broken(step.line, why))?(*signal).map_err(|error| {
                     failed(step, format!("the signal could not be sent: {error}"))
-                }),
-                None => Err(broken(
-                    step.line,
-                    "a signal can be sent to a process only, and here is only a pipe",
-                )),
-            },
-            Act::Stderr { text, size } => self.stderr(step, text, *size),
-            Act::Grandchild(time) => match &mut self.play.world.grandchild {
-                Some(start) => start(*time)
-                    .map_err(|error| failed(step, format!("no process could be started: {error}"))),
-                None => Err(broken(
-                    step.line,
-                    "only a mock agent that is a process can start another",
-                )),
-            },
+                })?;
+            }
+            Act::Stderr { text, size } => self.stderr(step, text, *size)?,
+            Act::Grandchild(time) => {
+                let why = "only a mock agent that is a process can start another";
+                let start = self.play.world.grandchild.as_mut();
+                start.ok_or_else(|| broken(step.line, why))?(*time).map_err(|error| {
+                    failed(step, format!("no process could be started: {error}"))
+                })?;
+            }
         }
+        Ok(())
     }
 
     fn stderr(&mut self, step: &Step, text: &[u8], size: usize) -> Result<(), Stop> {

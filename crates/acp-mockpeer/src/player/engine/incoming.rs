@@ -10,17 +10,14 @@ use crate::language::step::{Act, Step};
 use crate::language::{DEFAULT_LIMIT, ExitAs};
 use crate::ledger::{Observed, Shape};
 use crate::player::compare::{meet_message, takes, unmet};
-use crate::player::describe;
 use crate::player::failure::{Failure, broken, failure, waited};
 use crate::player::flow::{Flow, Hope, Taker};
-use crate::player::login;
 use crate::player::outcome::PlacedFinding;
 use crate::player::surroundings::Ended;
 use crate::player::wire::Arrival;
-use crate::rules::Finding;
-use crate::rules::{Breach, Check};
-use acp_recording::PeerSide;
-use acp_recording::RecordedEvent;
+use crate::player::{describe, login};
+use crate::rules::{Breach, Check, Finding};
+use acp_recording::{PeerSide, RecordedEvent};
 
 impl<R, W> Engine<R, W>
 where
@@ -100,12 +97,12 @@ where
             return Ok(false);
         };
         match login.hears(observed, taken, || self.composer.free_id()) {
-            login::Answer::None => Ok(false),
-            login::Answer::Say(lines) => {
+            login::LoginAnswer::None => Ok(false),
+            login::LoginAnswer::Say(lines) => {
                 self.unsaid.extend(lines);
                 Ok(true)
             }
-            login::Answer::Locked(why) => Err(Stop::Skipped(why)),
+            login::LoginAnswer::Locked(why) => Err(Stop::Skipped(why)),
         }
     }
 

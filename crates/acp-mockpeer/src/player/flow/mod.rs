@@ -102,38 +102,35 @@ impl Flow {
                 return Next::TooMany;
             }
             match &self.program.ops[thread.place] {
-                Op::Await { .. } => keep(&mut waiting, thread),
+                Op::Await { .. } => {
+                    keep(&mut waiting, thread);
+                    continue;
+                }
+                Op::AwaitAll(steps) if all_met(steps, thread.met) => {
+                    thread.met = 0;
+                    thread.go(thread.place + 1, now);
+                }
                 Op::AwaitAll(steps) => {
-                    if all_met(steps, thread.met) {
-                        thread.met = 0;
-                        thread.go(thread.place + 1, now);
-                        open.push(thread);
-                    } else {
-                        // What is left may be left out; then both ways are open.
-                        if !thread.settled && rest_is_optional(steps, thread.met) {
-                            let mut past = thread.clone();
-                            past.met = 0;
-                            past.go(past.place + 1, now);
-                            open.push(past);
-                        }
-                        keep(&mut waiting, thread);
+                    // What is left may be left out; then both ways are open.
+                    if !thread.settled && rest_is_optional(steps, thread.met) {
+                        let mut past = thread.clone();
+                        past.met = 0;
+                        past.go(past.place + 1, now);
+                        open.push(past);
                     }
+                    keep(&mut waiting, thread);
+                    continue;
                 }
                 Op::Split(first, second) => {
                     let mut other = thread.clone();
                     other.go(*second, now);
                     thread.go(*first, now);
                     open.push(other);
-                    open.push(thread);
                 }
-                Op::Jump(place) => {
-                    thread.go(*place, now);
-                    open.push(thread);
-                }
+                Op::Jump(place) => thread.go(*place, now),
                 Op::Repeat { counter } => {
                     thread.counters[*counter] = 0;
                     thread.go(thread.place + 1, now);
-                    open.push(thread);
                 }
                 Op::Round {
                     counter,
@@ -152,7 +149,6 @@ impl Flow {
                     } else {
                         thread.go(*after, now);
                     }
-                    open.push(thread);
                 }
                 Op::Do(step) => {
                     let step = step.clone();
@@ -184,6 +180,7 @@ impl Flow {
                     return Next::End;
                 }
             }
+            open.push(thread);
         }
         self.threads = waiting;
         Next::Wait

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{anchor, kind, shown, slug};
 use crate::judge::report::Report;
 use crate::judge::report::text::{self, seconds};
-use crate::judge::verdict::{Judged, ScenarioFault, State};
+use crate::judge::verdict::{Judged, ScenarioFault, ScenarioState};
 use acp_recording::{PeerSide, RecordedEvent, RecordingEntry};
 
 /// A line longer than this is folded behind its beginning.
@@ -33,7 +33,7 @@ pub(super) fn case(report: &Report, judged: &Judged) -> Markup {
     let ended = judged
         .ended
         .as_ref()
-        .filter(|_| judged.state != State::Passed);
+        .filter(|_| judged.state != ScenarioState::Passed);
     html! {
         details class="case" data-state=(slug(kind)) id=(anchor(&judged.name)) open[alone] {
             summary {
