@@ -21,6 +21,7 @@ use acp_harness::limits::HEADLESS_LOGIN_TIMEOUT;
 use acp_harness::turn::{StopHandle, TurnBounds, TurnDriver};
 use acp_protocol::rpc::Limits;
 use acp_protocol::v1::ContentBlock;
+use acp_text::clean;
 use tokio::sync::mpsc;
 
 use crate::agent::{Agent, Asked, Origin, client_options, id_of, let_remember, working_folder};
@@ -28,7 +29,7 @@ use crate::config;
 use crate::exit::Exit;
 use crate::outcome::Outcome;
 use crate::sessions::{AgentId, Kept, Target};
-use crate::show::{Format, Open, Output, Served};
+use crate::show::{self, Format, Open, Output, Served};
 pub(crate) use args::RunArgs;
 use attach::Attachment;
 use consent::Consent;
@@ -184,10 +185,13 @@ impl Run {
             Ok(kept) => kept,
             Err(outcome) => return outcome,
         };
-        output.status(&format!("starting {}", self.agent.entry.title));
+        output.status(&clean!(
+            "starting {}",
+            show::one_line(&self.agent.entry.title)
+        ));
         let outcome = self.converse(output, kept.as_mut()).await;
         let outcome = outcome.unwrap_or_else(|outcome| outcome);
-        output.status("stopping the agent");
+        output.status(&clean!("stopping the agent"));
         // Whatever happened, nothing of the agent is left behind.
         tokio::select! {
             _ = self.client.close() => {}

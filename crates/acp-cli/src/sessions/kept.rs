@@ -252,7 +252,7 @@ impl Told {
 /// What an agent said that does not go on in a session, in a line.
 fn why(refusal: &ClientError) -> String {
     match refusal {
-        ClientError::Refused { error, .. } => one_line(&error.message),
+        ClientError::Refused { error, .. } => one_line(&error.message).into_string(),
         other => in_words(other),
     }
 }
