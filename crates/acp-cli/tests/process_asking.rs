@@ -82,9 +82,9 @@ fn a_permission_is_given_by_a_person() {
 fn a_question_is_answered_by_a_person() {
     let (code, out, screen) = run(&["question"], &[("> ", "2")]);
     assert_eq!(code, Some(0), "{screen}{out}");
-    assert!(out.starts_with("I water the "), "{out}{screen}");
+    assert!(out.starts_with("Watering the "), "{out}{screen}");
     let (_, declined, _) = run(&["question"], &[("> ", "!")]);
-    assert_eq!(declined, "You do not want to say.\n");
+    assert_eq!(declined, "You declined to answer.\n");
 }
 
 #[test]
