@@ -69,7 +69,7 @@
 //! | delete one | [`SessionDeleter`](host::SessionDeleter) | [`deleter`](AgentBuilder::deleter) |
 //! | set a mode, a model, an option | [`ConfigController`](host::ConfigController) | [`config`](AgentBuilder::config) |
 //! | log in | [`Authenticator`](host::Authenticator) | [`authenticator`](AgentBuilder::authenticator) |
-//! | log in before anything else | the same | [`strict_login`](AgentBuilder::strict_login) |
+//! | log in before sessions begin, and for nothing else | the same | [`lenient_login`](AgentBuilder::lenient_login) |
 //! | log out | [`LogoutHandler`](host::LogoutHandler) | [`logout`](AgentBuilder::logout) |
 //! | shorten the conversation | [`LiveSession::compact`](host::LiveSession::compact) | [`compact_command`](AgentBuilder::compact_command) |
 //!

@@ -68,7 +68,7 @@ impl AgentBuilder {
             deleter: None,
             config: ConfigAccess::None,
             login: None,
-            strict_login: false,
+            strict_login: true,
             logout: None,
             compact_command: false,
             info: Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
@@ -141,8 +141,11 @@ impl AgentBuilder {
         self
     }
 
-    /// Asks users to log in, in one of these ways, before sessions begin:
-    /// `authMethods`.
+    /// Asks users to log in, in one of these ways, before anything else: `authMethods`.
+    ///
+    /// Who is not logged in can neither begin, resume, load, list or delete sessions, nor
+    /// send prompts or set options, and reads -32000. After a logout, live sessions can be
+    /// cancelled and closed, and do nothing else that is new.
     #[must_use]
     pub fn authenticator(
         mut self,
@@ -156,14 +159,13 @@ impl AgentBuilder {
         self
     }
 
-    /// Has prompts, lists and deletions wait for a login too, not only the
-    /// beginning, resuming and loading of sessions. After a logout, live
-    /// sessions can be cancelled and closed, and do nothing else that is new.
-    ///
-    /// The protocol has no capability for it: the client reads -32000.
+    /// Lets anybody who reaches the agent list and delete sessions, send prompts to live
+    /// ones and set their options, and has only the beginning, resuming and loading of
+    /// sessions wait for a login. Right where sessions are nobody's secret and live on
+    /// after a logout.
     #[must_use]
-    pub fn strict_login(mut self) -> Self {
-        self.0.strict_login = true;
+    pub fn lenient_login(mut self) -> Self {
+        self.0.strict_login = false;
         self
     }
 
@@ -243,8 +245,8 @@ impl AgentBuilder {
         }
         match &agent.login {
             Some(login) => check_methods(&login.methods)?,
-            None if agent.strict_login => return Err(BuildError::NoAuthenticator),
-            None => {}
+            None if !agent.strict_login => return Err(BuildError::NoAuthenticator),
+            None => agent.strict_login = false,
         }
         if agent.catalog.is_some() {
             agent.cursor_key = CursorKey::random().ok_or(BuildError::NoRandomness)?;

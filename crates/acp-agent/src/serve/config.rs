@@ -31,6 +31,7 @@ impl ConnectionState {
         context: Context,
     ) -> Served<SetSessionConfigOptionResponse> {
         let method = SetSessionConfigOptionRequest::METHOD;
+        self.admit(method, &context).await?;
         let params = params?;
         let (session, option) = (&params.session_id, params.config_id.as_str());
         let set = self.set_option(method, session, option, params.value, &context);
@@ -44,6 +45,7 @@ impl ConnectionState {
         context: Context,
     ) -> Served<SetSessionModeResponse> {
         let method = SetSessionModeRequest::METHOD;
+        self.admit(method, &context).await?;
         let params = params?;
         let mode = SessionConfigValueId::from(params.mode_id.as_str());
         let mode = SessionConfigOptionValue::ValueId(mode);

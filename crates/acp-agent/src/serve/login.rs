@@ -17,8 +17,8 @@ use crate::{
 };
 
 impl ConnectionState {
-    /// Whether prompts, lists and deletions may be served: if the agent is strict
-    /// about logins, somebody has to be logged in.
+    /// Whether prompts, lists, deletions and options may be served: somebody has to be
+    /// logged in, unless the agent has no login or is lenient.
     ///
     /// # Errors
     ///

@@ -28,7 +28,8 @@ pub(super) struct Registration {
     pub(super) deleter: Option<Box<dyn DynSessionDeleter>>,
     pub(super) config: ConfigAccess,
     pub(super) login: Option<LoginMethods>,
-    /// Prompts, lists and deletions wait for a login, too.
+    /// Prompts, lists, deletions and options wait for a login, too: there is one, and
+    /// nobody asked for less.
     pub(super) strict_login: bool,
     pub(super) logout: Option<Box<dyn DynLogoutHandler>>,
     pub(super) info: Implementation,

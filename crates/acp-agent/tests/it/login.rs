@@ -145,8 +145,8 @@ fn ways_to_log_in_make_sense() {
             .build()
     };
     assert!(matches!(build(vec![]), Err(BuildError::NoAuthMethods)));
-    let strict = AgentBuilder::new(host().0).strict_login().build();
-    assert!(matches!(strict, Err(BuildError::NoAuthenticator)));
+    let lenient = AgentBuilder::new(host().0).lenient_login().build();
+    assert!(matches!(lenient, Err(BuildError::NoAuthenticator)));
     let one = || AuthMethod::new("a", "A");
     assert!(build(vec![one()]).is_ok());
     for twice in [vec![one(), one()], vec![AuthMethod::new("", "A")]] {
@@ -184,7 +184,7 @@ async fn strict_scene() -> (Strings, Client, String) {
     let agent = AgentBuilder::new(host.clone())
         .catalog(host.clone())
         .deleter(host.clone())
-        .strict_login()
+        .config(host.clone())
         .authenticator(host.clone(), auth_methods())
         .logout(host)
         .build()
@@ -202,7 +202,13 @@ async fn strict_agents_do_nothing_before_a_login() {
     let (mut strings, mut client, id) = strict_scene().await;
     let session = strings.session().await;
     client.call("logout", json!({})).await;
-    let methods = ["session/prompt", "session/list", "session/delete"];
+    let methods = [
+        "session/prompt",
+        "session/list",
+        "session/delete",
+        "session/set_mode",
+        "session/set_config_option",
+    ];
     for method in methods {
         // Who is not logged in learns nothing, neither what exists nor what is
         // wrong with the parameters.

@@ -5,7 +5,7 @@
 //! A comment of each says which agent it is, and what will go wrong with it:
 //!
 //! ```text
-//! # $ everything strict limit=2 list=fails list=waits
+//! # $ everything lenient limit=2 list=fails list=waits
 //! # $ bare
 //! ```
 //!
@@ -122,7 +122,7 @@ fn agent(source: &str) -> Result<(Agent, Troubles), Failed> {
     };
     for word in words {
         match word.split_once('=') {
-            None if word == "strict" => builder = builder.strict_login(),
+            None if word == "lenient" => builder = builder.lenient_login(),
             Some(("limit", number)) => {
                 let mut limits = AgentLimits::default();
                 limits.live_sessions = number.parse()?;

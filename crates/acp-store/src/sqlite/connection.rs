@@ -199,12 +199,22 @@ impl SqliteConnection {
     }
 }
 
+/// Lets SQLite call nothing and run nothing that a file brings along. It is set before
+/// anything of the file is used.
+pub(crate) fn harden(connection: &Connection) -> rusqlite::Result<()> {
+    // No harm to tables by way of SQL, no functions with effects.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    // We have neither.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+    Ok(())
+}
+
 /// Sets what holds for every connection.
 fn configure(connection: &Connection, options: &StoreOptions) -> Result<(), Fault> {
     connection.busy_timeout(options.busy_timeout)?;
-    // A file from elsewhere makes SQLite call no functions and harm no tables.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    harden(connection)?;
     let is_forced = options.durability == Durability::PowerLoss;
     set(
         connection,
@@ -278,6 +288,14 @@ mod tests {
                 assert_eq!(value(desk, "fullfsync"), synchronous - 1);
                 assert_eq!(value(desk, "foreign_keys"), 1);
                 assert_eq!(value(desk, "trusted_schema"), 0);
+                for off in [
+                    DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER,
+                    DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW,
+                ] {
+                    assert!(!desk.connection.db_config(off).unwrap());
+                }
+                let defensive = DbConfig::SQLITE_DBCONFIG_DEFENSIVE;
+                assert!(desk.connection.db_config(defensive).unwrap());
                 assert_eq!(value(desk, "busy_timeout"), 3_600_000);
             }
             let [writer, reader] = &desks;

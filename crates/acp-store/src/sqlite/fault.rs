@@ -4,6 +4,7 @@ use acp_agent::kit::HistoryError;
 use rusqlite::ErrorCode;
 
 use super::StoreError;
+use super::error::Cause;
 
 /// Why work on a connection did not succeed.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ impl From<StoreError> for Fault {
 
 impl Fault {
     /// Something in the file contradicts something else.
-    pub(crate) fn damaged(what: &'static str) -> Self {
+    pub(crate) fn damaged(what: impl Into<Cause>) -> Self {
         Self::Store(StoreError::Damaged {
             source: what.into(),
         })

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::{
     OpenError, StoreError, StoreOptions,
-    connection::{READ, SqliteConnection, WRITE, page_bytes},
+    connection::{READ, SqliteConnection, WRITE, harden, page_bytes},
     error::Cause,
     fault::{Fault, SqliteErrorKind},
     schema,
@@ -61,6 +61,7 @@ fn connect(
     look(Connection::open_with_flags(path, READ)?, path, options)?;
     let is_scrub_due = !log_is_empty(path);
     let mut connection = Connection::open_with_flags(path, WRITE)?;
+    harden(&connection)?;
     connection.busy_timeout(options.busy_timeout)?;
     schema::upgrade(&mut connection, schema::STEPS)?;
     let writer = SqliteConnection::writer(connection, options)?.with_scrub_due(is_scrub_due);
@@ -80,6 +81,7 @@ fn locate(path: &Path) -> Result<PathBuf, OpenError> {
 
 /// Looks whether it is a history, and whole as far as can be told at once.
 fn look(probe: Connection, path: &Path, options: &StoreOptions) -> Result<(), Fault> {
+    harden(&probe)?;
     probe.busy_timeout(options.busy_timeout)?;
     // Nothing of the log is moved into the file when it is closed.
     probe.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
@@ -95,10 +97,7 @@ fn look(probe: Connection, path: &Path, options: &StoreOptions) -> Result<(), Fa
     if found < 1 {
         return Err(Fault::damaged("it has no form"));
     }
-    let tables = "SELECT count(*) FROM sqlite_schema WHERE name IN ('session', 'record')";
-    if state.query_row(tables, [], |row| row.get::<_, i64>(0))? != 2 {
-        return Err(Fault::damaged("tables are missing"));
-    }
+    schema::check(&state, found)?;
     // What the log does not hold has to be in the file.
     let pages: u32 = state.pragma_query_value(None, "page_count", |row| row.get(0))?;
     if log_is_empty(path) && length(path) < u64::from(pages) * page_bytes(&state)? {

@@ -66,6 +66,38 @@ pub(crate) fn upgrade(connection: &mut Connection, steps: &[&str]) -> Result<(),
     Ok(change.commit()?)
 }
 
+/// Checks that a file holds the tables and indexes that its form has, made as we make
+/// them, and nothing else: what somebody planted may run or lie.
+pub(crate) fn check(connection: &Connection, form: i64) -> Result<(), Fault> {
+    let steps = usize::try_from(form)
+        .ok()
+        .and_then(|form| STEPS.get(..form));
+    let steps = steps.ok_or_else(|| Fault::damaged("the number of its form is unknown"))?;
+    let mut own = Connection::open_in_memory()?;
+    upgrade(&mut own, steps)?;
+    let (own, found) = (objects(&own)?, objects(connection)?);
+    if let Some((name, _)) = own.iter().find(|object| !found.contains(object)) {
+        return Err(Fault::damaged(format!(
+            "the {name} is missing, or was changed"
+        )));
+    }
+    match found.len() == own.len() {
+        true => Ok(()),
+        false => Err(Fault::damaged(
+            "it holds tables, triggers or views of somebody else",
+        )),
+    }
+}
+
+/// What a file holds: each kind and name, and how it was made.
+fn objects(connection: &Connection) -> rusqlite::Result<Vec<(String, Option<String>)>> {
+    // We make far fewer; a file of more is refused without reading them all.
+    let all = "SELECT type || ' ' || name, sql FROM sqlite_schema LIMIT 64";
+    let mut all = connection.prepare(all)?;
+    let rows = all.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    rows.collect()
+}
+
 /// How many of the steps a file has taken.
 fn taken(connection: &Connection, steps: &[&str]) -> Result<usize, Fault> {
     let found = form(connection)?;

@@ -200,6 +200,52 @@ fn databases_of_others_are_left_alone() {
 }
 
 #[tokio::test]
+async fn what_somebody_planted_is_not_run() {
+    let trigger = "CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM record; END;";
+    let view = "CREATE VIEW w AS SELECT load_extension('/tmp/x');";
+    let index = "CREATE INDEX i ON session (abs(updated_at));";
+    for planted in [trigger, view, index, "CREATE TABLE more (x);"] {
+        let place = written().await;
+        let other = Connection::open(&place.file).unwrap();
+        other.execute_batch(planted).unwrap();
+        other.close().unwrap();
+        let error = SqliteHistory::open(&place.file).unwrap_err();
+        let OpenError::Damaged { source, .. } = error else {
+            panic!("{error:?}");
+        };
+        let want = "it holds tables, triggers or views of somebody else";
+        assert_eq!(source.to_string(), want, "{planted}");
+    }
+    // In the place of what we make.
+    let place = written().await;
+    let other = Connection::open(&place.file).unwrap();
+    other
+        .execute_batch(
+            "DROP INDEX session_in_folder; CREATE INDEX session_in_folder ON session (abs(key));",
+        )
+        .unwrap();
+    other.close().unwrap();
+    let error = SqliteHistory::open(&place.file).unwrap_err();
+    let OpenError::Damaged { source, .. } = error else {
+        panic!("{error:?}");
+    };
+    let want = "the index session_in_folder is missing, or was changed";
+    assert_eq!(source.to_string(), want);
+    // Planted while the store is open, it is not run either.
+    let place = written().await;
+    let history = place.open();
+    let other = Connection::open(&place.file).unwrap();
+    other.execute_batch(trigger).unwrap();
+    history
+        .append(&id("a"), 20, said("later", &["text"]))
+        .await
+        .unwrap();
+    let count = "SELECT count(*) FROM record";
+    let left: i64 = other.query_row(count, [], |row| row.get(0)).unwrap();
+    assert!(left > 60, "{left}");
+}
+
+#[tokio::test]
 async fn a_newer_form_is_left_alone() {
     let place = written().await;
     let newer = Connection::open(&place.file).unwrap();

@@ -40,7 +40,7 @@ pub(in crate::kit) struct Recorder {
     turn: TurnId,
     pending: Mutex<Pending>,
     /// Held while something is written, so that writes come one by one.
-    position: tokio::sync::Mutex<Position>,
+    place: tokio::sync::Mutex<Place>,
     /// The position of the first record of the turn.
     first: OnceLock<u64>,
 }
@@ -62,7 +62,7 @@ impl Pending {
 
 /// Where the turn goes on.
 #[derive(Clone, Copy, Debug)]
-enum Position {
+enum Place {
     /// Wherever the session ends, once something is written.
     End,
     /// At this position.
@@ -82,7 +82,7 @@ impl Recorder {
             session,
             turn,
             pending: Mutex::default(),
-            position: tokio::sync::Mutex::new(Position::End),
+            place: tokio::sync::Mutex::new(Place::End),
             first: OnceLock::new(),
         })
     }
@@ -130,16 +130,14 @@ impl Recorder {
     }
 
     async fn write(&self) -> Result<(), HostError> {
-        let mut position = self.position.lock().await;
+        let mut place = self.place.lock().await;
         let records = self.pending().take();
         let count = records.len() as u64;
-        let written = match *position {
-            Position::Lost => {
-                return Err(HostError::public("a part of the turn is not remembered"));
-            }
+        let written = match *place {
+            Place::Lost => return Err(HostError::public("a part of the turn is not remembered")),
             _ if records.is_empty() => return Ok(()),
-            Position::End => self.take_session(records).await,
-            Position::At(at) => {
+            Place::End => self.take_session(records).await,
+            Place::At(at) => {
                 let appended = self.history.0.append(&self.session, at, records).await;
                 appended.map(|()| at)
             }
@@ -147,11 +145,11 @@ impl Recorder {
         match written {
             Ok(at) => {
                 self.first.get_or_init(|| at);
-                *position = Position::At(at + count);
+                *place = Place::At(at + count);
                 Ok(())
             }
             Err(error) => {
-                *position = Position::Lost;
+                *place = Place::Lost;
                 Err(error.into())
             }
         }
@@ -234,7 +232,7 @@ fn progress(was: &mut ToolProgress, next: ToolProgress) {
 }
 
 /// What is kept of an event.
-pub(in crate::kit) fn record_of(body: &EventBody) -> Option<RecordBody> {
+pub(in crate::kit) fn what(body: &EventBody) -> Option<RecordBody> {
     Some(match body {
         EventBody::StepDone(blocks) => match &blocks[..] {
             [block] => RecordBody::Said(block.clone()),
