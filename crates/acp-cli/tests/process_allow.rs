@@ -40,6 +40,15 @@ fn each_level_allows_what_it_says() {
         (kind("move", &inside), [false, false, true, true]),
         (kind("move", &both), [false, false, false, true]),
         (kind("edit", &outside), [false, false, false, true]),
+        // Nothing but a person allows a change of these.
+        (
+            kind("edit", &inside.replace("new/file", ".git/config")),
+            [false; 4],
+        ),
+        (
+            kind("edit", &inside.replace("new/file", ".VSCode/tasks.json")),
+            [false; 4],
+        ),
         (kind("edit", ""), [false, false, false, true]),
         (kind("execute", &inside), [false, false, false, true]),
         (kind("other", &inside), [false, false, false, true]),

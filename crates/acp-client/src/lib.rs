@@ -7,6 +7,8 @@
 //!   the agent's death, told with its exit status.
 //! * Nothing is allowed that nobody allowed: see [`permission`]. What an agent wants to
 //!   know goes to the user, and back only as far as it fits: see [`elicitation`].
+//! * Paths that grant rights or run code are written only when a person allows it: see
+//!   [`protected`].
 //! * Files are served below the folders of a session ([`WorkspaceFiles`]), and of the
 //!   commands that an agent runs nothing is left ([`LocalTerminals`]).
 //!
@@ -58,6 +60,7 @@
 //   connection                        one peer, its process, and how both end
 //   permission, elicitation           what a person is asked, and who answers
 //   files, terminal                   what an agent reads, writes and runs
+//   protected                         paths that no policy lets an agent write
 //   folders, gate, pending            opened folders, the turn gate, one answer
 //   error, bounds, limits             used by all
 
@@ -77,6 +80,7 @@ pub mod limits;
 mod options;
 mod pending;
 pub mod permission;
+pub mod protected;
 mod serve;
 mod session;
 mod terminal;
@@ -99,6 +103,9 @@ pub use pending::{AgentQuestion, Pending};
 pub use permission::{
     Allow, AnswerPermissions, AskUser, Decided, DecidedBy, Decision, DecisionLog,
     PendingPermission, PermissionRequest, Policy, Reason, ToolCallState,
+};
+pub use protected::{
+    AllowProtected, ProtectedPath, ProtectedPaths, ProtectedPatternError, ProtectedWrite,
 };
 pub use session::{
     LoadedSession, Loading, Session, SessionControl, SessionCounters, SessionSetup, SetModelProof,

@@ -14,6 +14,13 @@ pub const MAX_DECISIONS: usize = 256;
 /// Bytes kept of the title of a decided tool call; agents put whole commands there.
 pub const MAX_DECISION_TITLE: usize = 256;
 
+/// Protected paths that are added to those built in. Each is compared with every path
+/// that is written.
+pub const MAX_PROTECTED: usize = 256;
+
+/// Bytes of the name of a protected path: a few names of a path.
+pub const MAX_PROTECTED_NAME: usize = 512;
+
 /// How long the folders of a session may take to open. They do at once, or belong to
 /// a disk that does not answer; the session then goes on without them.
 pub const FOLDERS_TIMEOUT: Duration = Duration::from_secs(10);
@@ -171,12 +178,11 @@ pub const CANCEL_GRACE: Duration = Duration::from_secs(30);
 /// When a cancel without an answer is said again, counted from the first one.
 /// Agents answer within 0.7 seconds; those that lose a cancel which comes right
 /// behind its prompt hear the next one. Few, because at least one agent keeps a
-/// surplus cancel for its next turn. All come within the ten seconds after which a run ends
-/// the agent.
+/// surplus cancel for its next turn.
 pub const CANCEL_REPEATS: [Duration; 3] = [
     Duration::from_secs(1),
     Duration::from_secs(4),
-    Duration::from_secs(8),
+    Duration::from_secs(12),
 ];
 
 /// How long a permission request waits for whoever reads the session to come to the

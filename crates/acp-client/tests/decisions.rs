@@ -109,7 +109,6 @@ async fn the_callback_is_told_what_was_picked() {
         .with_permissions(Policy::allow_kinds([ToolKind::Read]))
         .with_decision_log(log);
     let (_client, _session, mut agent) = opened(options).await;
-    agent.text("one update").await;
     agent.ask_permission(1, tool("t", "read")).await;
     agent.result(1).await;
     let seen = seen.lock();
@@ -120,9 +119,27 @@ async fn the_callback_is_told_what_was_picked() {
     assert_eq!(decided.tool_call_id, *"t");
     assert_eq!(decided.title.as_deref(), Some("t"));
     assert_eq!(decided.kind, Some(ToolKind::Read));
-    assert_eq!(decided.after.get(), 3, "initialize, session/new, an update");
+    assert_eq!(decided.after.get(), 2, "initialize, session/new");
     let option = decided.option.as_ref().unwrap();
     assert_eq!(option.kind, PermissionOptionKind::AllowOnce);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_policy_does_not_decide_about_what_was_not_read() {
+    let log = DecisionLog::new();
+    let options = ClientOptions::new()
+        .with_permissions(Policy::allow_kinds([ToolKind::Read]))
+        .with_decision_log(log.clone());
+    let (_client, _session, mut agent) = opened(options).await;
+    // It may have announced the tool as one that executes.
+    agent.text("an update that nobody reads").await;
+    agent.ask_permission(1, tool("t", "read")).await;
+    agent.result(1).await;
+    let decided = log.newest().remove(0);
+    let reason = Reason::AnnouncementUnread;
+    assert_eq!(decided.by, DecidedBy::Policy(reason));
+    let option = decided.option.unwrap();
+    assert_eq!(option.kind, PermissionOptionKind::RejectOnce);
 }
 
 #[tokio::test(start_paused = true)]

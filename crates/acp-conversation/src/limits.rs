@@ -26,6 +26,10 @@ pub const MAX_TOOL_PARTS: usize = 256;
 /// Paths of one tool call. Nobody can agree to a change of more files than this unseen.
 pub const MAX_TOOL_PATHS: usize = 256;
 
+/// Kinds of one tool call that are remembered. A call has one, or two where an agent learns
+/// more of it; one with as many as this is not to be understood.
+pub const MAX_TOOL_KINDS: usize = 8;
+
 /// Bytes of a path (`PATH_MAX` of Linux). A longer one is counted and not kept, because
 /// its beginning would name another file.
 pub const MAX_PATH: usize = 4 << 10;
@@ -43,7 +47,7 @@ pub const MAX_NAME: usize = 128;
 /// Turns of a conversation, the oldest dropped first.
 pub const MAX_TURNS: usize = 1024;
 
-/// Messages, tool calls and questions of one turn in their order, the oldest dropped first.
+/// Messages and tool calls of one turn in their order, the oldest dropped first.
 pub const MAX_TURN_ENTRIES: usize = 8192;
 
 /// Bytes of one message. The longest answers of models have some hundred thousand tokens,
@@ -53,20 +57,10 @@ pub const MAX_MESSAGE: usize = 1 << 20;
 /// Bytes kept of all messages.
 pub const MAX_MESSAGE_BYTES: usize = 8 << 20;
 
-/// Questions of a conversation: those with an outcome dropped first, then the oldest.
-pub const MAX_QUESTIONS: usize = 1024;
-
-/// Bytes kept of all questions. Most have less than one KiB.
-pub const MAX_QUESTION_BYTES: usize = 2 << 20;
-
-/// Options of a permission request. Agents offer three or four.
-pub const MAX_QUESTION_OPTIONS: usize = 64;
-
 /// Entries of a plan. Plans are made to be read.
 pub const MAX_PLAN_ENTRIES: usize = 256;
 
-/// Bytes of an entry of a plan, of a notice's title and description, and of the message of
-/// a question.
+/// Bytes of an entry of a plan, of a notice's title, and of its description.
 pub const MAX_LINE: usize = 4 << 10;
 
 /// Names of commands.

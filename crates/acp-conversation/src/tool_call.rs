@@ -10,7 +10,8 @@ use acp_text::{cut_bytes, json_text};
 use indexmap::IndexSet;
 
 use crate::limits::{
-    ConversationLimits, MAX_NAME, MAX_PATH, MAX_TITLE, MAX_TOOL_PARTS, MAX_TOOL_PATHS, short_name,
+    ConversationLimits, MAX_NAME, MAX_PATH, MAX_TITLE, MAX_TOOL_KINDS, MAX_TOOL_PARTS,
+    MAX_TOOL_PATHS, short_name,
 };
 use crate::part::{FileChange, KeptText, Room, ToolCallPart};
 
@@ -31,6 +32,10 @@ pub struct ToolCallState {
     pub title: Option<String>,
     /// The newest kind, or `None` when the agent never gave one.
     pub kind: Option<ToolKind>,
+    /// Every kind that was ever given, at most [`MAX_TOOL_KINDS`](crate::limits::MAX_TOOL_KINDS):
+    /// a call that was announced as one thing is not harmless because it is asked for as
+    /// another.
+    pub kinds: Vec<ToolKind>,
     /// The newest status.
     pub status: Option<ToolCallStatus>,
     /// The newest locations.
@@ -97,6 +102,7 @@ impl ToolCallState {
             name: None,
             title: None,
             kind: None,
+            kinds: Vec::new(),
             status: None,
             locations: Vec::new(),
             paths: IndexSet::new(),
@@ -179,7 +185,11 @@ impl ToolCallState {
         self.name = update.name.as_ref().map(short).or(self.name.take());
         self.title = update.title.as_ref().map(short).or(self.title.take());
         if let Some(kind) = &update.kind {
-            self.kind = Some(short_name(kind, kind.as_str()));
+            let kind = short_name(kind, kind.as_str());
+            if self.kinds.len() < MAX_TOOL_KINDS && !self.kinds.contains(&kind) {
+                self.kinds.push(kind.clone());
+            }
+            self.kind = Some(kind);
         }
         let content = update.content.as_deref().unwrap_or_default();
         let locations = update.locations.as_deref().unwrap_or_default();
@@ -280,8 +290,12 @@ impl ToolCallState {
         let paths = paths.map(|path| path.len() + size_of::<[usize; 5]>());
         let locations = self.locations.iter();
         let input = self.raw_input.as_ref();
+        let kinds = self.kinds.iter();
         size_of::<Self>()
             + self.id.as_str().len()
+            + kinds
+                .map(|kind| size_of_val(kind) + kind.as_str().len())
+                .sum::<usize>()
             + texts.map(String::len).sum::<usize>()
             + paths.sum::<usize>()
             + locations

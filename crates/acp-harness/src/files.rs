@@ -1,6 +1,6 @@
 //! Small files that are ours alone, replaced as a whole.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -95,18 +95,61 @@ pub fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a folder that only its owner may look into, with those above it that are missing;
-/// one that is there stays as it is.
+/// Says why others could change a file or a folder; `None` where they cannot.
+#[must_use]
+pub fn exposure(metadata: &Metadata) -> Option<&'static str> {
+    #[cfg(unix)]
+    if std::os::unix::fs::MetadataExt::mode(metadata) & 0o022 != 0 {
+        return Some("other users may write to it (`chmod go-w` ends that)");
+    }
+    is_foreign(metadata).then_some("it belongs to another user")
+}
+
+/// Whether a file or a folder belongs to somebody else than this user and the
+/// administrator.
+#[cfg(unix)]
+#[must_use]
+pub fn is_foreign(metadata: &Metadata) -> bool {
+    let owner = std::os::unix::fs::MetadataExt::uid(metadata);
+    owner != 0 && owner != rustix::process::geteuid().as_raw()
+}
+
+/// Whether a file or a folder belongs to somebody else: the system keeps them apart.
+#[cfg(not(unix))]
+#[must_use]
+pub fn is_foreign(_: &Metadata) -> bool {
+    false
+}
+
+/// Checks that nobody else can change what is in a folder; one that is not there is fine.
 ///
 /// # Errors
 ///
-/// What the system says.
+/// Who could.
+pub fn check_folder(folder: &Path) -> io::Result<()> {
+    match folder.metadata() {
+        Ok(metadata) => match exposure(&metadata) {
+            Some(why) => Err(io::Error::new(io::ErrorKind::PermissionDenied, why)),
+            None => Ok(()),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes a folder that only its owner may look into, with those above it that are missing;
+/// one that is there stays as it is, and must be one that only this user can change.
+///
+/// # Errors
+///
+/// What the system says, or who else could change what is in it.
 pub fn make_folder(folder: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+    builder.create(folder)?;
+    check_folder(folder)
 }
 
 /// Writes a new file down to the disk.

@@ -28,11 +28,10 @@ pub(crate) fn run(args: &CompletionsArgs, acp: Command) -> Exit {
     print(Ok(completions(args.shell, acp)))
 }
 
-fn completions(shell: Shell, mut acp: Command) -> String {
+fn completions(shell: Shell, mut acp: Command) -> Vec<u8> {
     let mut text = Vec::new();
     generate(shell, &mut acp, "acp", &mut text);
-    // They are made of what this program says of itself.
-    String::from_utf8_lossy(&text).into_owned()
+    text
 }
 
 #[cfg(test)]
@@ -46,11 +45,7 @@ mod tests {
         let names: Vec<_> = acp.get_subcommands().map(Command::get_name).collect();
         for shell in Shell::value_variants() {
             let text = completions(*shell, acp.clone());
-            assert_eq!(
-                acp_text::clean(&text),
-                text,
-                "{shell}: it is printed as it is"
-            );
+            let text = String::from_utf8(text).unwrap();
             for name in &names {
                 assert!(text.contains(name), "{shell}: {name}");
             }

@@ -1,15 +1,15 @@
 //! `acp config`.
 
+use std::io::{IsTerminal, stdout};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use acp_process::stdio::stdout_is_terminal;
 use clap::{Args, Subcommand};
 
-use crate::config::{Flags, Settings, Surroundings, init, load, show};
+use crate::config::{Flags, Settings, Surroundings, init, load, show, trust};
 use crate::exit::Exit;
 use crate::outcome::Outcome;
-use crate::show::{Printed, print};
+use crate::show::print;
 use crate::table::width;
 
 /// What `acp config` is told.
@@ -23,6 +23,22 @@ pub(crate) enum ConfigCommand {
     ///
     /// A file that is there already is left as it is.
     Init(InitArgs),
+    /// Trust the file of a project, `.acp.toml`, as it is now
+    ///
+    /// It may then choose an agent, run programs and allow more than you do. Read it first.
+    /// Trust ends as soon as its text, its owner or its mode changes; a file that other
+    /// users could change cannot be trusted.
+    Trust(TrustArgs),
+    /// Trust the file of a project no longer
+    Untrust(TrustArgs),
+}
+
+/// The project that `acp config trust` and `untrust` are about.
+#[derive(Debug, Args)]
+pub(crate) struct TrustArgs {
+    /// A folder of the project
+    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
+    folder: PathBuf,
 }
 
 /// What `acp config show` is told.
@@ -54,15 +70,17 @@ pub(crate) struct InitArgs {
 pub(crate) fn run(command: &ConfigCommand) -> Exit {
     print(match command {
         ConfigCommand::Show(args) => show(args),
-        ConfigCommand::Init(args) => init(args).map(Printed::from),
+        ConfigCommand::Init(args) => init(args),
+        ConfigCommand::Trust(args) => trust::trust(&args.folder).map_err(Into::into),
+        ConfigCommand::Untrust(args) => trust::untrust(&args.folder).map_err(Into::into),
     })
 }
 
-fn show(args: &ShowArgs) -> Result<Printed, Outcome> {
+fn show(args: &ShowArgs) -> Result<String, Outcome> {
     let configuration = load(&args.cwd, Flags::default())?;
     Ok(match args.json {
-        true => Printed::json(show::json(&configuration)),
-        false => show::table(&configuration, width(stdout_is_terminal())).into(),
+        true => format!("{:#}\n", show::json(&configuration)),
+        false => show::table(&configuration, width(stdout().is_terminal())),
     })
 }
 
@@ -108,11 +126,12 @@ pub(crate) static HELP: LazyLock<String> = LazyLock::new(|| {
            [mcp.NAME]     an MCP server for every session: command, args, env, env_from,\n                 \
                           or url, headers, headers_from, sse\n  \
            registry       a document of the official registry, by its absolute path\n  \
-           trust          folders whose .acp.toml may say everything (in your own file)\n\n\
-         A project's file comes with what was cloned. Unless you trust its folder it may\n\
-         choose a known agent that asks, a model, times and a careful mode (ask, plan,\n\
-         read-only, or the one in which the agent asks), and allow less than you do; the rest\n\
-         is ignored, and you are told. Model, effort and mode go with the agent that the same\n\
-         file names, and do not count for another.\n"
+           protect        more files and folders that an agent writes only when a person\n                 \
+                          allows it, by their name or the last names of their path\n\n\
+         A project's file comes with what was cloned. Unless you trust it as it is (acp config\n\
+         trust) it can only tighten: allow less than you do, shorten times, choose a careful\n\
+         mode (ask, plan, read-only) and protect more paths; the rest is ignored, and you are\n\
+         told. Model, effort and mode go with the agent that the same file names, and do not\n\
+         count for another.\n"
     )
 });

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+#[cfg(unix)]
+use acp_harness::files;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -14,6 +16,7 @@ use super::error::ConfigError;
 use super::limits::MAX_FILE;
 use super::settings::{Document, Origin, Setting};
 use super::suggest::suggestion;
+use super::trust::FileState;
 
 /// Whose file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +34,8 @@ pub(super) struct Source {
     whose: Whose,
     /// Where each line ends.
     line_ends: Vec<usize>,
+    /// The file as it was read; none of a text that is no file.
+    pub(super) state: Option<FileState>,
 }
 
 /// What a file says of MCP servers.
@@ -68,8 +73,8 @@ impl Source {
     /// A project's file has to be a plain file; the user's own may be a link to one, and
     /// must not be open to everybody's changes, for it names commands.
     pub(super) fn read(path: &Path, whose: Whose) -> Result<Option<(Self, Document)>, ConfigError> {
-        let text = match read(path, whose) {
-            Ok(Some(text)) => text,
+        let (text, metadata) = match read(path, whose) {
+            Ok(Some(read)) => read,
             Ok(None) => {
                 let what = format!("it has more than {MAX_FILE} bytes");
                 return Err(ConfigError::file(path, None, what));
@@ -77,7 +82,9 @@ impl Source {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(ConfigError::unreadable(path, error)),
         };
-        Self::parse(path, whose, &text).map(Some)
+        let (mut source, document) = Self::parse(path, whose, &text)?;
+        source.state = Some(FileState::new(path, &text, &metadata));
+        Ok(Some((source, document)))
     }
 
     /// Reads the text of a file.
@@ -91,6 +98,7 @@ impl Source {
             path: path.to_owned(),
             whose,
             line_ends: ends.map(|(at, _)| at).collect(),
+            state: None,
         };
         match toml::from_str(text) {
             Ok(document) => Ok((source, document)),
@@ -130,28 +138,46 @@ impl Source {
     }
 }
 
-/// Reads a file whole; `None` when it is too large.
-fn read(path: &Path, whose: Whose) -> io::Result<Option<String>> {
-    let metadata = match whose {
+/// Reads a file whole, and looks at what was opened; `None` when it is too large.
+fn read(path: &Path, whose: Whose) -> io::Result<Option<(String, Metadata)>> {
+    let named = match whose {
         Whose::Global => path.metadata()?,
         Whose::Project => path.symlink_metadata()?,
     };
-    if !metadata.is_file() {
+    if !named.is_file() {
         return Err(io::Error::other("it is no plain file"));
     }
-    #[cfg(unix)]
-    if whose == Whose::Global {
-        use std::os::unix::fs::PermissionsExt;
-        if metadata.permissions().mode() & 0o002 != 0 {
-            return Err(io::Error::other(
-                "everybody may write to it, and it names commands",
-            ));
-        }
-    }
-    let mut text = String::new();
     let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    check_opened(whose, &named, &metadata)?;
+    let mut text = String::new();
     file.take(MAX_FILE + 1).read_to_string(&mut text)?;
-    Ok((text.len() as u64 <= MAX_FILE).then_some(text))
+    Ok((text.len() as u64 <= MAX_FILE).then_some((text, metadata)))
+}
+
+/// Looks whether it is the file that was named, and nobody else's.
+#[cfg(unix)]
+fn check_opened(whose: Whose, named: &Metadata, opened: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    if (named.dev(), named.ino()) != (opened.dev(), opened.ino()) {
+        return Err(io::Error::other("it was replaced while it was read"));
+    }
+    let everybody = opened.mode() & 0o002 != 0;
+    match whose {
+        Whose::Global if everybody => Err(io::Error::other(
+            "everybody may write to it, and it names commands",
+        )),
+        Whose::Global if files::is_foreign(opened) => Err(io::Error::other(
+            "it belongs to another user, and it names commands",
+        )),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn check_opened(_: Whose, _: &Metadata, _: &Metadata) -> io::Result<()> {
+    Ok(())
 }
 
 /// Says what is wrong with a file, without the values in it: they may be secret.
@@ -212,7 +238,7 @@ mod tests {
         check(
             "zebra = 1\n",
             expect![
-                "failed to read /p/.acp.toml, line 1: `zebra` is not known here; known are agent, model, effort, mode, timeout, idle_timeout, start_timeout, allow, files, terminals, color, trust, registry, mcp, agents"
+                "failed to read /p/.acp.toml, line 1: `zebra` is not known here; known are agent, model, effort, mode, timeout, idle_timeout, start_timeout, allow, files, terminals, color, protect, registry, mcp, agents"
             ],
         );
         check(

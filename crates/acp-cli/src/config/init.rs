@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::Settings;
 use super::error::ConfigError;
-use super::places::{PROJECT_FILE, Surroundings, repository};
+use super::locations::{PROJECT_FILE, Surroundings, repository};
 
 /// Writes the user's own file, and returns where.
 pub(crate) fn global(surroundings: &Surroundings) -> Result<PathBuf, ConfigError> {
@@ -71,15 +71,18 @@ const OWN_HEAD: &str = "\
 const PROJECT_HEAD: &str = "\
 # What the acp program does in this project. A line counts once its # is taken away.
 #
-# Who clones this does not trust it: until they write its folder into `trust` of their own
-# file, `allow`, `files` and `terminals` can only be less than theirs, and `mode` only a
-# careful one.
+# Who clones this does not trust it: until they run `acp config trust` here, it can only
+# tighten: less in `allow`, `files` and `terminals`, shorter times, and a careful `mode`.
+# Any change asks them again.
+
+# More files and folders that an agent writes only when a person allows it.
+# protect = [\"infra/prod\", \"*.tfstate\"]
 ";
 
 const OWN_REST: &str = r#"
-# Folders whose .acp.toml may say everything, commands included. Each is one folder;
-# folders below it are not trusted along with it.
-# trust = ["~/src/mine"]
+# More files and folders that an agent writes only when a person allows it, besides .git,
+# .envrc, .vscode and others that run code. A name, or the last names of a path.
+# protect = ["infra/prod", "*.tfstate"]
 
 # Agents of a document of the official registry, as agentclientprotocol.com publishes it.
 # registry = "~/.config/acp/registry.json"
@@ -135,7 +138,7 @@ mod tests {
         let own = format!("{OWN_HEAD}{}{OWN_REST}", settings());
         assert!(check(&own, Whose::Global) >= 20);
         let project = format!("{PROJECT_HEAD}{}", settings());
-        assert_eq!(check(&project, Whose::Project), 11);
+        assert_eq!(check(&project, Whose::Project), 12);
     }
 
     #[cfg(unix)]

@@ -1,19 +1,19 @@
 //! Who may say what, and who has the last word.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use acp_client::{ProtectedPaths, ProtectedPatternError};
 use acp_harness::Registry;
 use acp_harness::registry::official::Importer;
-use toml::Spanned;
 
 use super::error::ConfigError;
 use super::file::{Source, Whose};
-use super::limits::MAX_TRUST;
+use super::locations::{Surroundings, project_file};
 use super::mcp::McpServers;
-use super::places::{Surroundings, project_file};
-use super::project::{Note, part_from_other_agents, restrict};
+use super::project::{Note, deny_tables, part_from_other_agents};
 use super::settings::{Document, Flags, Layer, Origin, Setting, Settings};
 use super::suggest::suggestion;
+use super::trust::{Trust, TrustStore};
 use super::value::{Colour, Word};
 use super::{Agent, Configuration, FileFound};
 use crate::outcome::in_words;
@@ -43,7 +43,7 @@ struct Loader {
     registry: Registry,
     mcp: McpServers,
     notes: Vec<Note>,
-    trust: Vec<PathBuf>,
+    protected: ProtectedPaths,
     global: Option<FileFound>,
     project: Option<FileFound>,
 }
@@ -56,7 +56,7 @@ impl Loader {
             registry: Registry::builtin().clone(),
             mcp: McpServers::default(),
             notes: Vec::new(),
-            trust: Vec::new(),
+            protected: ProtectedPaths::new(),
             global: None,
             project: None,
         }
@@ -71,12 +71,11 @@ impl Loader {
         self.global = Some(FileFound {
             path,
             there: read.is_some(),
-            trusted: true,
+            trust: Trust::Trusted,
+            adds: Vec::new(),
         });
         if let Some((source, mut document)) = read {
-            if let Some(trust) = document.trust.take() {
-                self.trust = self.trusted(&trust, &source)?;
-            }
+            self.protect(&mut document, &source)?;
             self.take(&mut document, &source)?;
             self.layers.push(Layer::of_file(&mut document, &source));
         }
@@ -92,30 +91,25 @@ impl Loader {
         let Some((source, mut document)) = Source::read(&path, Whose::Project)? else {
             return Ok(());
         };
-        let trusted = path.parent().is_some_and(|folder| {
-            let mut folders = self.trust.iter();
-            folders.any(|trusted| trusted == folder)
+        let trust = source.state.as_ref().map_or(Trust::Never, |state| {
+            TrustStore::of(&self.surroundings).judge(state)
         });
-        if let Some(trust) = document.trust.take() {
-            self.notes.push(Note::denied(
-                "trust",
-                source.origin(&trust.span()),
-                "only your own file says what is trusted",
-            ));
-        }
         let mut layer = Layer::of_file(&mut document, &source);
-        if trusted {
+        let adds = document.tables().collect();
+        self.protect(&mut document, &source)?;
+        if trust == Trust::Trusted {
             self.take(&mut document, &source)?;
         } else {
-            let global = self.layers.first().cloned().unwrap_or_default();
-            let denied = restrict(&mut layer, &document, &source, &global, &self.registry);
-            self.notes.extend(denied);
+            self.notes.extend(deny_tables(&document, &source));
+            let own = self.layers.first().cloned().unwrap_or_default();
+            self.notes.extend(layer.restrict(&own));
         }
         self.layers.push(layer);
         self.project = Some(FileFound {
             path,
             there: true,
-            trusted,
+            trust,
+            adds,
         });
         Ok(())
     }
@@ -158,6 +152,7 @@ impl Loader {
             settings: Settings::of(self.layers),
             agent,
             registry: self.registry,
+            protected: self.protected,
             mcp: self.mcp,
             notes: self.notes,
             global: self.global,
@@ -190,24 +185,19 @@ impl Loader {
         Ok(())
     }
 
-    /// Reads the folders that the user trusts.
-    fn trusted(
-        &self,
-        list: &Spanned<Vec<PathBuf>>,
-        source: &Source,
-    ) -> Result<Vec<PathBuf>, ConfigError> {
-        if list.get_ref().len() > MAX_TRUST {
-            let what = format!("`trust` names at most {MAX_TRUST} folders");
-            return Err(source.refuse(&list.span(), what));
+    /// Adds paths that are protected: any file may do so, for it only tightens.
+    fn protect(&mut self, document: &mut Document, source: &Source) -> Result<(), ConfigError> {
+        let Some(protect) = document.protect.take() else {
+            return Ok(());
+        };
+        for pattern in protect.get_ref() {
+            let added = std::mem::take(&mut self.protected).with(pattern);
+            let refuse = |error: ProtectedPatternError| {
+                source.refuse(&protect.span(), format!("`protect`: {error}"))
+            };
+            self.protected = added.map_err(refuse)?;
         }
-        let spelled = list.get_ref().iter().map(|folder| {
-            let absolute = self.surroundings.spell_out(folder);
-            absolute.ok_or_else(|| source.refuse(&list.span(), "`trust` lists absolute paths"))
-        });
-        spelled
-            // A folder that is not there is nobody's.
-            .map(|folder| folder.map(|folder| folder.canonicalize().unwrap_or(folder)))
-            .collect()
+        Ok(())
     }
 
     /// Finds the agent that the strongest of all names.
@@ -246,11 +236,16 @@ impl Default for Configuration {
 
 /// Says of a part of a file what could not be done.
 fn cannot(error: &dyn std::error::Error) -> String {
+    format!("cannot {}", without_failed(error))
+}
+
+/// Says what could not be done, to go on a sentence with.
+pub(super) fn without_failed(error: &dyn std::error::Error) -> String {
     let words = in_words(error);
-    format!(
-        "cannot {}",
-        words.strip_prefix("failed to ").unwrap_or(&words)
-    )
+    words
+        .strip_prefix("failed to ")
+        .unwrap_or(&words)
+        .to_owned()
 }
 
 /// The variable by which all programs are asked for no colours.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
+use acp_harness::registry::find_program;
 use acp_protocol::v1::{
     EnvVariable, HttpHeader, McpServer, McpServerHttp, McpServerSse, McpServerStdio,
 };
@@ -117,14 +118,7 @@ fn server(
     }
     let command = entry.command.as_deref().unwrap_or_default();
     let path = variable("PATH").unwrap_or_default();
-    let found = match std::path::Path::new(command).is_absolute() {
-        true => which::which_in(command, None::<OsString>, "/"),
-        // What depends on where one stands is nobody's place for programs.
-        false if command.contains(['/', '\\']) => Err(which::Error::CannotFindBinaryPath),
-        false => which::which_in(command, Some(path), "/"),
-    };
-    let program = found
-        .ok()
+    let program = find_program(command, &path)
         .and_then(|program| program.into_os_string().into_string().ok())
         .ok_or_else(|| {
             fail(format!(

@@ -14,37 +14,40 @@
 //! match &configuration.agent.value { Agent::Known(name) => …, Agent::Demo => …, … }
 //! ```
 //!
-//! A project's file comes with what was cloned, so it may choose and be careful, and
-//! nothing else ([`project`]), unless the user's file trusts its folder. Model, effort and
+//! A project's file comes with what was cloned, so it may be careful and nothing else
+//! ([`project`]), unless the user trusts it as it is ([`trust`]). Model, effort and
 //! mode go with the agent that the same one names: they do not count where somebody
 //! stronger chooses another agent.
 
 mod error;
 mod file;
 pub(crate) mod init;
-mod limits;
+pub(crate) mod limits;
 mod load;
+mod locations;
 mod mcp;
-mod places;
 mod project;
 mod settings;
 pub(crate) mod show;
 mod suggest;
 #[cfg(test)]
 mod tests;
+pub(crate) mod trust;
 mod value;
 
 use std::path::{Path, PathBuf};
 
+use acp_client::ProtectedPaths;
 use acp_harness::Registry;
 use acp_protocol::v1::McpServer;
 use serde::Serialize;
 
 pub(crate) use error::ConfigError;
+pub(crate) use locations::{Surroundings, repository};
 use mcp::McpServers;
-pub(crate) use places::{Surroundings, repository};
 pub(crate) use project::Note;
 pub(crate) use settings::{Flags, Origin, Setting, Settings};
+pub(crate) use trust::Trust;
 pub(crate) use value::{AllowLevel, Colour, Files, Time, Word};
 
 /// What is in force in a folder.
@@ -61,6 +64,8 @@ pub(crate) struct Configuration {
     pub(crate) global: Option<FileFound>,
     /// The file of the project, if it has one.
     pub(crate) project: Option<FileFound>,
+    /// The paths that no policy lets an agent write.
+    pub(crate) protected: ProtectedPaths,
     mcp: McpServers,
     surroundings: Surroundings,
 }
@@ -85,14 +90,21 @@ pub(crate) struct FileFound {
     #[serde(rename = "exists")]
     pub(crate) there: bool,
     /// Whether it may say everything.
-    pub(crate) trusted: bool,
+    #[serde(serialize_with = "is_trusted", rename = "trusted")]
+    pub(crate) trust: Trust,
+    /// The tables that a project's file has.
+    #[serde(skip)]
+    adds: Vec<&'static str>,
+}
+
+fn is_trusted<S: serde::Serializer>(trust: &Trust, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bool(*trust == Trust::Trusted)
 }
 
 impl FileFound {
-    /// Says where it is, and whether its folder is trusted.
+    /// Says where it is, and whether it is trusted.
     pub(crate) fn with_trust(&self) -> String {
-        let not = if self.trusted { "" } else { "not " };
-        format!("{} ({not}trusted)", self.path.display())
+        format!("{} ({})", self.path.display(), self.trust)
     }
 }
 
@@ -111,14 +123,25 @@ impl Configuration {
     pub(crate) fn warnings(&self) -> Vec<String> {
         let denied = self.notes.iter().filter(|note| note.denied);
         let mut warnings: Vec<_> = denied.map(ToString::to_string).collect();
-        if self
-            .notes
-            .iter()
-            .any(|note| note.denied && note.name != "trust")
-        {
-            warnings.extend(self.trust_hint());
-        }
+        let was_denied = !warnings.is_empty();
+        let project = self.project.as_ref();
+        warnings.extend(project.and_then(|project| project.trust_hint(was_denied)));
         warnings
+    }
+
+    /// Says in one line what the project's file changes; `None` where it changes nothing.
+    pub(crate) fn project_changes(&self) -> Option<String> {
+        let project = self.project.as_ref()?;
+        let rows = self.settings.rows().into_iter();
+        let set = rows.filter(|row| matches!(row.origin, Origin::Project { .. }));
+        let mut changes: Vec<_> = set
+            .map(|row| format!("{} = {}", row.name, row.value))
+            .collect();
+        let counts = |table: &&&str| project.trust == Trust::Trusted || **table == "protect";
+        let tables = project.adds.iter().filter(counts);
+        changes.extend(tables.map(|table| format!("its own `{table}`")));
+        let path = project.path.display();
+        (!changes.is_empty()).then(|| format!("{path} sets {}", changes.join(", ")))
     }
 
     /// Finds an agent by one of its names.
@@ -145,14 +168,23 @@ impl Configuration {
     pub(crate) fn mcp_names(&self) -> impl Iterator<Item = (&str, &Origin)> {
         self.mcp.names()
     }
+}
 
-    fn trust_hint(&self) -> Option<String> {
-        let (project, global) = (self.project.as_ref()?, self.global.as_ref()?);
-        let folder = project.path.parent()?;
-        Some(format!(
-            "if you trust what the project says, write trust = [{:?}] into {}",
-            folder.display().to_string(),
-            global.path.display()
-        ))
+impl FileFound {
+    /// Says how a project's file could be trusted, where something was denied to it or it
+    /// was trusted before.
+    fn trust_hint(&self, was_denied: bool) -> Option<String> {
+        let path = self.path.display();
+        match &self.trust {
+            Trust::Changed(what) => Some(format!(
+                "{path} is not trusted any more: {what} has changed. Read it, then run `acp \
+                 config trust`"
+            )),
+            Trust::Never if was_denied => Some(format!(
+                "if you trust {path}, read it, then run `acp config trust`"
+            )),
+            Trust::Unsafe(why) if was_denied => Some(format!("{path} cannot be trusted: {why}")),
+            _ => None,
+        }
     }
 }

@@ -1,19 +1,24 @@
 //! What a project may say that nobody trusts.
 //!
-//! Its file comes with what was cloned, so it is a stranger's. It may choose among what
-//! the user has, and be more careful than the user: nothing that it says runs a program,
-//! reaches an address, or lets an agent do more than it may without that file.
+//! Its file comes with what was cloned, so it is a stranger's. It may be more careful than
+//! the user, and nothing else: it chooses no agent and no model, lengthens no time, runs no
+//! program, reaches no address, and lets an agent do no more than it may without that file.
+//! The table of settings names the rule for each of them.
 
 use std::fmt;
+use std::time::Duration;
 
+use acp_client::limits::INITIALIZE_TIMEOUT;
 use acp_harness::Registry;
 use serde::Serialize;
 
 use super::Agent;
 use super::file::Source;
+use super::limits::IDLE_TIMEOUT;
 use super::load::find;
-use super::settings::{Document, Layer, Origin, Setting};
-use super::value::Word;
+use super::settings::{Document, Layer, Origin};
+use super::value::{Time, Word};
+use crate::values::Bound;
 
 /// Something that was said and does not count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -51,20 +56,56 @@ impl fmt::Display for Note {
     }
 }
 
-/// Session modes by which agents do less than usual, as many of them call these modes.
+/// Why a project may not say something, or nothing.
+pub(super) type Refusal = Option<&'static str>;
+
+/// The rule for a choice among what the user has: it is the user's.
+pub(super) fn as_chosen<T: PartialEq>(said: &T, own: Option<&T>) -> Refusal {
+    (own != Some(said)).then_some("only a file that you trust chooses it")
+}
+
+/// The rule for rights: as many as the user gives, or fewer.
+pub(super) fn at_most<T: Copy + Default + Ord>(said: &T, own: Option<&T>) -> Refusal {
+    let most = own.copied().unwrap_or_default();
+    (*said > most).then_some("it allows more than you do, and this file is not trusted")
+}
+
+const LONGER: &str = "it takes longer than you allow, and this file is not trusted";
+
+/// The rule for a time that has no end unless somebody sets one.
+pub(super) fn no_longer(said: &Time, own: Option<&Time>) -> Refusal {
+    own.is_some_and(|own| Duration::from(*said) > Duration::from(*own))
+        .then_some(LONGER)
+}
+
+/// The rule for the time to start.
+pub(super) fn no_later(said: &Time, own: Option<&Time>) -> Refusal {
+    no_longer(said, own.or(Some(&INITIALIZE_TIMEOUT.into())))
+}
+
+/// The rule for the time of silence.
+pub(super) fn no_more_idle(said: &Bound, own: Option<&Bound>) -> Refusal {
+    let end = |bound: &Bound| bound.0.unwrap_or(Duration::MAX);
+    let most = own.map_or(IDLE_TIMEOUT, end);
+    (end(said) > most).then_some(LONGER)
+}
+
+/// Session modes by which agents do less than usual, as many of them call these modes; the
+/// least careful first.
 const CAREFUL_MODES: &[&str] = &["ask", "plan", "read-only"];
 
-/// Takes from what a project says whatever it may not say, and tells of it.
-pub(super) fn restrict(
-    layer: &mut Layer,
-    document: &Document,
-    source: &Source,
-    global: &Layer,
-    registry: &Registry,
-) -> Vec<Note> {
-    let mut notes = Vec::new();
-    let names = "it names programs or addresses, and this folder is not trusted";
-    let spans = [
+/// The rule for modes: a careful one, and one that is no less careful than the user's.
+/// Modes are consent by another name, and what any other one does is the agent's to say.
+pub(super) fn careful(said: &Word, own: Option<&Word>) -> Refusal {
+    let care = |mode: &Word| CAREFUL_MODES.iter().position(|it| *it == mode.as_str());
+    let is_careful = care(said).is_some() && care(said) >= own.and_then(care);
+    (!is_careful).then_some("an agent may do more in that mode, and this file is not trusted")
+}
+
+/// Notes the tables of a project that nobody trusts: they name programs and addresses.
+pub(super) fn deny_tables(document: &Document, source: &Source) -> Vec<Note> {
+    let why = "it names programs or addresses, and this file is not trusted";
+    let tables = [
         ("agents", document.agents.as_ref().map(toml::Spanned::span)),
         ("mcp", document.mcp.as_ref().map(toml::Spanned::span)),
         (
@@ -72,69 +113,11 @@ pub(super) fn restrict(
             document.registry.as_ref().map(toml::Spanned::span),
         ),
     ];
-    for (name, span) in spans {
-        if let Some(span) = span {
-            notes.push(Note::denied(name, source.origin(&span), names));
-        }
-    }
-    let widens = "it allows more than you do, and this folder is not trusted";
-    narrow("allow", &mut layer.allow, &global.allow, widens, &mut notes);
-    narrow("files", &mut layer.files, &global.files, widens, &mut notes);
-    narrow(
-        "terminals",
-        &mut layer.terminals,
-        &global.terminals,
-        widens,
-        &mut notes,
-    );
-    let goes_unasked = |agent: &mut Setting<Word>| {
-        let chosen = global.agent.as_ref().map(|chosen| &chosen.value);
-        chosen != Some(&agent.value) && asks_in_no_mode(&agent.value, registry)
-    };
-    if let Some(agent) = layer.agent.take_if(goes_unasked) {
-        // They were chosen for it.
-        (layer.model, layer.effort, layer.mode) = (None, None, None);
-        let why = "it runs tools without asking, and this folder is not trusted";
-        notes.push(Note::denied("agent", agent.origin, why));
-    }
-    // Of an agent that is named elsewhere another one may come in the place.
-    let agent = layer.agent.as_ref();
-    let is_careful = |mode: &Word| {
-        CAREFUL_MODES.contains(&mode.as_str())
-            || (global.mode.is_none() && asks(agent, mode, registry))
-    };
-    if let Some(mode) = layer.mode.take_if(|mode| !is_careful(&mode.value)) {
-        let why = "an agent may do more in that mode, and this folder is not trusted";
-        notes.push(Note::denied("mode", mode.origin, why));
-    }
-    notes
-}
-
-/// Takes a value away that allows more than the user does.
-fn narrow<T: Copy + Default + Ord>(
-    name: &'static str,
-    said: &mut Option<Setting<T>>,
-    global: &Option<Setting<T>>,
-    why: &str,
-    notes: &mut Vec<Note>,
-) {
-    let most = global.as_ref().map(|global| global.value);
-    let most = most.unwrap_or_default();
-    if let Some(said) = said.take_if(|said| said.value > most) {
-        notes.push(Note::denied(name, said.origin, why));
-    }
-}
-
-/// Tells whether it is known that this agent asks in this mode.
-fn asks(agent: Option<&Setting<Word>>, mode: &Word, registry: &Registry) -> bool {
-    let entry = agent.and_then(|agent| registry.get(agent.value.as_str()));
-    entry.is_some_and(|entry| entry.quirks.asking_mode.as_deref() == Some(mode.as_str()))
-}
-
-/// Tells whether it is known that this agent runs tools without asking, in every mode.
-fn asks_in_no_mode(agent: &Word, registry: &Registry) -> bool {
-    let entry = registry.get(agent.as_str());
-    entry.is_some_and(|entry| entry.quirks.unasked_tools && entry.quirks.asking_mode.is_none())
+    let said = tables.into_iter().filter_map(|(name, span)| {
+        let origin = source.origin(&span?);
+        Some(Note::denied(name, origin, why))
+    });
+    said.collect()
 }
 
 /// Takes model, effort and mode from who chose them for another agent than the one that is

@@ -10,6 +10,7 @@ use toml::Spanned;
 
 use super::error::ConfigError;
 use super::file::{Mcp, Source};
+use super::project::{self, Note};
 use super::value::{self, AllowLevel, Colour, Files, Time, Word};
 use crate::values::Bound;
 use acp_harness::registry::AgentTable;
@@ -67,11 +68,11 @@ pub(crate) struct Row {
     pub(crate) origin: Origin,
 }
 
-/// Declares all settings once: `name: type => type in force, "VARIABLE", "an example", "what
-/// it is about"`. The type in force is an option where a setting has no value until somebody
-/// sets one.
+/// Declares all settings once: `name: type => type in force, rule, "VARIABLE", "an example",
+/// "what it is about"`. The type in force is an option where a setting has no value until
+/// somebody sets one. The rule says what a project may set that nobody trusts.
 macro_rules! settings {
-    ($($name:ident: $type:ty => $in_force:ty, $var:literal, $example:literal, $about:literal;)*) => {
+    ($($name:ident: $type:ty => $in_force:ty, $rule:ident, $var:literal, $example:literal, $about:literal;)*) => {
         /// What is in force, after all who may say something were heard.
         #[derive(Debug, Clone)]
         pub(crate) struct Settings {
@@ -98,10 +99,19 @@ macro_rules! settings {
         #[serde(deny_unknown_fields, default)]
         pub(super) struct Document {
             $($name: Option<Spanned<$type>>,)*
-            pub(super) trust: Option<Spanned<Vec<PathBuf>>>,
+            pub(super) protect: Option<Spanned<Vec<String>>>,
             pub(super) registry: Option<Spanned<PathBuf>>,
             pub(super) mcp: Option<Spanned<Mcp>>,
             pub(super) agents: Option<Spanned<AgentTable>>,
+        }
+
+        impl Document {
+            /// Names all that the file sets.
+            pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+                let settings = [$((stringify!($name), self.$name.is_some()),)*];
+                let set = settings.into_iter().filter(|(_, is_set)| *is_set);
+                set.map(|(name, _)| name).chain(self.tables())
+            }
         }
 
         impl Settings {
@@ -131,6 +141,21 @@ macro_rules! settings {
         }
 
         impl Layer {
+            /// Takes away what a project may not say that nobody trusts, by the rule of each
+            /// setting and what the user's own file says.
+            pub(super) fn restrict(&mut self, own: &Self) -> Vec<Note> {
+                let mut notes = Vec::new();
+                $(if let Some(said) = &self.$name {
+                    let own = own.$name.as_ref().map(|own| &own.value);
+                    if let Some(why) = project::$rule(&said.value, own) {
+                        let origin = said.origin.clone();
+                        notes.push(Note::denied(stringify!($name), origin, why));
+                        self.$name = None;
+                    }
+                })*
+                notes
+            }
+
             /// Reads the variables of the environment; empty ones say nothing.
             pub(super) fn of_environment(
                 variable: &dyn Fn(&str) -> Option<OsString>,
@@ -161,17 +186,32 @@ macro_rules! settings {
 }
 
 settings! {
-    agent: Word => Option<Word>, "ACP_AGENT", "\"claude\"", "the agent, by the name that `acp agents` gives it";
-    model: Word => Option<Word>, "ACP_MODEL", "\"opus\"", "the model, as the agent names it";
-    effort: Word => Option<Word>, "ACP_EFFORT", "\"high\"", "how hard the model thinks, as the agent names it";
-    mode: Word => Option<Word>, "ACP_MODE", "\"plan\"", "the session mode, as the agent names it";
-    timeout: Time => Option<Time>, "ACP_TIMEOUT", "\"1h\"", "how long a turn may take in all, as 90, \"5m\" or \"1h\"";
-    idle_timeout: Bound => Option<Bound>, "ACP_IDLE_TIMEOUT", "\"30m\"", "how long an agent may be silent in a turn, or \"none\"";
-    start_timeout: Time => Option<Time>, "ACP_START_TIMEOUT", "\"30s\"", "how long an agent may take to start";
-    allow: AllowLevel => AllowLevel, "ACP_ALLOW", "\"none\"", "what the agent may do when it asks";
-    files: Files => Files, "ACP_FILES", "\"none\"", "which files of the folder it is served";
-    terminals: bool => bool, "ACP_TERMINALS", "false", "whether it may run commands by way of acp";
-    color: Colour => Colour, "ACP_COLOR", "\"auto\"", "when colours are used";
+    agent: Word => Option<Word>, as_chosen, "ACP_AGENT", "\"claude\"", "the agent, by the name that `acp agents` gives it";
+    model: Word => Option<Word>, as_chosen, "ACP_MODEL", "\"opus\"", "the model, as the agent names it";
+    effort: Word => Option<Word>, as_chosen, "ACP_EFFORT", "\"high\"", "how hard the model thinks, as the agent names it";
+    mode: Word => Option<Word>, careful, "ACP_MODE", "\"plan\"", "the session mode, as the agent names it";
+    timeout: Time => Option<Time>, no_longer, "ACP_TIMEOUT", "\"1h\"", "how long a turn may take in all, as 90, \"5m\" or \"1h\"";
+    idle_timeout: Bound => Option<Bound>, no_more_idle, "ACP_IDLE_TIMEOUT", "\"30m\"", "how long an agent may be silent in a turn, or \"none\"";
+    start_timeout: Time => Option<Time>, no_later, "ACP_START_TIMEOUT", "\"30s\"", "how long an agent may take to start";
+    allow: AllowLevel => AllowLevel, at_most, "ACP_ALLOW", "\"none\"", "what the agent may do when it asks";
+    files: Files => Files, at_most, "ACP_FILES", "\"none\"", "which files of the folder it is served";
+    terminals: bool => bool, at_most, "ACP_TERMINALS", "false", "whether it may run commands by way of acp";
+    color: Colour => Colour, as_chosen, "ACP_COLOR", "\"auto\"", "when colours are used";
+}
+
+impl Document {
+    /// Names the tables and lists that it holds besides settings.
+    pub(super) fn tables(&self) -> impl Iterator<Item = &'static str> {
+        let tables = [
+            ("protect", self.protect.is_some()),
+            ("registry", self.registry.is_some()),
+            ("mcp", self.mcp.is_some()),
+            ("agents", self.agents.is_some()),
+        ];
+        tables
+            .into_iter()
+            .filter_map(|(name, is_there)| is_there.then_some(name))
+    }
 }
 
 /// Takes what was said, or the default where nobody said anything.

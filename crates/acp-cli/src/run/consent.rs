@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use acp_client::{ClientOptions, Decision, ElicitationModes, Headless, PermissionRequest, Policy};
+use acp_client::{
+    ClientOptions, Decision, ElicitationModes, Headless, PermissionRequest, Policy, ProtectedPath,
+    ProtectedPaths, Reason,
+};
 use acp_protocol::v1::ToolKind;
 
 use super::args::{AnswerHow, ConsentArgs};
@@ -19,13 +22,19 @@ pub(super) struct Consent {
 impl Consent {
     /// Understands what is allowed in a folder: this much, and what the command line says
     /// besides.
-    pub(super) fn new(args: &ConsentArgs, level: AllowLevel, cwd: &Path) -> Self {
+    pub(super) fn new(
+        args: &ConsentArgs,
+        level: AllowLevel,
+        protected: &ProtectedPaths,
+        cwd: &Path,
+    ) -> Self {
         let kinds = |names: &[String]| -> Vec<ToolKind> {
             names.iter().map(|name| ToolKind::from(&**name)).collect()
         };
         let never = kinds(&args.deny_tool);
         Self {
             policy: Policy::new(level.into(), cwd)
+                .with_protected_paths(protected.clone())
                 .also_allowing(kinds(&args.allow_tool))
                 .never_allowing(never.iter().cloned()),
             never,
@@ -42,9 +51,16 @@ impl Consent {
     }
 
     /// Tells whether a person may decide otherwise about what the rules refuse.
-    pub(super) fn leaves_open(&self, ask: &PermissionRequest) -> bool {
-        let kind = ask.tool().kind.as_ref();
-        !kind.is_some_and(|kind| self.never.contains(kind))
+    pub(super) fn leaves_open(&self, ask: &PermissionRequest, decision: &Decision) -> bool {
+        let mut kinds = ask.tool().kinds.iter();
+        // Whatever they picked, the agent could take it for something else.
+        let is_ambiguous = decision.reason == Reason::AmbiguousOptions;
+        !is_ambiguous && !kinds.any(|kind| self.never.contains(kind))
+    }
+
+    /// Finds a protected path of which a person should be warned.
+    pub(super) fn protected(&self, ask: &PermissionRequest) -> Option<ProtectedPath> {
+        self.policy.find_protected(ask.tool())
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Run, RunArgs};
 use crate::agent::{ask, asked};
 use crate::exit::Exit;
 use crate::outcome::Outcome;
-use crate::sessions::{Kept, Target, TurnEnded, prove_all};
+use crate::sessions::{ClaimedSession, Target, TurnEnded, prove_all};
 use crate::show::Output;
 
 /// Finds the kept session that is meant, if any is, and asks its agent where nobody asked
@@ -31,13 +31,16 @@ pub(super) fn target(args: &mut RunArgs, cwd: &std::path::Path) -> Result<Option
 
 impl Run {
     /// Claims the kept session, if the run is part of one.
-    pub(super) async fn claim(&self, output: &mut Output) -> Result<Option<Kept>, Outcome> {
+    pub(super) async fn claim(
+        &self,
+        output: &mut Output,
+    ) -> Result<Option<ClaimedSession>, Outcome> {
         let Some(target) = &self.target else {
             return Ok(None);
         };
         let mut say = |text: &str| {
             output.say(text);
-            output.status(&acp_text::clean!("waiting for the session"));
+            output.status("waiting for the session");
         };
         let prompt = match self.attachments.is_empty() {
             true => Ok(&*self.prompt),
@@ -74,7 +77,7 @@ impl Run {
     /// it.
     pub(super) fn begin_kept(
         &self,
-        kept: &mut Kept,
+        kept: &mut ClaimedSession,
         ready: &Ready,
         output: &mut Output,
     ) -> Result<String, Outcome> {
@@ -91,7 +94,7 @@ impl Run {
 }
 
 /// Records how the turn ended, and gives the session up.
-pub(super) async fn end(kept: Kept, outcome: &Outcome, output: &mut Output) {
+pub(super) async fn end(kept: ClaimedSession, outcome: &Outcome, output: &mut Output) {
     let stop_reason = match (&outcome.stop_reason, outcome.exit) {
         (Some(reason), _) => Some(reason.as_str().to_owned()),
         (None, Exit::Cancelled) => Some("cancelled".to_owned()),

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, is_separator};
 
+use acp_harness::registry::find_program;
 use acp_protocol::v1::{
     EnvVariable, HttpHeader, McpServer, McpServerHttp, McpServerSse, McpServerStdio,
 };
@@ -89,8 +90,14 @@ impl Place<'_> {
         args: Vec<String>,
         env: Vec<EnvVariable>,
     ) -> Result<McpServer, Refused> {
-        let found = which::which_in(program, env::var_os("PATH"), self.cwd)
-            .map_err(|_| format!("there is no program {program:?} in the search path"))?;
+        // A path is taken from the folder of work, a name from the search path alone: not
+        // from parts of it that depend on where one stands.
+        let found = match program.contains(is_separator) {
+            true => which::which_in(program, None::<&str>, self.cwd).ok(),
+            false => find_program(program, &env::var_os("PATH").unwrap_or_default()),
+        };
+        let found =
+            found.ok_or_else(|| format!("there is no program {program:?} in the search path"))?;
         let found = found
             .to_str()
             .ok_or("the path of the program is no UTF-8")?;

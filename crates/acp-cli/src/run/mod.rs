@@ -10,6 +10,7 @@ mod mcp;
 mod open;
 mod person;
 mod prompt;
+mod protected;
 mod serve;
 mod watch;
 
@@ -21,15 +22,14 @@ use acp_harness::limits::HEADLESS_LOGIN_TIMEOUT;
 use acp_harness::turn::{StopHandle, TurnBounds, TurnDriver};
 use acp_protocol::rpc::Limits;
 use acp_protocol::v1::ContentBlock;
-use acp_text::clean;
 use tokio::sync::mpsc;
 
 use crate::agent::{Agent, Asked, Origin, client_options, id_of, let_remember, working_folder};
 use crate::config;
 use crate::exit::Exit;
 use crate::outcome::Outcome;
-use crate::sessions::{AgentId, Kept, Target};
-use crate::show::{self, Format, Open, Output, Served};
+use crate::sessions::{AgentId, ClaimedSession, Target};
+use crate::show::{Format, Open, Output, Served};
 pub(crate) use args::RunArgs;
 use attach::Attachment;
 use consent::Consent;
@@ -37,10 +37,6 @@ use interrupts::Interrupts;
 use open::SessionRequest;
 use person::Person;
 use watch::Watch;
-
-/// How long an agent may be silent if nothing else is said: longer than the longest command
-/// that the usual agents let themselves wait for, which is ten minutes.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 
 /// Runs one turn and shows it.
 pub(crate) async fn run(args: RunArgs) -> Exit {
@@ -97,6 +93,7 @@ struct Run {
     consent: Consent,
     person: Option<Person>,
     served: mpsc::Receiver<Served>,
+    protected: mpsc::Receiver<protected::ProtectedQuestion>,
     bounds: TurnBounds,
     stop: StopHandle,
     /// The kept session it is part of.
@@ -140,13 +137,17 @@ impl Run {
             // As in any pipe, a slow reader of our output slows the agent, and loses nothing.
             .with_limits(Limits::default().with_patience(None));
         let options = consent::offer(&args.consent, options);
+        let (asks, protected) = protected::questions();
         let (options, served) = serve::offer(
             settings.files.value,
             settings.terminals.value,
             agent.entry.quirks.missing_file_reads_empty,
+            &config.protected,
+            person.is_some().then_some(asks),
             options,
         );
-        let mut notes = config.warnings();
+        let mut notes: Vec<_> = config.project_changes().into_iter().collect();
+        notes.extend(config.warnings());
         notes.extend(agent.left_out.iter().map(|variable| {
             let agent = &agent.entry.title;
             format!("{variable} is not passed on: it keeps {agent} from working")
@@ -158,7 +159,8 @@ impl Run {
             agent_id: id_of(&agent, &args.agent),
             target,
             agent,
-            consent: Consent::new(&args.consent, settings.allow.value, &cwd),
+            consent: Consent::new(&args.consent, settings.allow.value, &config.protected, &cwd),
+            protected,
             session: SessionRequest::new(args.session, &config, cwd)?,
             prompt,
             attachments,
@@ -166,7 +168,7 @@ impl Run {
             served,
             bounds: TurnBounds::new(&stop)
                 .with_total(settings.timeout.value.map(Duration::from))
-                .with_idle(idle.map_or(Some(IDLE_TIMEOUT), |bound| bound.0)),
+                .with_idle(idle.map_or(Some(config::limits::IDLE_TIMEOUT), |bound| bound.0)),
             stop,
             notes,
             colour: settings.color.value,
@@ -185,13 +187,10 @@ impl Run {
             Ok(kept) => kept,
             Err(outcome) => return outcome,
         };
-        output.status(&clean!(
-            "starting {}",
-            show::one_line(&self.agent.entry.title)
-        ));
+        output.status(&format!("starting {}", self.agent.entry.title));
         let outcome = self.converse(output, kept.as_mut()).await;
         let outcome = outcome.unwrap_or_else(|outcome| outcome);
-        output.status(&clean!("stopping the agent"));
+        output.status("stopping the agent");
         // Whatever happened, nothing of the agent is left behind.
         tokio::select! {
             _ = self.client.close() => {}
@@ -208,7 +207,7 @@ impl Run {
     async fn converse(
         &mut self,
         output: &mut Output,
-        mut kept: Option<&mut Kept>,
+        mut kept: Option<&mut ClaimedSession>,
     ) -> Result<Outcome, Outcome> {
         let known = kept.as_deref();
         let mut tell = |event| output.progress(&event);
@@ -267,8 +266,9 @@ impl Run {
 mod tests {
     use super::*;
 
+    use acp_client::ProtectedPaths;
+    use acp_client::limits::CANCEL_GRACE;
     use acp_harness::Registry;
-    use acp_harness::limits::STOP_GRACE;
     use acp_protocol::v1::StopReason;
     use serde_json::{Value, json};
     use tokio::io::{
@@ -346,7 +346,13 @@ mod tests {
             session: SessionRequest::only(folder),
             prompt: "x".to_owned(),
             attachments: Vec::new(),
-            consent: Consent::new(&consent, config::AllowLevel::None, folder),
+            consent: Consent::new(
+                &consent,
+                config::AllowLevel::None,
+                &ProtectedPaths::new(),
+                folder,
+            ),
+            protected: mpsc::channel(1).1,
             person: None,
             served: mpsc::channel(1).1,
             bounds: TurnBounds::new(&stop).with_total(total).with_idle(idle),
@@ -376,8 +382,8 @@ mod tests {
         let outcome = outcome.unwrap_or_else(|outcome| outcome);
         assert_eq!(outcome, Outcome::interrupted(None));
         assert_eq!(cancels, 4, "once, and three times again");
-        assert_eq!(waited.as_secs(), STOP_GRACE.as_secs());
-        assert!(waited < STOP_GRACE + Duration::from_secs(1));
+        assert_eq!(waited.as_secs(), CANCEL_GRACE.as_secs());
+        assert!(waited < CANCEL_GRACE + Duration::from_secs(1));
     }
 
     #[tokio::test(start_paused = true)]
@@ -427,7 +433,7 @@ mod tests {
         );
         assert_eq!(cancels, 4);
         // It is looked after several times within the bound.
-        assert!((610..760).contains(&waited.as_secs()), "{waited:?}");
+        assert!((630..780).contains(&waited.as_secs()), "{waited:?}");
     }
 
     #[tokio::test(start_paused = true)]

@@ -13,7 +13,7 @@ use super::mcp;
 use crate::agent::{Agent, Origin, working_folder};
 use crate::config::{Configuration, Setting, Word};
 use crate::outcome::Outcome;
-use crate::sessions::{Change, Kept};
+use crate::sessions::{Change, ClaimedSession};
 
 /// What the command line and the configuration want of the session.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ impl SessionRequest {
         &self,
         agent: &Agent,
         client: &Client,
-        kept: Option<&Kept>,
+        kept: Option<&ClaimedSession>,
         tell: &mut Observer<'_>,
     ) -> Result<Ready, HarnessError> {
         let mut auth = AuthPolicy::new();
@@ -98,7 +98,7 @@ impl SessionRequest {
                     .or(remembered)
                     .or(self.configured.clone()),
             );
-        if let Some((known, no_other)) = kept.and_then(Kept::known) {
+        if let Some((known, no_other)) = kept.and_then(ClaimedSession::known) {
             opening = opening.going_on_in(known.clone());
             if no_other {
                 opening = opening.or_failing();
@@ -108,8 +108,8 @@ impl SessionRequest {
     }
 
     /// Returns what a kept session is set to, but for what the command line sets.
-    pub(super) fn remembered(&self, kept: Option<&Kept>) -> Vec<Change> {
-        let changes = kept.into_iter().flat_map(Kept::changes);
+    pub(super) fn remembered(&self, kept: Option<&ClaimedSession>) -> Vec<Change> {
+        let changes = kept.into_iter().flat_map(ClaimedSession::changes);
         let weaker = |change: &Change| !self.settings.sets(&change.into());
         changes.filter(weaker).collect()
     }

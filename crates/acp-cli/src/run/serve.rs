@@ -3,9 +3,9 @@
 use std::future::Future;
 
 use acp_client::{
-    ClientOptions, FolderFiles, LocalTerminals, MissingFiles, OpenFiles, OpenTerminals, ReadFiles,
-    ServeError, ServeTerminals, SessionFolders, SessionTerminals, ShellLines, WorkspaceFiles,
-    WriteFiles,
+    AllowProtected, ClientOptions, FolderFiles, LocalTerminals, MissingFiles, OpenFiles,
+    OpenTerminals, ProtectedPaths, ReadFiles, ServeError, ServeTerminals, SessionFolders,
+    SessionTerminals, ShellLines, WorkspaceFiles, WriteFiles,
 };
 use acp_protocol::v1::{
     CreateTerminalRequest, CreateTerminalResponse, KillTerminalRequest, KillTerminalResponse,
@@ -22,20 +22,26 @@ use crate::show::{Excerpt, Served};
 /// are: a person may be asked something meanwhile.
 const MAX_WAITING: usize = 256;
 
-/// Offers the agent these files, and terminals, and gives what is told of it.
+/// Offers the agent these files, and terminals, and gives what is told of it. Protected
+/// paths are written where this person allows it.
 pub(super) fn offer(
     access: Files,
     terminals: bool,
     missing_reads_empty: bool,
+    protected: &ProtectedPaths,
+    person: Option<impl AllowProtected + Clone>,
     mut options: ClientOptions,
 ) -> (ClientOptions, mpsc::Receiver<Served>) {
     let (sender, receiver) = mpsc::channel(MAX_WAITING);
     let files = || {
-        let mut files = WorkspaceFiles::new();
+        let mut files = WorkspaceFiles::new().with_protected_paths(protected.clone());
+        if let Some(person) = &person {
+            files = files.with_protected_writes(person.clone());
+        }
         if missing_reads_empty {
             files = files.with_missing_files(MissingFiles::Empty);
         }
-        Told::new(files, &sender)
+        Reported::new(files, &sender)
     };
     options = match access {
         Files::None => options,
@@ -45,42 +51,42 @@ pub(super) fn offer(
     if terminals {
         // Whoever may run programs may run a shell.
         let terminals = LocalTerminals::new().with_shell_lines(ShellLines::Allow);
-        options = options.with_terminals(Told::new(terminals, &sender));
+        options = options.with_terminals(Reported::new(terminals, &sender));
     }
     (options, receiver)
 }
 
-/// Serves, and tells of it.
-struct Told<T> {
+/// Serves, and reports it.
+struct Reported<T> {
     inner: T,
     sender: mpsc::Sender<Served>,
 }
 
-impl<T> Told<T> {
+impl<T> Reported<T> {
     fn new(inner: T, sender: &mpsc::Sender<Served>) -> Self {
         let sender = sender.clone();
         Self { inner, sender }
     }
 
-    async fn tell(&self, served: Served) {
+    async fn report(&self, served: Served) {
         // Nobody listens any more once the turn is over.
         let _ = self.sender.send(served).await;
     }
 }
 
-impl OpenFiles for Told<WorkspaceFiles> {
-    type Files = Told<FolderFiles>;
+impl OpenFiles for Reported<WorkspaceFiles> {
+    type Files = Reported<FolderFiles>;
 
     async fn open(&self, folders: &SessionFolders) -> Self::Files {
-        Told::new(self.inner.open(folders).await, &self.sender)
+        Reported::new(self.inner.open(folders).await, &self.sender)
     }
 }
 
-impl ReadFiles for Told<FolderFiles> {
+impl ReadFiles for Reported<FolderFiles> {
     async fn read(&self, request: ReadTextFileRequest) -> Result<ReadTextFileResponse, ServeError> {
         let path = request.path.clone();
         let result = self.inner.read(request).await;
-        self.tell(Served::File {
+        self.report(Served::File {
             write: false,
             path,
             error: words(&result),
@@ -90,14 +96,14 @@ impl ReadFiles for Told<FolderFiles> {
     }
 }
 
-impl WriteFiles for Told<FolderFiles> {
+impl WriteFiles for Reported<FolderFiles> {
     async fn write(
         &self,
         request: WriteTextFileRequest,
     ) -> Result<WriteTextFileResponse, ServeError> {
         let path = request.path.clone();
         let result = self.inner.write(request).await;
-        self.tell(Served::File {
+        self.report(Served::File {
             write: true,
             path,
             error: words(&result),
@@ -107,15 +113,15 @@ impl WriteFiles for Told<FolderFiles> {
     }
 }
 
-impl OpenTerminals for Told<LocalTerminals> {
-    type Terminals = Told<SessionTerminals>;
+impl OpenTerminals for Reported<LocalTerminals> {
+    type Terminals = Reported<SessionTerminals>;
 
     async fn open(&self, folders: &SessionFolders) -> Self::Terminals {
-        Told::new(self.inner.open(folders).await, &self.sender)
+        Reported::new(self.inner.open(folders).await, &self.sender)
     }
 }
 
-impl ServeTerminals for Told<SessionTerminals> {
+impl ServeTerminals for Reported<SessionTerminals> {
     async fn create(
         &self,
         request: CreateTerminalRequest,
@@ -124,7 +130,7 @@ impl ServeTerminals for Told<SessionTerminals> {
         let cwd = request.cwd.clone();
         let result = self.inner.create(request).await;
         let terminal = result.as_ref().ok();
-        self.tell(Served::Command {
+        self.report(Served::Command {
             terminal: terminal.map(|answer| answer.terminal_id.as_str().to_owned()),
             command,
             args,
@@ -151,7 +157,7 @@ impl ServeTerminals for Told<SessionTerminals> {
         if let Ok(end) = &result {
             let output = TerminalOutputRequest::new(session, terminal.clone());
             let output = self.inner.output(output).await;
-            self.tell(Served::CommandEnd {
+            self.report(Served::CommandEnd {
                 terminal: terminal.as_str().to_owned(),
                 output: output.map_or_else(|_| Excerpt::default(), |it| Excerpt::of(&it.output)),
                 exit_code: end.exit_code,

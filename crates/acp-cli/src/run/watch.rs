@@ -4,18 +4,18 @@ use std::io;
 
 use acp_client::{PendingPermission, PendingQuestion, TurnEvent};
 use acp_harness::turn::{DrivenTurn, DriverEvent, StopCause, TimeLimit, TurnDriver};
-use acp_text::clean;
 
 use super::Run;
-use crate::sessions::Kept;
-use crate::show::{Answered, AskText, Output};
+use super::protected::{ProtectedQuestion, warning};
+use crate::sessions::ClaimedSession;
+use crate::show::{Answered, Output};
 
 /// Shows the events of a turn, and answers its questions.
 pub(super) struct Watch<'a> {
     pub(super) run: &'a mut Run,
     pub(super) output: &'a mut Output,
     /// The kept session that hears what happens.
-    pub(super) kept: Option<&'a Kept>,
+    pub(super) kept: Option<&'a ClaimedSession>,
 }
 
 impl Watch<'_> {
@@ -28,6 +28,9 @@ impl Watch<'_> {
                     None => break,
                 },
                 Some(served) = self.run.served.recv() => self.output.served(&served),
+                Some(question) = self.run.protected.recv() => {
+                    self.allow_write(question, &mut driver).await
+                }
             };
             self.check(shown);
         }
@@ -87,7 +90,7 @@ impl Watch<'_> {
                 });
             }
         }
-        self.output.status(&clean!("cancelling"));
+        self.output.status("cancelling");
     }
 
     async fn permit(
@@ -102,7 +105,12 @@ impl Watch<'_> {
         let decision = run.consent.decide(pending.request());
         let ask = pending.request().clone();
         let person = match &mut run.person {
-            Some(person) if !decision.allowed && run.consent.leaves_open(&ask) => person,
+            Some(person) if !decision.allowed && run.consent.leaves_open(&ask, &decision) => {
+                if let Some(found) = run.consent.protected(&ask) {
+                    output.ask(&warning(&found))?;
+                }
+                person
+            }
             _ => {
                 let shown = output.permission(ask.tool(), &decision);
                 pending.decide(&decision);
@@ -125,6 +133,31 @@ impl Watch<'_> {
             None => pending.reject(),
         }
         shown
+    }
+
+    async fn allow_write(
+        &mut self,
+        question: ProtectedQuestion,
+        driver: &mut TurnDriver,
+    ) -> io::Result<()> {
+        let Self { run, output, .. } = self;
+        let ProtectedQuestion { write, mut answer } = question;
+        let Some(person) = &mut run.person else {
+            return Ok(());
+        };
+        let is_allowed = tokio::select! {
+            biased;
+            cause = run.bounds.exceeded() => {
+                driver.stop(cause);
+                return self.end_asking(None);
+            }
+            () = answer.closed() => return self.end_asking(Some(TAKEN_BACK)),
+            is_allowed = person.allow_write(&write, output) => is_allowed?,
+        };
+        self.output.answered();
+        // The agent may have taken it back meanwhile.
+        let _ = answer.send(is_allowed);
+        Ok(())
     }
 
     async fn answer(
@@ -161,7 +194,7 @@ impl Watch<'_> {
 
     /// Leaves a question that nobody need answer any more.
     fn end_asking(&mut self, why: Option<&str>) -> io::Result<()> {
-        self.output.ask(&AskText::new().words(clean!("\n")))?;
+        self.output.ask("\n")?;
         self.output.answered();
         if let Some(why) = why {
             self.output.say(why);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::busy::IfBusy;
-use super::place::SessionName;
+use super::key::SessionName;
 use crate::values::time;
 
 /// Whether a run is part of a session that is kept, and of which.

@@ -8,8 +8,8 @@ use clap::ValueEnum;
 use tokio::time::{Instant, sleep};
 
 use super::control::{Answer, Ask, Caller, NoAnswer};
+use super::key::SessionKey;
 use super::limits::{LOCK_POLL, MAX_STEER};
-use super::place::Place;
 use super::store::{Hold, Store, StoreError};
 use crate::exit::Exit;
 use crate::outcome::Outcome;
@@ -59,7 +59,7 @@ pub(crate) enum NotClaimed {
 /// taken.
 pub(crate) async fn claim(
     store: &Store,
-    place: &Place,
+    key: &SessionKey,
     mut if_busy: IfBusy,
     patience: Duration,
     prompt: Result<&str, &str>,
@@ -69,12 +69,12 @@ pub(crate) async fn claim(
     let left = || patience.saturating_sub(begun.elapsed());
     let mut waits = false;
     loop {
-        if let Some(hold) = store.try_claim(place)? {
+        if let Some(hold) = store.try_claim(key)? {
             return Ok(Claimed::Held(Arc::new(hold)));
         }
         match if_busy {
             IfBusy::Refuse => return Err(NotClaimed::Busy),
-            IfBusy::Steer => match steer(store, place, prompt, left()).await? {
+            IfBusy::Steer => match steer(store, key, prompt, left()).await? {
                 Steer::Done => return Ok(Claimed::Steered),
                 Steer::Refused(why) => {
                     say(&why);
@@ -88,7 +88,7 @@ pub(crate) async fn claim(
                 let most = patience.as_secs();
                 say(&format!(
                     "waiting for the turn that runs in the session {}, {most} s at the most",
-                    place.name
+                    key.name
                 ));
             }
             IfBusy::Wait => {}
@@ -113,7 +113,7 @@ enum Steer {
 
 async fn steer(
     store: &Store,
-    place: &Place,
+    key: &SessionKey,
     prompt: Result<&str, &str>,
     patience: Duration,
 ) -> Result<Steer, NotClaimed> {
@@ -126,7 +126,7 @@ async fn steer(
     let ask = Ask::Steer {
         text: prompt.to_owned(),
     };
-    let asked = Caller::call_and_ask(&store.socket(place), &ask, patience).await;
+    let asked = Caller::call_and_ask(&store.socket(key), &ask, patience).await;
     let answer = asked.map_err(|error| NotClaimed::Untold(Some(error)))?;
     match answer.map(|(_, answer)| answer) {
         None | Some(Answer::Ended(_)) => Ok(Steer::Again),
@@ -164,18 +164,18 @@ impl From<NotClaimed> for Outcome {
 mod tests {
     use super::*;
 
-    fn store() -> (tempfile::TempDir, Store, Place) {
+    fn store() -> (tempfile::TempDir, Store, SessionKey) {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::in_folder(dir.path().join("sessions"));
-        (dir, store, Place::of_demo("one"))
+        (dir, store, SessionKey::of_demo("one"))
     }
 
     const PATIENCE: Duration = Duration::from_secs(100);
 
     #[tokio::test(start_paused = true)]
     async fn who_waits_gets_it_as_soon_as_it_is_free() {
-        let (_dir, store, place) = store();
-        let hold = store.try_claim(&place).unwrap().unwrap();
+        let (_dir, store, key) = store();
+        let hold = store.try_claim(&key).unwrap().unwrap();
         tokio::spawn(async move {
             sleep(Duration::from_secs(30)).await;
             drop(hold);
@@ -183,7 +183,7 @@ mod tests {
         let begun = Instant::now();
         let mut said = Vec::new();
         let mut say = |text: &str| said.push(text.to_owned());
-        let claimed = claim(&store, &place, IfBusy::Wait, PATIENCE, Ok("x"), &mut say).await;
+        let claimed = claim(&store, &key, IfBusy::Wait, PATIENCE, Ok("x"), &mut say).await;
         assert!(matches!(claimed, Ok(Claimed::Held(_))), "{claimed:?}");
         let waited = begun.elapsed() - Duration::from_secs(30);
         assert!(waited <= 2 * LOCK_POLL, "{waited:?}");
@@ -195,33 +195,33 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn nobody_waits_for_ever() {
-        let (_dir, store, place) = store();
-        let _hold = store.try_claim(&place).unwrap().unwrap();
+        let (_dir, store, key) = store();
+        let _hold = store.try_claim(&key).unwrap().unwrap();
         let begun = Instant::now();
         let mut say = |_: &str| {};
-        let refused = claim(&store, &place, IfBusy::Wait, PATIENCE, Ok("x"), &mut say).await;
+        let refused = claim(&store, &key, IfBusy::Wait, PATIENCE, Ok("x"), &mut say).await;
         assert!(matches!(refused, Err(NotClaimed::StillBusy { .. })));
         assert_eq!(begun.elapsed(), PATIENCE);
-        let refused = claim(&store, &place, IfBusy::Refuse, PATIENCE, Ok("x"), &mut say).await;
+        let refused = claim(&store, &key, IfBusy::Refuse, PATIENCE, Ok("x"), &mut say).await;
         assert!(matches!(refused, Err(NotClaimed::Busy)));
         assert_eq!(begun.elapsed(), PATIENCE, "at once");
         // Nobody listens: the turn is about to begin, or has just ended.
-        let refused = claim(&store, &place, IfBusy::Steer, PATIENCE, Ok("x"), &mut say).await;
+        let refused = claim(&store, &key, IfBusy::Steer, PATIENCE, Ok("x"), &mut say).await;
         assert!(matches!(refused, Err(NotClaimed::StillBusy { .. })));
         assert_eq!(begun.elapsed(), 2 * PATIENCE);
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_cannot_be_told_waits() {
-        let (_dir, store, place) = store();
-        let _hold = store.try_claim(&place).unwrap().unwrap();
+        let (_dir, store, key) = store();
+        let _hold = store.try_claim(&key).unwrap().unwrap();
         let mut said = Vec::new();
         let mut say = |text: &str| said.push(text.to_owned());
         let long = "x".repeat(MAX_STEER + 1);
-        let refused = claim(&store, &place, IfBusy::Steer, PATIENCE, Ok(&long), &mut say).await;
+        let refused = claim(&store, &key, IfBusy::Steer, PATIENCE, Ok(&long), &mut say).await;
         assert!(matches!(refused, Err(NotClaimed::StillBusy { .. })));
         let why = Err("it may not be told");
-        let refused = claim(&store, &place, IfBusy::Steer, PATIENCE, why, &mut say).await;
+        let refused = claim(&store, &key, IfBusy::Steer, PATIENCE, why, &mut say).await;
         assert!(matches!(refused, Err(NotClaimed::StillBusy { .. })));
         let why: Vec<_> = said.iter().step_by(2).collect();
         assert_eq!(

@@ -3,7 +3,7 @@
 //! An agent is started for each turn and ended behind it, so what a conversation is made of
 //! is kept here ([`store`]): which agent it is with, what the agent calls its session, what
 //! it is set to, and what was said. The next turn goes on by a ladder: the agent resumes the
-//! session, or loads it, or gets a new one that is told what was said ([`kept`]).
+//! session, or loads it, or gets a new one that is told what was said ([`claimed`]).
 //!
 //! * **One turn at a time**: whoever runs one holds the lock of the session, which ends
 //!   with its process ([`busy`]).
@@ -14,18 +14,18 @@
 
 mod args;
 pub(crate) mod busy;
+mod claimed;
 pub(crate) mod control;
-mod kept;
+pub(crate) mod key;
 pub(crate) mod limits;
-pub(crate) mod place;
 pub(crate) mod record;
 pub(crate) mod store;
 pub(crate) mod target;
 pub(crate) mod wishes;
 
 pub(crate) use args::KeepArgs;
-pub(crate) use kept::{Kept, Rung, Told};
-pub(crate) use place::AgentId;
+pub(crate) use claimed::{ClaimedSession, OpeningKind, SessionOpening};
+pub(crate) use key::AgentId;
 pub(crate) use record::TurnEnded;
 pub(crate) use target::Target;
 pub(crate) use wishes::{Change, prove_all};

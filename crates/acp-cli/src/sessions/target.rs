@@ -9,9 +9,9 @@ use acp_protocol::v1::SessionId;
 
 use super::args::KeepArgs;
 use super::busy::{Claimed, IfBusy, NotClaimed, claim};
-use super::kept::{Kept, Way};
+use super::claimed::{ClaimedSession, Continuation};
+use super::key::{AgentId, SessionKey, SessionName, scope_of};
 use super::limits::{BUSY_WAIT, MAX_NAME};
-use super::place::{AgentId, Place, SessionName, scope_of};
 use super::record::Record;
 use super::store::{Store, StoreError};
 use crate::exit::Exit;
@@ -24,7 +24,7 @@ pub(crate) struct Target {
     /// The folder that sessions of the run's folder belong to.
     scope: String,
     name: SessionName,
-    way: Way,
+    way: Continuation,
     /// What is recorded of it, as far as it is known which one it is.
     found: Option<Record>,
     if_busy: IfBusy,
@@ -83,9 +83,9 @@ impl Target {
             scope: folder,
             name,
             way: match id {
-                Some(id) => Way::In(id),
-                None if args.new => Way::Anew,
-                None => Way::Continue,
+                Some(id) => Continuation::In(id),
+                None if args.new => Continuation::Anew,
+                None => Continuation::Continue,
             },
             if_busy: args.if_busy.unwrap_or_default(),
             patience: args.busy_timeout.unwrap_or(BUSY_WAIT),
@@ -110,7 +110,10 @@ impl Target {
 
     /// Returns the model it was set to.
     pub(crate) fn model(&self) -> Option<&str> {
-        let found = self.found.as_ref().filter(|_| self.way != Way::Anew)?;
+        let found = self
+            .found
+            .as_ref()
+            .filter(|_| self.way != Continuation::Anew)?;
         found.wishes.model.as_deref()
     }
 
@@ -127,25 +130,25 @@ impl Target {
         prompt: Result<&str, &str>,
         stop: &StopHandle,
         say: &mut (dyn FnMut(&str) + Send),
-    ) -> Result<Option<Kept>, NotClaimed> {
-        let place = Place {
+    ) -> Result<Option<ClaimedSession>, NotClaimed> {
+        let key = SessionKey {
             folder: self.scope.clone(),
             agent,
             name: self.name.clone(),
         };
         let (if_busy, patience) = (self.if_busy, self.patience);
         let prompt = match self.way {
-            Way::Continue => prompt,
+            Continuation::Continue => prompt,
             _ => Err("the turn that runs is not of the session that is asked for"),
         };
-        match claim(&self.store, &place, if_busy, patience, prompt, say).await? {
+        match claim(&self.store, &key, if_busy, patience, prompt, say).await? {
             Claimed::Steered => Ok(None),
             Claimed::Held(hold) => {
                 let cwd = cwd.to_string_lossy();
                 let hold = Arc::clone(&hold);
-                Ok(Some(Kept::begin(
+                Ok(Some(ClaimedSession::begin(
                     &self.store,
-                    &place,
+                    &key,
                     hold,
                     &cwd,
                     &self.way,
@@ -196,13 +199,13 @@ mod tests {
             ("b", AgentId::Demo, 10, vec!["s-4"]),
         ];
         for (name, agent, used, sessions) in all {
-            let place = Place {
+            let key = SessionKey {
                 folder: cwd.to_str().unwrap().to_owned(),
                 agent,
                 name: name.parse().unwrap(),
             };
-            let hold = store.try_claim(&place).unwrap().unwrap();
-            let mut record = Record::new(&place, cwd.to_str().unwrap());
+            let hold = store.try_claim(&key).unwrap().unwrap();
+            let mut record = Record::new(&key, cwd.to_str().unwrap());
             for session in sessions {
                 record.go_on_in(session.into());
             }
@@ -222,13 +225,16 @@ mod tests {
         let target = Target::find_in(store(cwd), args, agent.as_ref(), cwd).unwrap();
         let whose = target.agent().map_or("new", AgentId::label);
         let way = match &target.way {
-            Way::Continue => "continue".to_owned(),
-            Way::Anew => "anew".to_owned(),
-            Way::In(id) => format!("in {id}"),
+            Continuation::Continue => "continue".to_owned(),
+            Continuation::Anew => "anew".to_owned(),
+            Continuation::In(id) => format!("in {id}"),
         };
         assert_eq!(format!("{} {whose} {way}", target.name), expected);
         let open = target.found.as_ref().is_some_and(|it| it.closed.is_none());
-        assert_eq!(target.cwd().is_some(), open && target.way != Way::Anew);
+        assert_eq!(
+            target.cwd().is_some(),
+            open && target.way != Continuation::Anew
+        );
     }
 
     #[test]

@@ -4,15 +4,16 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use acp_conversation::{Conversation, ConversationChange, MessageRole};
+use acp_client::{Decision, Reason};
+use acp_conversation::{Conversation, ConversationChange, MessageRole, ToolCallState};
 use acp_protocol::Patch;
 use acp_protocol::v1::{
-    CompactionStatus, ContentBlock, ContentChunk, Notice, NoticeSeverity, SessionUpdate, ToolCallId,
+    CompactionStatus, ContentBlock, ContentChunk, Notice, NoticeSeverity, SessionUpdate,
+    ToolCallId, ToolCallUpdate,
 };
-use acp_text::{Clean, ScreenWriter, clean};
 
-use super::excerpt::count;
-use super::label::{ACP, ALSO, LINK, LOST, Label, NEWS, PLAN, THOUGHT, bracketed};
+use super::excerpt::{Excerpt, count};
+use super::label::{ACP, ALSO, ASKS, LINK, LOST, Label, NEWS, PLAN, THOUGHT, bracketed};
 use super::line::{Line, one_line, shown};
 use super::page::{Facts, Fit, INDENT, INDENT_BELOW, Look, Page};
 use super::plan::Steps;
@@ -26,26 +27,20 @@ use crate::outcome::Failure;
 
 /// Shows a turn.
 pub(super) struct Screen<O, E> {
-    pub(super) page: Page<O, E>,
+    page: Page<O, E>,
     began: Instant,
-    pub(super) cwd: PathBuf,
-    pub(super) conversation: Conversation,
-    pub(super) tools: Tools,
-    pub(super) used_tools: usize,
+    cwd: PathBuf,
+    conversation: Conversation,
+    tools: Tools,
+    used_tools: usize,
     /// Where the thought that goes on begins in its message.
     thought: Option<usize>,
     /// What goes on, in words; nothing before it begins and after it ended.
-    status: Option<Clean<'static>>,
+    status: Option<String>,
 }
 
 impl<O: Write, E: Write> Screen<O, E> {
-    pub(super) fn new(
-        out: ScreenWriter<O>,
-        err: ScreenWriter<E>,
-        facts: Facts,
-        look: Look,
-        now: Instant,
-    ) -> Self {
+    pub(super) fn new(out: O, err: E, facts: Facts, look: Look, now: Instant) -> Self {
         Self {
             page: Page::new(out, err, facts, look, now),
             began: now,
@@ -70,8 +65,8 @@ impl<O: Write, E: Write> Screen<O, E> {
     }
 
     /// Says what goes on, in the last of the rows that are drawn again and again.
-    pub(super) fn status(&mut self, words: &Clean<'_>) {
-        self.status = Some(words.clone().into_owned());
+    pub(super) fn status(&mut self, words: &str) {
+        self.status = Some(one_line(words));
         self.settle();
     }
 
@@ -91,7 +86,7 @@ impl<O: Write, E: Write> Screen<O, E> {
                 .thought
                 .and_then(|from| thought_of(&self.conversation, from, 0)),
             usage: self.conversation.usage.as_ref(),
-            status: self.status.as_ref(),
+            status: self.status.as_deref(),
         };
         self.page.draw(|height, style| rows.lines(height, style));
     }
@@ -162,19 +157,19 @@ impl<O: Write, E: Write> Screen<O, E> {
             SessionUpdate::AgentMessageChunk(chunk) => self.text(chunk),
             SessionUpdate::Notice(notice) => self.notice(notice),
             SessionUpdate::CurrentModeUpdate(news) => {
-                self.news(&clean!("mode"), &one_line(news.current_mode_id.as_str()))
+                self.news("mode", news.current_mode_id.as_str())
             }
             SessionUpdate::SessionInfoUpdate(news) => match &news.title {
-                Patch::Set(title) => self.news(&clean!("title"), &one_line(title)),
+                Patch::Set(title) => self.news("title", title),
                 _ => Ok(()),
             },
             SessionUpdate::CompactionUpdate(news) => {
                 let words = match news.status {
-                    CompactionStatus::InProgress => clean!("is being shortened"),
-                    CompactionStatus::Completed => clean!("was shortened"),
-                    _ => clean!("could not be shortened"),
+                    CompactionStatus::InProgress => "is being shortened",
+                    CompactionStatus::Completed => "was shortened",
+                    _ => "could not be shortened",
                 };
-                self.news(&clean!("the conversation"), &words)
+                self.news("the conversation", words)
             }
             _ => Ok(()),
         }
@@ -182,8 +177,89 @@ impl<O: Write, E: Write> Screen<O, E> {
 
     /// Says that updates were lost.
     pub(super) fn gap(&mut self, dropped: u64) -> io::Result<()> {
-        let words = clean!("{} updates came too fast to be kept", dropped);
+        let words = format!("{dropped} updates came too fast to be kept");
         self.say_line(&LOST, Line::new().with(Tone::Plain, words))
+    }
+
+    /// Says what was answered to a permission request.
+    pub(super) fn permission(
+        &mut self,
+        tool: &ToolCallState,
+        decision: &Decision,
+    ) -> io::Result<()> {
+        self.end_thought()?;
+        let kind = tool.kind.as_ref().map_or("tool", |kind| kind.as_str());
+        let title = one_line(tool.title.as_deref().unwrap_or("a tool"));
+        let (answer, tone) = match decision.allowed {
+            true => ("allowed", Tone::Good),
+            false => ("refused", Tone::Bad),
+        };
+        let hint = match decision.reason {
+            _ if decision.allowed => "",
+            // No level of it helps.
+            Reason::AskedAsChoice => "",
+            _ => "; see --allow",
+        };
+        let reason = one_line(&decision.reason.to_string());
+        let line = Line::new()
+            .with(Tone::Plain, format!("{} {title}: ", one_line(kind)))
+            .with(tone, answer)
+            .with(Tone::Faint, format!(" ({reason}{hint})"));
+        self.say_line(&ASKS, line)
+    }
+
+    /// Says what was answered to a question.
+    pub(super) fn asked(&mut self, text: &str) -> io::Result<()> {
+        self.end_thought()?;
+        self.say_line(&ASKS, Line::new().with(Tone::Plain, text))
+    }
+
+    /// A command that was served ended, and wrote this; the call it belongs to shows it.
+    pub(super) fn wrote(&mut self, terminal: &str, output: &Excerpt) {
+        self.tools.wrote(terminal, output);
+    }
+
+    /// Says what the agent was served.
+    pub(super) fn served(&mut self, what: &'static str, text: &str) -> io::Result<()> {
+        let label = Label::of_served(what);
+        self.say_line(&label, Line::new().with(Tone::Plain, text))
+    }
+
+    /// Shows what a call would do about which somebody is going to be asked.
+    pub(super) fn preview(&mut self, call: &ToolCallUpdate) -> io::Result<()> {
+        self.end_thought()?;
+        let (style, below) = (self.page.style(INDENT), self.page.style(INDENT_BELOW));
+        let (drawn, now) = (self.page.facts().drawn, self.page.now());
+        let Some(change) = self.conversation.ask(call) else {
+            return Ok(());
+        };
+        self.tools.note(&change, now);
+        self.used_tools += usize::from(change.begins);
+        let shown = self.tools.show(change.call, &self.cwd, now);
+        let body = said::body(&shown, &below);
+        if body.is_empty() {
+            // The question says the rest.
+            return Ok(());
+        }
+        let line = match drawn {
+            true => said::running(&shown, style.signs.waiting, &style),
+            false => {
+                bracketed("tool").with(Tone::Plain, format!("{}: would do this", shown.name()))
+            }
+        };
+        self.push(line, Fit::Cut, &body)
+    }
+
+    /// Shows a question as it is; what is typed stands behind it. Nothing is drawn until it
+    /// is [answered](Self::answered).
+    pub(super) fn ask(&mut self, text: &str) -> io::Result<()> {
+        self.end_thought()?;
+        self.page.ask(text)
+    }
+
+    /// What was asked is answered, or nobody wants to know any more.
+    pub(super) fn answered(&mut self) {
+        self.page.answered();
     }
 
     /// Leaves the terminal as it should be, whatever is unfinished.
@@ -201,7 +277,7 @@ impl<O: Write, E: Write> Screen<O, E> {
     }
 
     /// Says something of our own.
-    pub(super) fn say(&mut self, text: &Clean<'_>) -> io::Result<()> {
+    pub(super) fn say(&mut self, text: &str) -> io::Result<()> {
         self.say_line(&ACP, Line::new().with(Tone::Plain, text))
     }
 
@@ -225,7 +301,7 @@ impl<O: Write, E: Write> Screen<O, E> {
         let plan = Steps::of(&self.conversation);
         if is_live && !plan.is_empty() {
             let lines = plan.lines(usize::MAX, &self.page.style(INDENT_BELOW));
-            let head = Line::new().with(Tone::Faint, clean!("plan {}", plan.progress()));
+            let head = Line::new().with(Tone::Faint, format!("plan {}", plan.progress()));
             done = done.and(self.page.push(head, Fit::Cut, &lines));
         }
         done = done.and(self.page.end_text_line());
@@ -233,10 +309,10 @@ impl<O: Write, E: Write> Screen<O, E> {
             let took = self.page.now().saturating_duration_since(self.began);
             let mut words: Vec<_> = said::spoken(took).into_iter().collect();
             if self.used_tools > 0 {
-                words.push(count(self.used_tools, &clean!("tool"), &clean!("tools")));
+                words.push(count(self.used_tools, "tool", "tools"));
             }
             words.extend(usage::words(self.conversation.usage.as_ref()));
-            let words = Clean::join(words, &self.page.style(INDENT).signs.dot);
+            let words = words.join(self.page.style(INDENT).signs.dot);
             if !words.is_empty() {
                 let line = Line::new().with(Tone::Faint, words);
                 done = done.and(self.page.push(line, Fit::Wrap, &[]));
@@ -259,7 +335,7 @@ impl<O: Write, E: Write> Screen<O, E> {
                 self.say_line(&LINK, Line::new().with(Tone::Plain, one_line(&link.uri)))
             }
             other => {
-                let words = clean!("a piece of {}, which is not shown", one_line(other.tag()));
+                let words = format!("a piece of {}, which is not shown", one_line(other.tag()));
                 self.say_line(&ALSO, Line::new().with(Tone::Plain, words))
             }
         }
@@ -276,7 +352,7 @@ impl<O: Write, E: Write> Screen<O, E> {
             Some(words) => words,
             None => plan.in_one_line(),
         };
-        let words = clean!("{} {}", plan.progress(), words);
+        let words = format!("{} {words}", plan.progress());
         self.say_line(&PLAN, Line::new().with(Tone::Plain, words))
     }
 
@@ -291,7 +367,7 @@ impl<O: Write, E: Write> Screen<O, E> {
         let body = said::body(&shown, &self.page.style(INDENT_BELOW));
         let line = match self.page.facts().drawn {
             true => said::ended(&shown, &self.page.style(INDENT)),
-            false => bracketed(&clean!("tool")).and(said::in_words(&shown)),
+            false => bracketed("tool").and(said::in_words(&shown)),
         };
         self.push(line, Fit::Cut, &body)
     }
@@ -322,21 +398,21 @@ impl<O: Write, E: Write> Screen<O, E> {
             _ => label.tone,
         };
         let mut line = Line::new()
-            .with(tone, clean!("{}: ", severity))
+            .with(tone, format!("{severity}: "))
             .with(Tone::Plain, one_line(&notice.title));
         if let Some(more) = notice.description.as_deref().map(shown) {
-            line = line.with(Tone::Faint, clean!(" {}", more).trim_end());
+            line = line.with(Tone::Faint, format!(" {more}").trim_end());
         }
         self.say_line(&label, line)
     }
 
     /// Says what changed in the session, in few words.
-    fn news(&mut self, what: &Clean<'_>, how: &Clean<'_>) -> io::Result<()> {
-        let words = clean!("{} {}", what, how);
+    fn news(&mut self, what: &str, how: &str) -> io::Result<()> {
+        let words = format!("{what} {}", one_line(how));
         self.say_line(&NEWS, Line::new().with(Tone::Faint, words))
     }
 
-    pub(super) fn end_thought(&mut self) -> io::Result<()> {
+    fn end_thought(&mut self) -> io::Result<()> {
         match self.thought.take() {
             Some(from) => self.say_thought(from, 0),
             None => Ok(()),
@@ -353,12 +429,12 @@ impl<O: Write, E: Write> Screen<O, E> {
         }
     }
 
-    pub(super) fn say_line(&mut self, label: &Label, line: Line) -> io::Result<()> {
+    fn say_line(&mut self, label: &Label, line: Line) -> io::Result<()> {
         let head = label.line(self.page.facts().drawn);
         self.push(head.and(line), Fit::Wrap, &[])
     }
 
-    pub(super) fn push(&mut self, head: Line, fit: Fit, body: &[Line]) -> io::Result<()> {
+    fn push(&mut self, head: Line, fit: Fit, body: &[Line]) -> io::Result<()> {
         let pushed = self.page.push(head, fit, body);
         self.settle();
         pushed

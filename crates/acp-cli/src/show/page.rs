@@ -4,13 +4,12 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
-use super::ask::AskText;
 use super::line::{Line, shown};
 use super::live::Live;
 use super::style::{ASCII, Style, Tone, UNICODE};
 use super::terminal::Window;
 use crate::outcome::Failure;
-use acp_text::{Clean, Cleaner, ScreenText, ScreenWriter, clean, width};
+use acp_text::{Cleaner, width};
 
 /// Bytes of lines that wait for the next drawing.
 const MAX_WAITING: usize = 16 << 10;
@@ -53,8 +52,8 @@ pub(super) enum Fit {
 
 /// Text goes to `out`, everything else to `err`.
 pub(super) struct Page<O, E> {
-    out: ScreenWriter<O>,
-    err: ScreenWriter<E>,
+    out: O,
+    err: E,
     facts: Facts,
     look: Look,
     now: Instant,
@@ -64,17 +63,11 @@ pub(super) struct Page<O, E> {
     /// Somebody is typing an answer, where the rows would be.
     is_asking: bool,
     /// Lines that are not yet written.
-    waiting: ScreenText,
+    waiting: String,
 }
 
 impl<O: Write, E: Write> Page<O, E> {
-    pub(super) fn new(
-        out: ScreenWriter<O>,
-        err: ScreenWriter<E>,
-        facts: Facts,
-        look: Look,
-        now: Instant,
-    ) -> Self {
+    pub(super) fn new(out: O, err: E, facts: Facts, look: Look, now: Instant) -> Self {
         Self {
             out,
             err,
@@ -85,7 +78,7 @@ impl<O: Write, E: Write> Page<O, E> {
             end: TextEnd::default(),
             live: Live::new(now),
             is_asking: false,
-            waiting: ScreenText::new(),
+            waiting: String::new(),
         }
     }
 
@@ -123,19 +116,19 @@ impl<O: Write, E: Write> Page<O, E> {
     pub(super) fn text(&mut self, text: &str) -> io::Result<()> {
         if !self.facts.out_is_terminal {
             self.end.add(text);
-            self.out.pass_on(text)?;
+            self.out.write_all(text.as_bytes())?;
             return self.out.flush();
         }
         let text = self.cleaner.clean(text);
         if text.is_empty() {
             return Ok(());
         }
-        self.end.add(text.as_str());
+        self.end.add(&text);
         self.make_way();
         if self.facts.together {
             self.live.text(self.end.column, self.now);
         }
-        self.out.write(&ScreenText::from(text))?;
+        self.out.write_all(text.as_bytes())?;
         self.out.flush()
     }
 
@@ -146,20 +139,18 @@ impl<O: Write, E: Write> Page<O, E> {
         }
         self.make_way();
         self.end = TextEnd::default();
-        self.out.write(&ScreenText::from(clean!("\n")))?;
+        self.out.write_all(b"\n")?;
         self.out.flush()
     }
 
     /// Writes a question, which is answered by what is typed behind it.
-    pub(super) fn ask(&mut self, text: &AskText) -> io::Result<()> {
+    pub(super) fn ask(&mut self, text: &str) -> io::Result<()> {
         self.is_asking = true;
         self.make_way();
         if self.facts.together {
             self.end_text_line()?;
         }
-        let columns = (self.look)().map(|window| window.columns);
-        let columns = columns.filter(|columns| *columns > 0);
-        self.err.write(&text.laid_out(columns))?;
+        self.err.write_all(text.as_bytes())?;
         self.err.flush()
     }
 
@@ -179,16 +170,17 @@ impl<O: Write, E: Write> Page<O, E> {
         self.live.at_line_start();
         let indent = if self.facts.drawn { INDENT } else { 0 };
         let style = self.style(0);
-        let line = Line::new().with_blanks(indent).and(head);
+        let line = Line::new().with(Tone::Plain, " ".repeat(indent)).and(head);
         match fit {
             Fit::Cut => line.render(&style, &mut self.waiting),
             Fit::Wrap => line.render_wrapped(&style, INDENT_BELOW, &mut self.waiting),
         }
-        self.waiting.end_line();
+        self.waiting.push('\n');
         for line in body {
-            let line = Line::new().with_blanks(INDENT_BELOW).and(line.clone());
+            let blanks = " ".repeat(INDENT_BELOW);
+            let line = Line::new().with(Tone::Plain, blanks).and(line.clone());
             line.render(&style, &mut self.waiting);
-            self.waiting.end_line();
+            self.waiting.push('\n');
         }
         if !self.facts.live || self.is_asking || self.waiting.len() > MAX_WAITING {
             self.make_way();
@@ -200,38 +192,38 @@ impl<O: Write, E: Write> Page<O, E> {
     pub(super) fn fail(&mut self, failure: &Failure) -> io::Result<()> {
         self.make_way();
         let style = self.style(0);
-        let mut text = ScreenText::new();
-        let mut line = |indent: usize, tone, words: &Clean<'_>| {
-            let line = Line::new().with_blanks(indent).with(tone, words);
+        let mut text = String::new();
+        let mut line = |indent: usize, tone, words: &str| {
+            let line = Line::new()
+                .with(Tone::Plain, " ".repeat(indent))
+                .with(tone, words);
             line.render_wrapped(&style, INDENT_BELOW, &mut text);
-            text.end_line();
+            text.push('\n');
         };
-        let message = Clean::line(&failure.message);
-        line(0, Tone::Strong, &clean!("acp: {}", message));
-        // Some list what there is to choose from.
-        for hint in failure.hint.iter().flat_map(|hint| hint.lines()) {
-            line(INDENT, Tone::Plain, &Clean::new(hint));
+        line(0, Tone::Strong, &format!("acp: {}", failure.message));
+        if let Some(hint) = &failure.hint {
+            line(INDENT, Tone::Plain, hint);
         }
         if let Some(words) = &failure.last_words {
-            line(INDENT, Tone::Plain, &clean!("the agent wrote last:"));
+            line(INDENT, Tone::Plain, "the agent wrote last:");
             for words in words.lines() {
-                line(INDENT, Tone::Faint, &clean!("| {}", shown(words)));
+                line(INDENT, Tone::Faint, &format!("| {}", shown(words)));
             }
         }
         if let Some(noise) = &failure.noise {
-            let words = clean!("its standard output has a line that is no message:");
-            line(INDENT, Tone::Plain, &words);
-            line(INDENT, Tone::Faint, &clean!("| {}", shown(noise)));
+            let words = "its standard output has a line that is no message:";
+            line(INDENT, Tone::Plain, words);
+            line(INDENT, Tone::Faint, &format!("| {}", shown(noise)));
         }
-        self.err.write(&text)
+        self.err.write_all(text.as_bytes())
     }
 
     /// Writes what waits, and takes the rows away that are drawn again and again.
     pub(super) fn make_way(&mut self) {
-        let mut text = ScreenText::new();
-        self.live.erase(&mut text);
-        text.append(&std::mem::take(&mut self.waiting));
-        self.write(&text);
+        let mut bytes = String::new();
+        self.live.erase(&mut bytes);
+        bytes.push_str(&std::mem::take(&mut self.waiting));
+        self.write(&bytes);
     }
 
     /// Tells whether it is time to draw.
@@ -247,35 +239,36 @@ impl<O: Write, E: Write> Page<O, E> {
             self.live.forget();
             return self.make_way();
         };
-        let mut text = ScreenText::new();
+        let mut bytes = String::new();
         if !self.waiting.is_empty() {
-            self.live.erase(&mut text);
-            text.append(&std::mem::take(&mut self.waiting));
+            self.live.erase(&mut bytes);
+            bytes.push_str(&std::mem::take(&mut self.waiting));
         }
         if self.live.has_room(window.columns, self.now) {
             let style = self.style(0);
             // Half of the window stays for what was said.
             let lines = rows(window.rows / 2, &self.style(INDENT));
-            let rows: Vec<ScreenText> = lines
+            let rows: Vec<String> = lines
                 .into_iter()
                 .map(|line| {
-                    let mut row = ScreenText::new();
-                    let line = Line::new().with_blanks(INDENT).and(line);
+                    let mut row = String::new();
+                    let blanks = " ".repeat(INDENT);
+                    let line = Line::new().with(Tone::Plain, blanks).and(line);
                     line.render(&style, &mut row);
                     row
                 })
                 .collect();
-            self.live.draw(&rows, self.now, &mut text);
+            self.live.draw(&rows, self.now, &mut bytes);
         } else {
-            self.live.erase(&mut text);
+            self.live.erase(&mut bytes);
         }
-        self.write(&text);
+        self.write(&bytes);
     }
 
-    fn write(&mut self, text: &ScreenText) {
-        if !text.is_empty() {
+    fn write(&mut self, bytes: &str) {
+        if !bytes.is_empty() {
             // A standard error that nobody reads is no reason to stop.
-            let _ = self.err.write(text);
+            let _ = self.err.write_all(bytes.as_bytes());
         }
     }
 }

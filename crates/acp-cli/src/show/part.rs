@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use acp_conversation::{FileChange, ToolCallPart};
-use acp_text::Clean;
 
 use super::excerpt::Excerpt;
 use super::line::one_line;
@@ -14,10 +13,10 @@ pub(super) enum Part<'a> {
     Text(Excerpt),
     Change {
         change: &'a FileChange,
-        path: Clean<'static>,
+        path: String,
     },
     /// Something that has no lines.
-    Other(Clean<'static>),
+    Other(String),
 }
 
 impl<'a> Part<'a> {
@@ -36,7 +35,7 @@ impl<'a> Part<'a> {
 }
 
 /// Shortens a path that lies in the folder the agent works in.
-pub(super) fn short_path(path: &str, cwd: &Path) -> Clean<'static> {
+pub(super) fn short_path(path: &str, cwd: &Path) -> String {
     let inside = Path::new(path).strip_prefix(cwd).ok();
     match inside
         .and_then(Path::to_str)

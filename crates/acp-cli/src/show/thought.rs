@@ -1,6 +1,6 @@
 //! What an agent thinks aloud, folded into one line.
 
-use acp_text::{Clean, clean, fit_end, last_bytes};
+use acp_text::{clean, fit_end, last_bytes, shorten_width, width};
 
 use super::excerpt::count;
 use super::line::{Line, shown};
@@ -11,24 +11,23 @@ const MAX_END: usize = 512;
 
 /// Returns the row that shows a thought while it goes on: its newest words.
 pub(super) fn row(thought: &str, style: &Style) -> Option<Line> {
-    let end = acp_text::clean(last_bytes(thought, MAX_END));
+    let end = clean(last_bytes(thought, MAX_END));
     let mut lines = end.rsplit('\n').map(str::trim_start);
     let newest = without_marks(lines.find(|line| !line.is_empty())?);
     let room = style.width.unwrap_or(usize::MAX);
-    let room = room.saturating_sub("thinking ".len() + style.signs.more.width());
-    let end = fit_end(newest.as_str(), room);
-    let is_cut = end.len() < newest.as_str().len();
-    let line = Line::new().with(Tone::Faint, clean!("thinking "));
-    let line = match is_cut {
-        true => line.with(Tone::Faint, &style.signs.more),
-        false => line,
+    let room = room.saturating_sub("thinking ".len() + width(style.signs.more));
+    let end = fit_end(&newest, room);
+    let more = if end.len() < newest.len() {
+        style.signs.more
+    } else {
+        ""
     };
-    Some(line.with(Tone::Faint, Clean::new(end)))
+    Some(Line::new().with(Tone::Faint, format!("thinking {more}{end}")))
 }
 
 /// Returns the words that stay of a thought.
-pub(super) fn words(thought: &str, style: &Style) -> Option<Clean<'static>> {
-    let thought = acp_text::clean(thought);
+pub(super) fn words(thought: &str, style: &Style) -> Option<String> {
+    let thought = clean(thought);
     let mut lines = thought
         .split('\n')
         .filter(|line| !line.trim_start().is_empty());
@@ -37,24 +36,21 @@ pub(super) fn words(thought: &str, style: &Style) -> Option<Clean<'static>> {
         return None;
     }
     let more = match lines.count() {
-        0 => clean!(""),
-        more => clean!(" (+{})", count(more, &clean!("line"), &clean!("lines"))),
+        0 => String::new(),
+        more => format!(" (+{})", count(more, "line", "lines")),
     };
     let room = style.width.unwrap_or(usize::MAX);
-    let room = room.saturating_sub(more.width());
-    let first = first.shorten_width(room, &style.signs.more);
-    Some(clean!("{}{}", first, more))
+    let room = room.saturating_sub(width(&more));
+    Some(shorten_width(&first, room, style.signs.more) + &more)
 }
 
 /// Takes the marks of a heading off.
-fn without_marks(text: &str) -> Clean<'static> {
+fn without_marks(text: &str) -> String {
     shown(text.trim_matches(['*', '#', ' ']))
 }
 
 #[cfg(test)]
 mod tests {
-    use acp_text::ScreenText;
-
     use super::super::style::UNICODE;
     use super::*;
 
@@ -68,9 +64,9 @@ mod tests {
 
     fn newest(thought: &str, width: usize) -> String {
         let style = style(Some(width));
-        let mut text = ScreenText::new();
+        let mut text = String::new();
         row(thought, &style).unwrap().render(&style, &mut text);
-        text.as_str().to_owned()
+        text
     }
 
     #[test]
@@ -89,7 +85,6 @@ mod tests {
     fn of_a_long_one_the_end_is_looked_at() {
         let thought = "思考 ".repeat(10_000);
         assert_eq!(newest(&thought, 20), "thinking … 思考 思考");
-        let words = words(&thought, &style(Some(20))).unwrap();
-        assert!(words.as_str().ends_with('…'));
+        assert!(words(&thought, &style(Some(20))).unwrap().ends_with('…'));
     }
 }

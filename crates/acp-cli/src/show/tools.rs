@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use acp_conversation::limits::MAX_TOOL_CALLS;
 use acp_conversation::{ToolCallChange, ToolCallPart, ToolCallState, ToolCalls};
 use acp_protocol::v1::{ToolCallId, ToolCallStatus};
-use acp_text::{Clean, clean};
 use indexmap::IndexMap;
 
 use super::excerpt::Excerpt;
@@ -135,7 +134,7 @@ impl Tools {
             .collect();
         let more = content.len().saturating_sub(MAX_PARTS) + call.more_parts;
         if more > 0 {
-            parts.push(Part::Other(clean!("and {} more parts", more)));
+            parts.push(Part::Other(format!("and {more} more parts")));
         }
         parts
     }
@@ -176,35 +175,34 @@ impl<'a> ShownCall<'a> {
     }
 
     /// Returns the title, on one line.
-    pub(super) fn title(&self) -> Clean<'static> {
+    pub(super) fn title(&self) -> String {
         one_line(self.call.title.as_deref().unwrap_or_default())
     }
 
     /// Returns what it is called: its title, or else its kind.
-    pub(super) fn name(&self) -> Clean<'static> {
+    pub(super) fn name(&self) -> String {
         match (self.title(), &self.call.kind) {
             (title, Some(kind)) if title.is_empty() => one_line(kind.as_str()),
-            (title, None) if title.is_empty() => clean!("a call that was not announced"),
+            (title, None) if title.is_empty() => "a call that was not announced".to_owned(),
             (title, _) => title,
         }
     }
 
     /// Returns the first place it names, and how many more there are, unless its title
     /// names the file.
-    pub(super) fn place(&self) -> Option<Clean<'static>> {
+    pub(super) fn place(&self) -> Option<String> {
         let (first, others) = self.call.locations.split_first()?;
         let mut place = short_path(&first.path, self.cwd);
-        let file = place.as_str();
-        let file = file.rsplit('/').next().unwrap_or(file);
+        let file = place.rsplit('/').next().unwrap_or(&place);
         let file = file.split(':').next().unwrap_or(file);
-        if self.title().as_str().contains(file) {
+        if self.title().contains(file) {
             return None;
         }
         if let Some(line) = first.line {
-            place = clean!("{}:{}", place, line);
+            place.push_str(&format!(":{line}"));
         }
         if !others.is_empty() {
-            place = clean!("{} +{}", place, others.len());
+            place.push_str(&format!(" +{}", others.len()));
         }
         Some(place)
     }

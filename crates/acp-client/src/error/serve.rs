@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use acp_process::SpawnError;
 use acp_protocol::rpc::Fault;
 
+use crate::protected::ProtectedPath;
+
 /// Why serving a request of the agent did not succeed.
 ///
 /// The agent is told what it can do something about, in fixed words; names of this
@@ -32,6 +34,9 @@ pub enum ServeError {
         /// What the agent named.
         path: PathBuf,
     },
+    /// The path grants rights or runs code, and no person allowed the write.
+    #[error("write {}: it is protected, and only a person can allow it: {}", .0.path.display(), .0.reason)]
+    Protected(ProtectedPath),
     /// It is a folder, a pipe, a device or a socket.
     #[error("use {}: it is no regular file", .path.display())]
     NotAFile {
@@ -108,6 +113,9 @@ impl From<ServeError> for Fault {
             ServeError::DanglingLink { .. } => {
                 Self::invalid_params("the path leads through a link to nowhere")
             }
+            ServeError::Protected(ProtectedPath { reason, .. }) => Self::invalid_request(format!(
+                "the path is protected, and only the user can allow a write to it: {reason}"
+            )),
             ServeError::NotAFile { .. } => Self::invalid_params("the path is no regular file"),
             ServeError::NotText { .. } => Self::invalid_params("the file is no UTF-8 text"),
             ServeError::TooLarge { limit, .. } => {

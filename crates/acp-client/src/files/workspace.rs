@@ -1,7 +1,7 @@
 //! Files below the folders of a session.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,11 +13,13 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
 
 use super::lines::{LineRange, ReadLimits};
-use super::{OpenFiles, ReadFiles, WriteFiles, read, write};
+use super::write::{self, WriteAccess, WriteRefusal};
+use super::{OpenFiles, ReadFiles, WriteFiles, read};
 use crate::error::ServeError;
 use crate::folders::SessionFolders;
 use crate::folders::{Roots, SharedRoots};
-use crate::limits::{FILE_TIMEOUT, MAX_FILE_BYTES, MAX_FILE_JOBS, MAX_FILE_SEEN};
+use crate::limits::{FILE_TIMEOUT, MAX_FILE_BYTES, MAX_FILE_JOBS, MAX_FILE_SEEN, MAX_OPEN_ASKS};
+use crate::protected::{AllowProtected, DynAllowProtected, ProtectedPaths, ProtectedWrite};
 
 /// Serves files below the folders of a session, and no others.
 ///
@@ -32,15 +34,22 @@ use crate::limits::{FILE_TIMEOUT, MAX_FILE_BYTES, MAX_FILE_JOBS, MAX_FILE_SEEN};
 /// other names lie. A write gives the name a new file, and what other names lead to
 /// stays as it is.
 ///
+/// Paths that grant rights or run code ([`protected`](crate::protected)) are not written,
+/// unless a person allows it each time
+/// ([`with_protected_writes`](Self::with_protected_writes)).
+///
 /// Text goes byte by byte in both directions: line ends, a missing last one and
 /// byte order marks stay as they are. A write replaces a file in one step and keeps
 /// its mode; it makes missing folders. That it outlives a loss of power is not
 /// promised.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct WorkspaceFiles {
     missing: MissingFiles,
     limits: ReadLimits,
     max_write: u64,
+    protected: ProtectedPaths,
+    person: Option<Arc<dyn DynAllowProtected>>,
+    asks: Arc<Semaphore>,
     roots: Arc<SharedRoots>,
     jobs: Arc<Semaphore>,
 }
@@ -68,6 +77,9 @@ impl WorkspaceFiles {
                 seen: MAX_FILE_SEEN,
             },
             max_write: MAX_FILE_BYTES,
+            protected: ProtectedPaths::new(),
+            person: None,
+            asks: Arc::new(Semaphore::new(MAX_OPEN_ASKS)),
             roots: Arc::default(),
             jobs: Arc::new(Semaphore::new(MAX_FILE_JOBS)),
         }
@@ -93,6 +105,31 @@ impl WorkspaceFiles {
     pub fn with_max_write(mut self, bytes: u64) -> Self {
         self.max_write = bytes;
         self
+    }
+
+    /// Sets which paths are protected.
+    #[must_use]
+    pub fn with_protected_paths(mut self, protected: ProtectedPaths) -> Self {
+        self.protected = protected;
+        self
+    }
+
+    /// Asks a person about each write to a protected path. Without one, all of them are
+    /// refused.
+    #[must_use]
+    pub fn with_protected_writes(mut self, person: impl AllowProtected) -> Self {
+        self.person = Some(Arc::new(person));
+        self
+    }
+}
+
+impl std::fmt::Debug for WorkspaceFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WorkspaceFiles")
+            .field("missing", &self.missing)
+            .field("limits", &self.limits)
+            .field("max_write", &self.max_write)
+            .finish_non_exhaustive()
     }
 }
 
@@ -126,10 +163,11 @@ impl FolderFiles {
     /// Some work at the same time, the others wait, and nobody for ever. Work that
     /// nobody waits for any more is told so, and keeps its place until it has heard
     /// it.
-    async fn blocking<T, F>(&self, work: F) -> Result<T, ServeError>
+    async fn blocking<T, E, F>(&self, work: F) -> Result<T, E>
     where
         T: Send + 'static,
-        F: FnOnce(&Roots, &dyn Fn() -> bool) -> Result<T, ServeError> + Send + 'static,
+        E: From<io::Error> + Send + 'static,
+        F: FnOnce(&Roots, &dyn Fn() -> bool) -> Result<T, E> + Send + 'static,
     {
         let place = Arc::clone(&self.options.jobs).acquire_owned();
         let until = Instant::now() + FILE_TIMEOUT;
@@ -178,18 +216,57 @@ impl WriteFiles for FolderFiles {
         &self,
         request: WriteTextFileRequest,
     ) -> Result<WriteTextFileResponse, ServeError> {
-        let (path, content) = (PathBuf::from(request.path), request.content);
+        let path: Arc<Path> = PathBuf::from(request.path).into();
+        let content: Arc<str> = request.content.into();
         if content.len() as u64 > self.options.max_write {
             return Err(ServeError::TooLarge {
-                path,
+                path: path.to_path_buf(),
                 limit: self.options.max_write,
             });
         }
+        let (protected, target) = match self.try_write(&path, &content, None).await {
+            Ok(()) => return Ok(WriteTextFileResponse::new()),
+            Err(WriteRefusal::Failed(error)) => return Err(error),
+            Err(WriteRefusal::Protected(protected, target)) => (protected, target),
+        };
+        let Some(person) = &self.options.person else {
+            return Err(ServeError::Protected(protected));
+        };
+        let Ok(_asking) = self.options.asks.try_acquire() else {
+            return Err(ServeError::Protected(protected));
+        };
+        let (session, text) = (request.session_id, Arc::clone(&content));
+        let write = ProtectedWrite::new(session, protected, target.clone(), text);
+        if !person.allow_boxed(write).await {
+            return Err(ServeError::Denied);
+        }
+        match self.try_write(&path, &content, Some(target)).await {
+            Ok(()) => Ok(WriteTextFileResponse::new()),
+            Err(WriteRefusal::Failed(error)) => Err(error),
+            // It leads elsewhere than the person was told.
+            Err(WriteRefusal::Protected(protected, _)) => Err(ServeError::Protected(protected)),
+        }
+    }
+}
+
+impl FolderFiles {
+    /// Writes, unless the place is protected and not the one that is allowed.
+    async fn try_write(
+        &self,
+        path: &Arc<Path>,
+        content: &Arc<str>,
+        allowed: Option<PathBuf>,
+    ) -> Result<(), WriteRefusal> {
+        let (path, content) = (Arc::clone(path), Arc::clone(content));
+        let protected = self.options.protected.clone();
         self.blocking(move |roots, stopped| {
-            write::write(roots, &path, content.as_bytes(), stopped)
+            let access = WriteAccess {
+                protected: &protected,
+                allowed: allowed.as_deref(),
+            };
+            write::write(roots, &path, &access, content.as_bytes(), stopped)
         })
-        .await?;
-        Ok(WriteTextFileResponse::new())
+        .await
     }
 }
 
@@ -200,6 +277,8 @@ mod tests {
     use std::sync::mpsc;
 
     use tokio::task::yield_now;
+
+    const DONE: Result<(), ServeError> = Ok(());
 
     async fn files() -> FolderFiles {
         let nowhere = SessionFolders::new("/no/such/folder");
@@ -220,7 +299,7 @@ mod tests {
                     let work = files.blocking(move |_, _| {
                         started.send(()).unwrap();
                         released.lock().recv().unwrap();
-                        Ok(())
+                        DONE
                     });
                     work.await.unwrap();
                 })
@@ -249,7 +328,7 @@ mod tests {
         let jobs = u32::try_from(MAX_FILE_JOBS).unwrap();
         let all = files.options.jobs.acquire_many(jobs).await.unwrap();
         let since = Instant::now();
-        let answer = files.blocking(|_, _| Ok(())).await.unwrap_err();
+        let answer = files.blocking(|_, _| DONE).await.unwrap_err();
         assert_eq!(since.elapsed().as_secs(), FILE_TIMEOUT.as_secs());
         let timed_out = |error: &io::Error| error.kind() == io::ErrorKind::TimedOut;
         assert!(
@@ -257,7 +336,7 @@ mod tests {
             "{answer:?}"
         );
         drop(all);
-        files.blocking(|_, _| Ok(())).await.unwrap();
+        files.blocking(|_, _| DONE).await.unwrap();
     }
 
     #[tokio::test]
@@ -271,7 +350,7 @@ mod tests {
                 std::thread::yield_now();
             }
             told.send(()).unwrap();
-            Ok(())
+            DONE
         }));
         while starts.try_recv().is_err() {
             assert!(is_pending(work.as_mut()).await);

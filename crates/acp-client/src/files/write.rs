@@ -1,17 +1,38 @@
 //! Writes a file of a session. Blocks.
 
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
 use crate::error::ServeError;
 use crate::folders::{FolderPath, Roots, explain, may_be_misspelled};
+use crate::protected::ProtectedPaths;
 
 /// How often a path is followed anew when it changes while it is used.
 const ROUNDS: usize = 16;
 /// How many names are tried for the new file before it takes its place.
 const NAMES: usize = 8;
+
+/// Where an agent may write.
+pub(super) struct WriteAccess<'a> {
+    pub(super) protected: &'a ProtectedPaths,
+    /// A protected place that a person allowed, without links.
+    pub(super) allowed: Option<&'a Path>,
+}
+
+/// Why a file was not written.
+pub(super) enum WriteRefusal {
+    /// This place is protected, and nobody allowed it.
+    Protected(crate::protected::ProtectedPath, PathBuf),
+    Failed(ServeError),
+}
+
+impl<T: Into<ServeError>> From<T> for WriteRefusal {
+    fn from(error: T) -> Self {
+        Self::Failed(error.into())
+    }
+}
 
 /// Writes a text file: a new file that takes the place of the old one in one step.
 ///
@@ -20,30 +41,49 @@ const NAMES: usize = 8;
 pub(super) fn write(
     roots: &Roots,
     path: &Path,
+    access: &WriteAccess<'_>,
     content: &[u8],
     stopped: impl Fn() -> bool,
-) -> Result<(), ServeError> {
+) -> Result<(), WriteRefusal> {
     for _ in 0..ROUNDS {
         if stopped() {
-            return Err(ServeError::Io(io::ErrorKind::Interrupted.into()));
+            return Err(io::Error::from(io::ErrorKind::Interrupted).into());
         }
-        // All links are followed here, so none is expected below.
+        // All links are followed here, and none is below: the place that was judged is the
+        // one that is written.
         let place = roots.resolve(path)?.place;
+        access.check(path, &place)?;
         match replace(&place, content, &stopped) {
             Ok(WriteOutcome::Written) => return Ok(()),
             Ok(WriteOutcome::NotAFile) => {
-                return Err(ServeError::NotAFile {
-                    path: path.to_path_buf(),
-                });
+                let path = path.to_path_buf();
+                return Err(ServeError::NotAFile { path }.into());
             }
             Ok(WriteOutcome::Moved) => {}
             Err(error) if may_be_misspelled(&error) => {}
-            Err(error) => return Err(explain(path, error)),
+            Err(error) => return Err(explain(path, error).into()),
         }
     }
-    Err(ServeError::Io(io::Error::other(
-        "the path changes all the time",
-    )))
+    Err(io::Error::other("the path changes all the time").into())
+}
+
+impl WriteAccess<'_> {
+    /// Refuses a place that is protected: by its name, or by one on the way to it.
+    fn check(&self, path: &Path, place: &FolderPath<'_>) -> Result<(), WriteRefusal> {
+        let target = place.root.join(&place.below);
+        if self.allowed == Some(&*target) {
+            return Ok(());
+        }
+        let by_name = self.protected.find_followed(path);
+        match by_name.or_else(|| self.protected.find_spelled(&target)) {
+            None => Ok(()),
+            Some(mut found) => {
+                found.path = path.to_path_buf();
+                found.target = Some(target.clone()).filter(|target| target != path);
+                Err(WriteRefusal::Protected(found, target))
+            }
+        }
+    }
 }
 
 enum WriteOutcome {
@@ -87,18 +127,48 @@ fn replace(
     Ok(WriteOutcome::Written)
 }
 
-/// Opens the folder of a file, and makes what is missing of it.
+/// Opens the folder of a file, and makes what is missing of it. Follows no link: one that
+/// has come into the way since the path was judged may lead anywhere.
 fn open_parent(root: &Dir, above: &Path) -> io::Result<Dir> {
-    let above = match above.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => above,
-    };
-    match root.open_dir(above) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            root.create_dir_all(above)?;
-            root.open_dir(above)
-        }
-        opened => opened,
+    let mut dir = root.open_dir(".")?;
+    for part in above.components() {
+        let Component::Normal(name) = part else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let name = Path::new(name);
+        dir = match open_folder(&dir, name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match dir.create_dir(name) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(error);
+                }
+                _ => open_folder(&dir, name)?,
+            },
+            opened => opened?,
+        };
+    }
+    Ok(dir)
+}
+
+/// Opens a folder, and no link to one.
+#[cfg(unix)]
+fn open_folder(dir: &Dir, name: &Path) -> io::Result<Dir> {
+    use rustix::fs::{Mode, OFlags, openat};
+    use rustix::io::Errno;
+
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match openat(dir, name, flags, Mode::empty()) {
+        Ok(folder) => Ok(Dir::from_std_file(folder.into())),
+        // A link, or a file that has come there since: looked at again.
+        Err(Errno::NOTDIR) => Err(Errno::LOOP.into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(unix))]
+fn open_folder(dir: &Dir, name: &Path) -> io::Result<Dir> {
+    match dir.symlink_metadata(name)?.is_symlink() {
+        true => Err(io::ErrorKind::NotFound.into()),
+        false => dir.open_dir(name),
     }
 }
 

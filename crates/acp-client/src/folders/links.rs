@@ -101,9 +101,9 @@ impl<'a> Walk<'a> {
     }
 
     fn found(&self, below: PathBuf, exists: bool) -> Resolved<'a> {
-        let dir = &self.root.dir;
+        let (dir, root) = (&self.root.dir, &self.root.real);
         Resolved {
-            place: FolderPath { dir, below },
+            place: FolderPath { dir, root, below },
             exists,
         }
     }

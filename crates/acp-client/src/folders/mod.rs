@@ -3,7 +3,7 @@
 mod links;
 mod roots;
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf, is_separator};
 
 use acp_protocol::rpc::Fault;
 
@@ -52,15 +52,46 @@ impl SessionFolders {
 
 /// Checks a path as an agent names it, before it is looked at.
 pub(crate) fn check_path(text: &str) -> Result<(), Fault> {
-    let path = Path::new(text);
-    let clean = path
-        .components()
-        .all(|part| !matches!(part, Component::ParentDir | Component::CurDir));
-    if path.is_absolute() && clean && !text.contains('\0') {
+    let clean = text
+        .split(is_separator)
+        .all(|part| !matches!(part, "." | ".."));
+    if Path::new(text).is_absolute() && clean && !text.contains('\0') {
         Ok(())
     } else {
         Err(Fault::invalid_params(
-            "the path must be absolute and without `..`",
+            "the path must be absolute and without `.` and `..`",
         ))
+    }
+}
+
+/// Checks the path of a file. One that ends in a slash names a folder: the system would
+/// refuse it, and the file without the slash is another path than the one that was named.
+pub(crate) fn check_file_path(text: &str) -> Result<(), Fault> {
+    check_path(text)?;
+    match text.ends_with(is_separator) {
+        false => Ok(()),
+        true => Err(Fault::invalid_params(
+            "the path of a file must not end in a slash",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn paths_name_one_thing_in_one_way() {
+        for good in ["/a", "/a/b.txt", "/a//b", "/...", "/a/.b"] {
+            assert!(check_file_path(good).is_ok(), "{good}");
+        }
+        for bad in ["", "a", "./a", "/a/..", "/a/../b", "/a/.", "/./a", "/a\0"] {
+            assert!(check_path(bad).is_err(), "{bad}");
+        }
+        for folder in ["/", "/a/", "/a//"] {
+            assert!(check_path(folder).is_ok(), "{folder}");
+            assert!(check_file_path(folder).is_err(), "{folder}");
+        }
     }
 }

@@ -40,6 +40,8 @@ pub(super) struct Root {
 pub(crate) struct FolderPath<'a> {
     /// The root.
     pub(crate) dir: &'a Dir,
+    /// Its name without links.
+    pub(crate) root: &'a Path,
     /// The way from there, without `..`; empty for the root itself.
     pub(crate) below: PathBuf,
 }
@@ -65,6 +67,7 @@ impl Roots {
         let (root, below) = self.spelled(path).ok_or_else(|| outside(path))?;
         Ok(FolderPath {
             dir: &root.dir,
+            root: &root.real,
             below,
         })
     }

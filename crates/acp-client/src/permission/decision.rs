@@ -8,6 +8,9 @@ use acp_protocol::v1::{
     ToolKind,
 };
 
+use super::request::is_ambiguous;
+use crate::protected::ProtectedPath;
+
 /// What was answered, and why.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -42,6 +45,12 @@ pub enum Reason {
     TooManyPaths,
     /// A path lies outside the folder.
     Outside(PathBuf),
+    /// A path is protected, and only a person can allow it.
+    Protected(ProtectedPath),
+    /// Options of different kinds share an id.
+    AmbiguousOptions,
+    /// The agent sent more about the tool, and it was not read in time.
+    AnnouncementUnread,
     /// What the call carries does not fit its kind.
     Contradiction(ToolKind),
     /// It would be allowed, but no option allows it for this once.
@@ -89,6 +98,11 @@ impl fmt::Display for Reason {
             Self::NoPaths(kind) => write!(f, "the {} names no path", kind.as_str()),
             Self::TooManyPaths => write!(f, "it names too many paths to look at"),
             Self::Outside(path) => write!(f, "{} is outside the working folder", path.display()),
+            Self::Protected(path) => write!(f, "{path}"),
+            Self::AmbiguousOptions => write!(f, "options of different kinds have the same id"),
+            Self::AnnouncementUnread => {
+                write!(f, "what the agent said of the tool was not read in time")
+            }
             Self::Contradiction(kind) => {
                 write!(
                     f,
@@ -113,8 +127,12 @@ pub(super) fn selecting(option: Option<&PermissionOption>) -> RequestPermissionO
     })
 }
 
-/// Finds the option that refuses with the least consequence.
+/// Finds the option that refuses with the least consequence; none where its id may stand
+/// for another one.
 pub(super) fn rejection(options: &[PermissionOption]) -> Option<&PermissionOption> {
+    if is_ambiguous(options) {
+        return None;
+    }
     let first = |kind| options.iter().find(|option| option.kind == kind);
     first(PermissionOptionKind::RejectOnce).or_else(|| first(PermissionOptionKind::RejectAlways))
 }

@@ -56,7 +56,10 @@ impl AnswerPermissions for Policy {
 impl Policy {
     /// Decides where messages are read, and therefore never blocks.
     pub(super) async fn decide_about(&self, ask: &PermissionRequest) -> Decision {
-        if !self.may_block() {
+        if ask.is_unread() {
+            return Decision::reject(ask.options(), Reason::AnnouncementUnread);
+        }
+        if !self.may_block(ask.tool()) {
             return self.decide(ask.tool(), ask.options());
         }
         let (policy, asked) = (self.clone(), ask.clone());

@@ -18,6 +18,8 @@ pub struct PermissionRequest {
     request: Arc<RequestPermissionRequest>,
     tool: Arc<ToolCallState>,
     after: ReceiveSeq,
+    /// An update about the tool may still wait to be read.
+    unread: bool,
     /// Shared by the clones: whoever answers may tell why.
     reason: Arc<OnceLock<Reason>>,
 }
@@ -32,6 +34,7 @@ impl PermissionRequest {
             request: Arc::new(request),
             tool: Arc::new(tool),
             after,
+            unread: false,
             reason: Arc::default(),
         }
     }
@@ -78,7 +81,8 @@ impl PermissionRequest {
     ///
     /// # Errors
     ///
-    /// [`NotOffered`] when the agent offers no option of this id (R132).
+    /// [`NotOffered`] when the agent offers no option of this id (R132), or offers options
+    /// of different kinds under one id.
     pub fn select(
         &self,
         option: &PermissionOptionId,
@@ -105,11 +109,20 @@ impl PermissionRequest {
         let _ = self.reason.set(reason);
     }
 
-    /// Finds an option by its id.
+    /// Finds an option by its id; none where ids are ambiguous.
     pub(crate) fn option(&self, id: &PermissionOptionId) -> Option<&PermissionOption> {
-        self.options()
-            .iter()
-            .find(|offered| offered.option_id == *id)
+        let mut options = self.options().iter();
+        let found = options.find(|offered| offered.option_id == *id);
+        found.filter(|_| !is_ambiguous(self.options()))
+    }
+
+    /// Tells whether an update about the tool may still wait to be read.
+    pub(super) fn is_unread(&self) -> bool {
+        self.unread
+    }
+
+    pub(crate) fn set_unread(&mut self) {
+        self.unread = true;
     }
 
     /// Tells who decided: a policy, if a reason was given, else `answerer`.
@@ -132,6 +145,15 @@ impl PermissionRequest {
             _ => false,
         }
     }
+}
+
+/// Whether options of different kinds share an id: an answer that picks it may be taken
+/// for either, so nothing but `cancelled` is safe.
+pub(super) fn is_ambiguous(options: &[PermissionOption]) -> bool {
+    options.iter().enumerate().any(|(at, option)| {
+        let mut rest = options[at + 1..].iter();
+        rest.any(|other| other.option_id == option.option_id && other.kind != option.kind)
+    })
 }
 
 /// The answer names an option that was not offered.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use acp_connection::{BoxFuture, IncomingRequest};
 use acp_protocol::rpc::{Fault, ReceiveSeq};
 use acp_protocol::v1::{
-    RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, ToolKind,
+    RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
 };
 
 use super::{find, unless_cancelled};
@@ -124,27 +124,15 @@ impl Asked {
         }
     }
 
-    /// Adds what the announcement of the tool says, if it is needed and not read
-    /// yet; `None` when the session is gone.
+    /// Adds what the agent said of the tool before, also where the request says enough:
+    /// it may have announced something else. `None` when the session is gone.
     async fn complete(mut self) -> Option<PermissionRequest> {
         let session = self.session.upgrade()?;
-        if self.wants_announcement() {
-            session.wait_until_read(self.ask.after()).await;
-            let tool = session.complete_tool(&self.ask.raw().tool_call);
-            self.ask.set_tool(tool);
+        if !session.wait_until_read(self.ask.after()).await {
+            self.ask.set_unread();
         }
+        let tool = session.complete_tool(&self.ask.raw().tool_call);
+        self.ask.set_tool(tool);
         Some(self.ask)
-    }
-
-    /// Tells whether the announcement of the tool may say what the request does not.
-    fn wants_announcement(&self) -> bool {
-        let call = &self.ask.raw().tool_call;
-        match &call.kind {
-            None => true,
-            Some(ToolKind::Edit | ToolKind::Delete | ToolKind::Move) => {
-                call.locations.is_none() && call.content.is_none()
-            }
-            Some(_) => false,
-        }
     }
 }

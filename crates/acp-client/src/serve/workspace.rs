@@ -9,7 +9,7 @@ use acp_protocol::v1::{ReadTextFileRequest, SessionId, WriteTextFileRequest, met
 
 use super::{SessionOf, find, no_such_session};
 use crate::error::ServeError;
-use crate::folders::check_path;
+use crate::folders::check_file_path;
 use crate::gate::GateWatch;
 use crate::session::{Services, Sessions};
 
@@ -20,7 +20,7 @@ pub(super) fn serve(sessions: &Sessions, request: IncomingRequest) -> Option<Box
             request,
             |read: &ReadTextFileRequest| {
                 let found = service(sessions, &read.session_id, |of| of.read_files.clone())?;
-                check_path(&read.path)?;
+                check_file_path(&read.path)?;
                 match read.line {
                     Some(0) => Err(Fault::invalid_params("lines are counted from 1")),
                     _ => Ok(found),
@@ -32,7 +32,7 @@ pub(super) fn serve(sessions: &Sessions, request: IncomingRequest) -> Option<Box
             request,
             |write: &WriteTextFileRequest| {
                 let found = service(sessions, &write.session_id, |of| of.write_files.clone())?;
-                check_path(&write.path)?;
+                check_file_path(&write.path)?;
                 Ok(found)
             },
             |files, write| async move { files.write_boxed(write).await },

@@ -111,10 +111,11 @@ impl SessionState {
         Err(self.why_closed(methods::SESSION_UPDATE).await)
     }
 
-    /// Waits until everything that came before `seq` was read, but not for long.
-    pub(crate) async fn wait_until_read(&self, seq: ReceiveSeq) {
-        // When it takes too long, we do without.
-        let _ = timeout(ANNOUNCEMENT_WAIT, self.mailbox.consumed_through(seq)).await;
+    /// Waits until everything that came before `seq` was read, but not for long; returns
+    /// whether it was.
+    pub(crate) async fn wait_until_read(&self, seq: ReceiveSeq) -> bool {
+        let read = timeout(ANNOUNCEMENT_WAIT, self.mailbox.consumed_through(seq)).await;
+        read.unwrap_or(false)
     }
 
     /// Tells the agent to close the session, and forgets it.

@@ -4,6 +4,7 @@
 #[path = "../support/mod.rs"]
 mod agent;
 mod escapes;
+mod protected;
 mod races;
 mod reading;
 mod support;

@@ -106,6 +106,26 @@ fn a_folder_that_turns_into_a_link_leads_nobody_out() {
 }
 
 #[test]
+fn a_folder_that_turns_into_a_link_leads_to_nothing_protected() {
+    use rustix::fs::{RenameFlags, renameat_with};
+
+    let tree = Tree::new();
+    fs::create_dir(tree.at("ws/app/.git")).unwrap();
+    fs::create_dir(tree.at("ws/app/way")).unwrap();
+    tree.put("ws/app/way/x", "inside");
+    tree.put("ws/app/.git/x", "inside");
+    tree.link("ws/app/other", ".git");
+    let (way, other) = (tree.at("ws/app/way"), tree.at("ws/app/other"));
+    let exchange = |_| renameat_with(CWD, &way, CWD, &other, RenameFlags::EXCHANGE).unwrap();
+    let protected = "write protected: version control runs commands and hooks that are named there";
+    under_load(exchange, || {
+        outcomes(&tree, "ws/app/way/x", &["read", "write", protected])
+    });
+    assert_eq!(tree.text("ws/app/.git/x"), "inside");
+    assert_eq!(tree.names("ws/app/.git"), ["x"]);
+}
+
+#[test]
 fn a_file_that_turns_into_a_link_or_a_pipe_leads_nobody_out() {
     let tree = Tree::new();
     tree.put("ws/app/x", "inside");

@@ -118,6 +118,8 @@ fn brief(error: ServeError) -> String {
         ServeError::NotAFile { .. } => "no file".to_owned(),
         ServeError::NotText { .. } => "no text".to_owned(),
         ServeError::TooLarge { limit, .. } => format!("more than {limit}"),
+        ServeError::Protected(found) => format!("protected: {}", found.reason),
+        ServeError::Denied => "denied".to_owned(),
         other => format!("{other:?}"),
     }
 }

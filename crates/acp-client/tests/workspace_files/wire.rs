@@ -56,6 +56,10 @@ async fn an_agent_is_told_what_it_can_do_something_about() {
             json!({"code": -32602, "message": "the path leads through a link to nowhere"}),
         ),
         (
+            "ws/app/src/main.rs/",
+            json!({"code": -32602, "message": "the path of a file must not end in a slash"}),
+        ),
+        (
             "ws/app/src",
             json!({"code": -32602, "message": "the path is no regular file"}),
         ),

@@ -105,7 +105,7 @@ impl Finder {
             return known;
         }
         // Disks may be slow: nobody waits for this one but who asked.
-        let path = look_up(name, search_path);
+        let path = find_program(name, search_path);
         self.with_found(search_path, |found| {
             found.insert(name.to_owned(), path.clone());
         });
@@ -127,15 +127,21 @@ impl Finder {
     }
 }
 
-/// Looks for a program that this process may execute.
-fn look_up(name: &str, search_path: &OsStr) -> Option<PathBuf> {
+/// Finds a program that this process may execute, by its absolute path or by its name in a
+/// search path, the value of a `PATH`. Parts of it that are relative are left out, and so
+/// is a name with a slash in it: what depends on where one stands is nobody's place for
+/// programs.
+#[must_use]
+pub fn find_program(name: &str, search_path: &OsStr) -> Option<PathBuf> {
     let path = Path::new(name);
     if path.is_absolute() {
         return spelled_out(&which::which_in(path, None::<&OsStr>, "/").ok()?);
     }
+    if name.contains(std::path::is_separator) {
+        return None;
+    }
     which::which_in_global(name, Some(search_path))
         .ok()?
-        // A folder that depends on where one stands is nobody's place for programs.
         .filter(|path| path.is_absolute())
         .find_map(|path| spelled_out(&path))
 }

@@ -48,7 +48,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::LazyLock;
 
-pub use detect::{NotInstalled, Programs};
+pub use detect::{NotInstalled, Programs, find_program};
 pub use entry::{AgentEntry, AgentOrigin, InvalidEntry, Login, Quirks, UnknownAgent};
 pub use file::{AgentTable, RegistryFileError};
 

@@ -10,7 +10,7 @@ use foldhash::HashMap;
 
 use super::{
     Limits, RequestId,
-    message::Incoming,
+    inbound::Incoming,
     wake::{Wakes, register},
 };
 

@@ -1,5 +1,6 @@
 //! `acp sessions agent`, and starting an agent without a turn.
 
+use std::io::{IsTerminal, stdout};
 use std::path::Path;
 
 use acp_client::{Client, ClientTimeouts};
@@ -10,11 +11,10 @@ use serde_json::json;
 use super::words::about;
 use crate::agent::{Agent, AgentArgs, ask, client_options, let_remember, working_folder};
 use crate::outcome::Outcome;
-use crate::sessions::place::scope_of;
+use crate::sessions::key::scope_of;
 use crate::sessions::record::Record;
 use crate::sessions::store::Store;
 use crate::sessions::target::text_of;
-use crate::show::Printed;
 use crate::table::{Table, width};
 
 /// What `acp sessions agent` is told.
@@ -76,7 +76,7 @@ impl Connected {
     }
 }
 
-pub(super) async fn list(args: &AgentListArgs) -> Result<Printed, Outcome> {
+pub(super) async fn list(args: &AgentListArgs) -> Result<String, Outcome> {
     let cwd = args.agent.cwd.as_deref().unwrap_or(Path::new("."));
     let cwd = working_folder(cwd, "--cwd")?;
     let kept = kept(&cwd)?;
@@ -100,10 +100,10 @@ pub(super) async fn list(args: &AgentListArgs) -> Result<Printed, Outcome> {
             .iter()
             .map(|session| json!({"session": session, "name": name(session)}))
             .collect();
-        return Ok(Printed::json(json!({"version": 1, "sessions": all})));
+        return Ok(format!("{:#}\n", json!({"version": 1, "sessions": all})));
     }
     if listed.is_empty() {
-        return Ok("the agent remembers no sessions\n".into());
+        return Ok("the agent remembers no sessions\n".to_owned());
     }
     let mut table = Table::new(["id", "updated", "name here", "folder", "title"]);
     for session in &listed {
@@ -115,9 +115,7 @@ pub(super) async fn list(args: &AgentListArgs) -> Result<Printed, Outcome> {
             about(session.title.as_deref().unwrap_or_default()),
         ]);
     }
-    Ok(table
-        .fitted(width(acp_process::stdio::stdout_is_terminal()))
-        .into())
+    Ok(table.fitted(width(stdout().is_terminal())))
 }
 
 /// The sessions that are kept of a folder.

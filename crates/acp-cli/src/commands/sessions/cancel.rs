@@ -7,8 +7,8 @@ use super::find::WhereArgs;
 use super::words::names;
 use crate::outcome::Outcome;
 use crate::sessions::control::{Answer, Ask, Caller, NoAnswer, Running};
+use crate::sessions::key::SessionName;
 use crate::sessions::limits::CALL_TIMEOUT;
-use crate::sessions::place::SessionName;
 
 /// What `acp cancel` is told.
 #[derive(Debug, Args)]

@@ -7,7 +7,7 @@ use clap::Args;
 use super::words::names;
 use crate::agent::working_folder;
 use crate::outcome::Outcome;
-use crate::sessions::place::{SessionName, scope_of};
+use crate::sessions::key::{SessionName, scope_of};
 use crate::sessions::record::Record;
 use crate::sessions::store::{Listing, Store};
 use crate::sessions::target::text_of;

@@ -5,9 +5,8 @@ use clap::Args;
 use super::find::WhereArgs;
 use super::words::ago;
 use crate::outcome::Outcome;
-use crate::sessions::place::SessionName;
+use crate::sessions::key::SessionName;
 use crate::sessions::record::{Record, Said, Turn};
-use crate::show::Printed;
 
 /// What `acp sessions history` is told.
 #[derive(Debug, Args)]
@@ -27,7 +26,7 @@ pub(crate) struct HistoryArgs {
     json: bool,
 }
 
-pub(super) fn history(args: &HistoryArgs) -> Result<Printed, Outcome> {
+pub(super) fn history(args: &HistoryArgs) -> Result<String, Outcome> {
     let found = args.place.sessions()?;
     let record = found.last(args.name.as_ref())?;
     let first = args
@@ -43,9 +42,9 @@ pub(super) fn history(args: &HistoryArgs) -> Result<Printed, Outcome> {
                 "leftOut": record.left_out + first as u64,
                 "turns": turns,
             });
-            Printed::json(history)
+            format!("{history:#}\n")
         }
-        false => text(record, turns, first).into(),
+        false => text(record, turns, first),
     })
 }
 

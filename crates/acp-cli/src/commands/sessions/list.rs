@@ -1,5 +1,7 @@
 //! `acp sessions list`.
 
+use std::io::{IsTerminal, stdout};
+
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -9,7 +11,6 @@ use crate::outcome::Outcome;
 use crate::sessions::control::Caller;
 use crate::sessions::record::Record;
 use crate::sessions::store::{Listing, Store};
-use crate::show::Printed;
 use crate::table::{Table, width};
 
 /// What `acp sessions list` is told.
@@ -27,7 +28,7 @@ pub(crate) struct ListArgs {
     json: bool,
 }
 
-pub(super) async fn list(args: &ListArgs) -> Result<Printed, Outcome> {
+pub(super) async fn list(args: &ListArgs) -> Result<String, Outcome> {
     let (store, mut listing) = match args.all {
         true => {
             let store = Store::of_user()?;
@@ -53,15 +54,15 @@ pub(super) async fn list(args: &ListArgs) -> Result<Printed, Outcome> {
                 .map(|(record, state)| described(record, state))
                 .collect();
             let list = json!({"version": 1, "sessions": all, "unreadable": listing.unreadable});
-            Printed::json(list)
+            format!("{list:#}\n")
         }
-        false => text(&listing, &states, args.all).into(),
+        false => text(&listing, &states, args.all),
     })
 }
 
 fn text(listing: &Listing, states: &[&str], all: bool) -> String {
     let mut text = String::new();
-    let width = width(acp_process::stdio::stdout_is_terminal());
+    let width = width(stdout().is_terminal());
     if listing.records.is_empty() {
         text.push_str("no sessions; `acp run --session NAME` begins one\n");
     } else if all {
@@ -106,7 +107,7 @@ fn cells(record: &Record, state: &str) -> [String; 6] {
 /// Tells what goes on in a session.
 pub(super) async fn state(store: &Store, record: &Record) -> &'static str {
     match (
-        Caller::call(&store.socket(&record.place())).await,
+        Caller::call(&store.socket(&record.key())).await,
         record.closed,
     ) {
         (Ok(Some(_)), _) => "running",

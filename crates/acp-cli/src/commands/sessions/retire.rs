@@ -7,7 +7,7 @@ use super::agent::Connected;
 use super::find::WhereArgs;
 use crate::outcome::{Outcome, in_words};
 use crate::sessions::busy::NotClaimed;
-use crate::sessions::place::SessionName;
+use crate::sessions::key::SessionName;
 use crate::sessions::record::Record;
 use crate::sessions::store::{Hold, Store};
 
@@ -38,7 +38,7 @@ impl RetireArgs {
 }
 
 fn hold(store: &Store, record: &Record) -> Result<Hold, Outcome> {
-    let hold = store.try_claim(&record.place());
+    let hold = store.try_claim(&record.key());
     let hold = hold.map_err(NotClaimed::from)?;
     hold.ok_or_else(|| Outcome::from(NotClaimed::Busy))
 }

@@ -7,8 +7,8 @@ use super::find::{Found, WhereArgs};
 use crate::outcome::Outcome;
 use crate::sessions::busy::NotClaimed;
 use crate::sessions::control::{Answer, Ask, Caller};
+use crate::sessions::key::SessionName;
 use crate::sessions::limits::{CALL_TIMEOUT, LOCK_POLL, SET_TIMEOUT};
-use crate::sessions::place::SessionName;
 use crate::sessions::record::Record;
 use crate::sessions::store::Hold;
 use crate::sessions::wishes::{Change, NotSet, RememberedSettings};
@@ -64,7 +64,7 @@ pub(super) async fn set(args: &SetArgs) -> Result<String, Outcome> {
 }
 
 fn hold(found: &Found, record: &Record) -> Result<Option<Hold>, Outcome> {
-    Ok(found.store.try_claim(&record.place())?)
+    Ok(found.store.try_claim(&record.key())?)
 }
 
 const OFFERS: &str = "`acp sessions show` shows all that the agent offers";
@@ -91,7 +91,7 @@ async fn set_live(
     record: &Record,
     change: &Change,
 ) -> Result<Option<String>, Outcome> {
-    let socket = found.store.socket(&record.place());
+    let socket = found.store.socket(&record.key());
     let change = change.clone();
     let name = &record.name;
     let said = format!("session {name}: {change}, now and before each turn to come\n");

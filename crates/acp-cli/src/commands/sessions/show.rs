@@ -9,9 +9,8 @@ use super::find::WhereArgs;
 use super::list::{described, state};
 use super::words::{about, ago, names};
 use crate::outcome::Outcome;
-use crate::sessions::place::{AgentId, SessionName};
+use crate::sessions::key::{AgentId, SessionName};
 use crate::sessions::record::Record;
-use crate::show::Printed;
 
 /// What `acp sessions show` is told.
 #[derive(Debug, Args)]
@@ -27,7 +26,7 @@ pub(crate) struct ShowArgs {
     json: bool,
 }
 
-pub(super) async fn show(args: &ShowArgs) -> Result<Printed, Outcome> {
+pub(super) async fn show(args: &ShowArgs) -> Result<String, Outcome> {
     let found = args.place.sessions()?;
     let record = found.last(args.name.as_ref())?;
     let state = state(&found.store, record).await;
@@ -36,9 +35,9 @@ pub(super) async fn show(args: &ShowArgs) -> Result<Printed, Outcome> {
         all["former"] = serde_json::json!(record.former);
         all["settings"] = serde_json::json!(record.wishes);
         all["version"] = 1.into();
-        return Ok(Printed::json(all));
+        return Ok(format!("{all:#}\n"));
     }
-    Ok(text(record, state).into())
+    Ok(text(record, state))
 }
 
 fn text(record: &Record, state: &str) -> String {

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
 
+use super::file::{Source, Whose};
 use super::load::load;
+use super::trust::TrustStore;
 use super::*;
 use crate::outcome::in_words;
 
@@ -36,6 +38,15 @@ impl World {
 
     fn project(self, text: &str) -> Self {
         std::fs::write(self.path("project/.acp.toml"), text).unwrap();
+        self
+    }
+
+    /// Trusts the file of the project as it is now.
+    fn trusting(self) -> Self {
+        let path = self.path("project/.acp.toml");
+        let (source, _) = Source::read(&path, Whose::Project).unwrap().unwrap();
+        let store = TrustStore::of(&self.surroundings());
+        store.trust(&source.state.unwrap()).unwrap();
         self
     }
 
@@ -79,9 +90,11 @@ impl World {
                     .map(|(name, origin)| format!("mcp {name} ({origin})\n"));
                 let notes = configuration.notes.iter().filter(|note| !note.denied);
                 let notes = notes.map(|note| format!("{note}\n"));
+                let changes = configuration.project_changes().into_iter();
+                let changes = changes.map(|line| format!("> {line}\n"));
                 let warnings = configuration.warnings().into_iter();
                 let warnings = warnings.map(|line| format!("! {line}\n"));
-                let parts = rows.chain(mcp).chain(notes).chain(warnings);
+                let parts = rows.chain(mcp).chain(notes).chain(changes).chain(warnings);
                 format!("{agent}\n{}", parts.collect::<String>())
             }
             Err(error) => format!("{}\n  {}\n", in_words(&error), error.hint),
@@ -115,13 +128,17 @@ fn the_strongest_counts() {
     world.check(
         Flags::default(),
         expect![[r#"
-        Known("codex")
-        agent = "codex" (~/project/.acp.toml, line 1)
-        timeout = 63 (ACP_TIMEOUT)
-        idle_timeout = "none" (~/.config/acp/config.toml, line 4)
-        allow = "reads" (~/project/.acp.toml, line 2)
-        color = "never" (NO_COLOR)
-    "#]],
+            Known("claude")
+            agent = "claude" (~/.config/acp/config.toml, line 1)
+            timeout = 63 (ACP_TIMEOUT)
+            idle_timeout = "none" (~/.config/acp/config.toml, line 4)
+            allow = "reads" (~/project/.acp.toml, line 2)
+            color = "never" (NO_COLOR)
+            > ~/project/.acp.toml sets allow = "reads"
+            ! `agent` of ~/project/.acp.toml, line 1 is ignored: only a file that you trust chooses it
+            ! `timeout` of ~/project/.acp.toml, line 3 is ignored: it takes longer than you allow, and this file is not trusted
+            ! if you trust ~/project/.acp.toml, read it, then run `acp config trust`
+        "#]],
     );
     let flags = Flags {
         agent: word("gemini"),
@@ -131,13 +148,16 @@ fn the_strongest_counts() {
     world.check(
         flags,
         expect![[r#"
-        Known("gemini")
-        agent = "gemini" (--agent)
-        timeout = 63 (ACP_TIMEOUT)
-        idle_timeout = "none" (~/.config/acp/config.toml, line 4)
-        allow = "all" (--allow)
-        color = "never" (NO_COLOR)
-    "#]],
+            Known("gemini")
+            agent = "gemini" (--agent)
+            timeout = 63 (ACP_TIMEOUT)
+            idle_timeout = "none" (~/.config/acp/config.toml, line 4)
+            allow = "all" (--allow)
+            color = "never" (NO_COLOR)
+            ! `agent` of ~/project/.acp.toml, line 1 is ignored: only a file that you trust chooses it
+            ! `timeout` of ~/project/.acp.toml, line 3 is ignored: it takes longer than you allow, and this file is not trusted
+            ! if you trust ~/project/.acp.toml, read it, then run `acp config trust`
+        "#]],
     );
 }
 
@@ -227,9 +247,9 @@ fn what_makes_no_sense_is_told() {
     "#]],
     );
     global(
-        "trust = [\"project\"]\n",
+        "protect = [\"/etc\"]\n",
         expect![[r#"
-        failed to read ~/.config/acp/config.toml, line 1: `trust` lists absolute paths
+        failed to read ~/.config/acp/config.toml, line 1: `protect`: a protected path is one or more names, with `/` between them and without `..`
           correct the file; `acp config --help` lists what may stand in it
     "#]],
     );
@@ -372,8 +392,8 @@ fn what_is_shown() {
         project     ~/project/.acp.toml (not trusted)
         own agents  ada
         ignored     `model` of ~/.config/acp/config.toml, line 2 is ignored: it was chosen for the agent claude
-        !           `allow` of ~/project/.acp.toml, line 1 is ignored: it allows more than you do, and this folder is not trusted
-        !           if you trust what the project says, write trust = ["~/project"] into ~/.config/acp/config.toml
+        !           `allow` of ~/project/.acp.toml, line 1 is ignored: it allows more than you do, and this file is not trusted
+        !           if you trust ~/project/.acp.toml, read it, then run `acp config trust`
     "#]].assert_eq(&here(super::show::table(&configuration, Some(200))));
     expect![[r#"
         [
@@ -384,7 +404,7 @@ fn what_is_shown() {
               "line": 1,
               "path": "~/project/.acp.toml"
             },
-            "reason": "it allows more than you do, and this folder is not trusted",
+            "reason": "it allows more than you do, and this file is not trusted",
             "setting": "allow"
           },
           {

@@ -2,31 +2,41 @@
 
 use super::*;
 
+const EVERYTHING: &str = "agent = \"codex\"\nmodel = \"gpt\"\neffort = \"high\"\nmode = \"read-only\"\n\
+    timeout = \"9h\"\nidle_timeout = \"none\"\nstart_timeout = 90\nallow = \"all\"\nfiles = \"write\"\n\
+    terminals = true\ncolor = \"never\"\nprotect = [\"infra\"]\nregistry = \"/r.json\"\n\
+    [mcp.x]\ncommand = \"x\"\n[agents.codex]\ncommand = \"/evil\"\n";
+
 #[test]
-fn a_project_chooses_and_is_careful_and_no_more() {
-    let world = World::new().project(
-        "agent = \"codex\"\nmodel = \"gpt\"\nmode = \"read-only\"\nstart_timeout = 90\n\
-         allow = \"all\"\nfiles = \"write\"\nterminals = true\nregistry = \"/r.json\"\n\
-         trust = [\"/\"]\n[mcp.x]\ncommand = \"x\"\n[agents.codex]\ncommand = \"/evil\"\n",
-    );
+fn a_project_tightens_and_no_more() {
+    let world = World::new()
+        .global("timeout = \"1h\"\n")
+        .project(EVERYTHING);
     world.check(Flags::default(), expect![[r#"
-        Known("codex")
-        agent = "codex" (~/project/.acp.toml, line 1)
-        model = "gpt" (~/project/.acp.toml, line 2)
-        mode = "read-only" (~/project/.acp.toml, line 3)
-        start_timeout = 90 (~/project/.acp.toml, line 4)
-        ! `trust` of ~/project/.acp.toml, line 9 is ignored: only your own file says what is trusted
-        ! `agents` of ~/project/.acp.toml, line 12 is ignored: it names programs or addresses, and this folder is not trusted
-        ! `mcp` of ~/project/.acp.toml, line 10 is ignored: it names programs or addresses, and this folder is not trusted
-        ! `registry` of ~/project/.acp.toml, line 8 is ignored: it names programs or addresses, and this folder is not trusted
-        ! `allow` of ~/project/.acp.toml, line 5 is ignored: it allows more than you do, and this folder is not trusted
-        ! `files` of ~/project/.acp.toml, line 6 is ignored: it allows more than you do, and this folder is not trusted
-        ! `terminals` of ~/project/.acp.toml, line 7 is ignored: it allows more than you do, and this folder is not trusted
-        ! if you trust what the project says, write trust = ["~/project"] into ~/.config/acp/config.toml
+        Demo
+        mode = "read-only" (~/project/.acp.toml, line 4)
+        timeout = 3600 (~/.config/acp/config.toml, line 1)
+        > ~/project/.acp.toml sets mode = "read-only", its own `protect`
+        ! `agents` of ~/project/.acp.toml, line 16 is ignored: it names programs or addresses, and this file is not trusted
+        ! `mcp` of ~/project/.acp.toml, line 14 is ignored: it names programs or addresses, and this file is not trusted
+        ! `registry` of ~/project/.acp.toml, line 13 is ignored: it names programs or addresses, and this file is not trusted
+        ! `agent` of ~/project/.acp.toml, line 1 is ignored: only a file that you trust chooses it
+        ! `model` of ~/project/.acp.toml, line 2 is ignored: only a file that you trust chooses it
+        ! `effort` of ~/project/.acp.toml, line 3 is ignored: only a file that you trust chooses it
+        ! `timeout` of ~/project/.acp.toml, line 5 is ignored: it takes longer than you allow, and this file is not trusted
+        ! `idle_timeout` of ~/project/.acp.toml, line 6 is ignored: it takes longer than you allow, and this file is not trusted
+        ! `start_timeout` of ~/project/.acp.toml, line 7 is ignored: it takes longer than you allow, and this file is not trusted
+        ! `allow` of ~/project/.acp.toml, line 8 is ignored: it allows more than you do, and this file is not trusted
+        ! `files` of ~/project/.acp.toml, line 9 is ignored: it allows more than you do, and this file is not trusted
+        ! `terminals` of ~/project/.acp.toml, line 10 is ignored: it allows more than you do, and this file is not trusted
+        ! `color` of ~/project/.acp.toml, line 11 is ignored: only a file that you trust chooses it
+        ! if you trust ~/project/.acp.toml, read it, then run `acp config trust`
     "#]]);
     let configuration = world.load(Flags::default()).unwrap();
     assert_eq!(configuration.registry.get("codex").unwrap().command, "npx");
     assert!(configuration.mcp_servers().unwrap().is_empty());
+    let infra = Path::new("/p/infra/main.tf");
+    assert!(configuration.protected.find_spelled(infra).is_some());
 }
 
 #[test]
@@ -41,6 +51,7 @@ fn a_project_allows_at_most_what_its_user_does() {
             allow = "edits" (~/project/.acp.toml, line 1)
             files = "read" (~/project/.acp.toml, line 2)
             terminals = false (~/project/.acp.toml, line 3)
+            > ~/project/.acp.toml sets allow = "edits", files = "read", terminals = false
         "#]],
         );
     // The environment of this one call widens nothing for the project.
@@ -50,142 +61,162 @@ fn a_project_allows_at_most_what_its_user_does() {
         .check(Flags::default(), expect![[r#"
             Demo
             allow = "all" (ACP_ALLOW)
-            ! `allow` of ~/project/.acp.toml, line 1 is ignored: it allows more than you do, and this folder is not trusted
-            ! if you trust what the project says, write trust = ["~/project"] into ~/.config/acp/config.toml
+            ! `allow` of ~/project/.acp.toml, line 1 is ignored: it allows more than you do, and this file is not trusted
+            ! if you trust ~/project/.acp.toml, read it, then run `acp config trust`
         "#]]);
+}
+
+#[test]
+fn a_project_shortens_times_and_lengthens_none() {
+    let denied = |global: &str, project: &str| {
+        let world = World::new().global(global).project(project);
+        let configuration = world.load(Flags::default()).unwrap();
+        let notes = configuration.notes.iter();
+        notes.map(|note| note.name).collect::<Vec<_>>().join(" ")
+    };
+    for (global, project, expected) in [
+        ("", "timeout = \"99h\"", ""),
+        ("timeout = 60", "timeout = 60", ""),
+        ("timeout = 60", "timeout = 61", "timeout"),
+        ("", "idle_timeout = \"30m\"", ""),
+        ("", "idle_timeout = \"31m\"", "idle_timeout"),
+        ("", "idle_timeout = \"none\"", "idle_timeout"),
+        ("idle_timeout = \"none\"", "idle_timeout = \"none\"", ""),
+        ("idle_timeout = 60", "idle_timeout = 61", "idle_timeout"),
+        ("", "start_timeout = 30", ""),
+        ("", "start_timeout = 31", "start_timeout"),
+        ("start_timeout = 100", "start_timeout = 90", ""),
+    ] {
+        assert_eq!(denied(global, project), expected, "{global}; {project}");
+    }
 }
 
 #[test]
 fn modes_of_a_project_are_careful_ones() {
-    let mode = |global: &str, project: &str, expected: Expect| {
-        World::new()
-            .global(global)
-            .project(project)
-            .check(Flags::default(), expected);
+    let mode = |global: &str, project: &str| {
+        let world = World::new().global(global).project(project);
+        let mode = world.load(Flags::default()).unwrap().settings.mode.value;
+        mode.map(|mode| mode.to_string()).unwrap_or_default()
     };
-    mode(
-        "",
-        "mode = \"bypassPermissions\"\n",
-        expect![[r#"
-            Demo
-            ! `mode` of ~/project/.acp.toml, line 1 is ignored: an agent may do more in that mode, and this folder is not trusted
-            ! if you trust what the project says, write trust = ["~/project"] into ~/.config/acp/config.toml
-        "#]],
-    );
-    mode(
-        "",
-        "agent = \"claude\"\nmode = \"default\"\n",
-        expect![[r#"
-            Known("claude")
-            agent = "claude" (~/project/.acp.toml, line 1)
-            mode = "default" (~/project/.acp.toml, line 2)
-        "#]],
-    );
-    // It is known of an agent, not of whichever it will be.
-    mode(
-        "agent = \"claude\"\n",
-        "mode = \"default\"\n",
-        expect![[r#"
-        Known("claude")
-        agent = "claude" (~/.config/acp/config.toml, line 1)
-        ! `mode` of ~/project/.acp.toml, line 1 is ignored: an agent may do more in that mode, and this folder is not trusted
-        ! if you trust what the project says, write trust = ["~/project"] into ~/.config/acp/config.toml
-    "#]],
-    );
-    // Who chose a stricter one keeps it.
-    mode(
-        "agent = \"claude\"\nmode = \"plan\"\n",
-        "mode = \"default\"\n",
-        expect![[r#"
-            Known("claude")
-            agent = "claude" (~/.config/acp/config.toml, line 1)
-            mode = "plan" (~/.config/acp/config.toml, line 2)
-            ! `mode` of ~/project/.acp.toml, line 1 is ignored: an agent may do more in that mode, and this folder is not trusted
-            ! if you trust what the project says, write trust = ["~/project"] into ~/.config/acp/config.toml
-        "#]],
-    );
-    mode(
-        "",
-        "agent = \"codex\"\nmode = \"default\"\n",
-        expect![[r#"
-            Known("codex")
-            agent = "codex" (~/project/.acp.toml, line 1)
-            ! `mode` of ~/project/.acp.toml, line 2 is ignored: an agent may do more in that mode, and this folder is not trusted
-            ! if you trust what the project says, write trust = ["~/project"] into ~/.config/acp/config.toml
-        "#]],
-    );
+    for (global, project, expected) in [
+        ("", "mode = \"plan\"", "plan"),
+        ("", "mode = \"bypassPermissions\"", ""),
+        ("", "agent = \"claude\"\nmode = \"default\"", ""),
+        ("mode = \"plan\"", "mode = \"read-only\"", "read-only"),
+        ("mode = \"plan\"", "mode = \"ask\"", "plan"),
+        ("mode = \"yolo\"", "mode = \"ask\"", "ask"),
+        ("mode = \"plan\"", "mode = \"default\"", "plan"),
+    ] {
+        assert_eq!(mode(global, project), expected, "{global}; {project}");
+    }
 }
 
 #[test]
-fn agents_of_a_project_can_be_made_to_ask() {
-    World::new()
-        .global("agent = \"claude\"\n")
-        .project("agent = \"pi\"\nmodel = \"x\"\neffort = \"high\"\n")
-        .check(Flags::default(), expect![[r#"
-            Known("claude")
-            agent = "claude" (~/.config/acp/config.toml, line 1)
-            ! `agent` of ~/project/.acp.toml, line 1 is ignored: it runs tools without asking, and this folder is not trusted
-            ! if you trust what the project says, write trust = ["~/project"] into ~/.config/acp/config.toml
-        "#]]);
-    // Who chose it themselves knows it.
+fn a_project_names_the_agent_that_its_user_chose() {
     World::new()
         .global("agent = \"pi\"\n")
-        .project("agent = \"pi\"\n")
+        .project("agent = \"pi\"\nmode = \"ask\"\n")
         .check(
             Flags::default(),
             expect![[r#"
             Known("pi")
             agent = "pi" (~/project/.acp.toml, line 1)
-        "#]],
-        );
-}
-
-#[test]
-fn a_project_knows_no_agents_but_its_users() {
-    World::new()
-        .project("agent = \"ada\"\n[agents.ada]\ncommand = \"ada\"\n")
-        .check(
-            Flags::default(),
-            expect![[r#"
-                failed to find the agent `ada` (~/project/.acp.toml, line 1)
-                  `acp agents` lists those that are known; any other agent can be given by its command, after --
-            "#]],
-        );
-    World::new()
-        .global("[agents.ada]\ncommand = \"ada\"\n")
-        .project("agent = \"ada\"\n")
-        .check(
-            Flags::default(),
-            expect![[r#"
-            Known("ada")
-            agent = "ada" (~/project/.acp.toml, line 1)
+            mode = "ask" (~/project/.acp.toml, line 2)
+            > ~/project/.acp.toml sets agent = "pi", mode = "ask"
         "#]],
         );
 }
 
 #[test]
 fn a_trusted_project_says_everything() {
-    let project = "agent = \"ada\"\nmode = \"yolo\"\nallow = \"all\"\n\
+    let project = "agent = \"ada\"\nmode = \"yolo\"\nallow = \"all\"\nidle_timeout = \"none\"\n\
                    [agents.ada]\ncommand = \"ada\"\n[mcp.x]\nurl = \"https://x.example\"\n";
     World::new()
-        .global("trust = [\"~/project\"]\n[mcp.x]\nurl = \"http://y.example\"\n")
+        .global("[mcp.x]\nurl = \"http://y.example\"\n")
         .project(project)
-        .check(
-            Flags::default(),
-            expect![[r#"
+        .trusting()
+        .check(Flags::default(), expect![[r#"
             Known("ada")
             agent = "ada" (~/project/.acp.toml, line 1)
             mode = "yolo" (~/project/.acp.toml, line 2)
+            idle_timeout = "none" (~/project/.acp.toml, line 4)
             allow = "all" (~/project/.acp.toml, line 3)
-            mcp x (~/project/.acp.toml, line 6)
-        "#]],
-        );
-    // One folder, and no other: neither above nor below.
-    for other in ["~", "~/project/.git", "/none/such"] {
-        let world = World::new()
-            .global(&format!("trust = [\"{other}\"]\n"))
-            .project("allow = \"all\"\n");
+            mcp x (~/project/.acp.toml, line 7)
+            > ~/project/.acp.toml sets agent = "ada", mode = "yolo", idle_timeout = "none", allow = "all", its own `mcp`, its own `agents`
+        "#]]);
+}
+
+#[cfg(unix)]
+#[test]
+fn trust_ends_with_any_change() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let world = World::new().project("allow = \"all\"\n").trusting();
+    let file = world.path("project/.acp.toml");
+    let mode = |path: &Path, mode| {
+        std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+    };
+    let trust = || {
         let configuration = world.load(Flags::default()).unwrap();
-        assert_eq!(configuration.settings.allow.value, AllowLevel::None);
+        let trust = configuration.project.as_ref().unwrap().trust.clone();
+        let is_trusted = trust == Trust::Trusted;
+        let allow = configuration.settings.allow.value;
+        assert_eq!(allow == AllowLevel::All, is_trusted, "{trust:?}");
+        // Who trusted it is told, also where nothing is denied.
+        assert_eq!(configuration.warnings().is_empty(), is_trusted);
+        trust
+    };
+    assert_eq!(trust(), Trust::Trusted);
+    std::fs::write(&file, "allow = \"all\" \n").unwrap();
+    assert_eq!(trust(), Trust::Changed("its text"));
+    std::fs::write(&file, "allow = \"all\"\n").unwrap();
+    assert_eq!(trust(), Trust::Trusted, "it is as it was");
+    mode(&file, 0o755);
+    assert_eq!(trust(), Trust::Changed("its mode"));
+    for exposed in [0o664, 0o646] {
+        mode(&file, exposed);
+        assert!(matches!(trust(), Trust::Unsafe(_)), "{exposed:o}");
     }
+    mode(&file, 0o644);
+    assert_eq!(trust(), Trust::Trusted);
+    mode(&world.path("project"), 0o777);
+    assert!(matches!(trust(), Trust::Unsafe(_)));
+    mode(&world.path("project"), 0o755);
+    // What others may write to says nothing.
+    mode(&world.path(".local/state/acp/trust"), 0o777);
+    assert_eq!(trust(), Trust::Never);
+    mode(&world.path(".local/state/acp/trust"), 0o700);
+    let store = TrustStore::of(&world.surroundings());
+    store.forget(&file).unwrap();
+    assert_eq!(trust(), Trust::Never);
+}
+
+#[test]
+fn trust_is_of_one_file() {
+    let world = World::new().project("allow = \"all\"\n").trusting();
+    std::fs::create_dir(world.path("project/inner")).unwrap();
+    let inner = world.path("project/inner/.acp.toml");
+    std::fs::copy(world.path("project/.acp.toml"), inner).unwrap();
+    let folder = world.path("project/inner");
+    let configuration = load(&folder, Flags::default(), world.surroundings()).unwrap();
+    assert_eq!(configuration.project.unwrap().trust, Trust::Never);
+    assert_eq!(configuration.settings.allow.value, AllowLevel::None);
+}
+
+#[test]
+fn a_record_of_trust_that_is_too_large_counts_for_nothing() {
+    let world = World::new().project("allow = \"all\"\n").trusting();
+    let folder = world.path(".local/state/acp/trust");
+    let record = std::fs::read_dir(folder).unwrap().next().unwrap();
+    let record = record.unwrap().path();
+    let mut text = std::fs::read_to_string(&record).unwrap();
+    let size = usize::try_from(super::super::limits::MAX_TRUST).unwrap();
+    text.push_str(&" ".repeat(size - text.len()));
+    let trust = |text: &str| {
+        std::fs::write(&record, text).unwrap();
+        let configuration = world.load(Flags::default()).unwrap();
+        configuration.project.unwrap().trust
+    };
+    assert_eq!(trust(&text), Trust::Trusted);
+    assert_eq!(trust(&format!("{text} ")), Trust::Never);
 }

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use super::{Answer, Ask, Ended, Running};
 use crate::outcome::in_words;
-use crate::sessions::place::Place;
+use crate::sessions::key::SessionKey;
 use crate::sessions::record::now;
 use crate::sessions::store::Hold;
 use crate::sessions::wishes::{Change, NotSet, Offers, apply};
@@ -43,11 +43,11 @@ enum Stage {
 
 impl Live {
     /// Begins with an agent that is being started.
-    pub(crate) fn new(place: &Place, hold: Weak<Hold>, stop: &StopHandle) -> Self {
+    pub(crate) fn new(key: &SessionKey, hold: Weak<Hold>, stop: &StopHandle) -> Self {
         Self {
             about: Running {
-                name: place.name.clone(),
-                agent: place.agent.label().to_owned(),
+                name: key.name.clone(),
+                agent: key.agent.label().to_owned(),
                 pid: std::process::id(),
                 since: now(),
             },

@@ -14,7 +14,7 @@ mod tests;
 use acp_harness::turn::SteerOutcome;
 use serde::{Deserialize, Serialize};
 
-use super::place::SessionName;
+use super::key::SessionName;
 use super::wishes::Change;
 pub(crate) use caller::{Caller, NoAnswer};
 pub(crate) use live::Live;

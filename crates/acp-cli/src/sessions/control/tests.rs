@@ -12,8 +12,8 @@ use tokio::task::JoinHandle;
 use super::caller::read_line;
 use super::server::serve_caller;
 use super::{Answer, Ask, Caller, Control, Ended, Live, NoAnswer};
+use crate::sessions::key::SessionKey;
 use crate::sessions::limits::{CALL_TIMEOUT, MAX_LINE};
-use crate::sessions::place::Place;
 use crate::sessions::record::Record;
 use crate::sessions::store::{Hold, Store};
 use crate::sessions::wishes::Change;
@@ -24,7 +24,7 @@ const SOON: Duration = Duration::from_secs(20);
 struct Turn {
     _dir: tempfile::TempDir,
     store: Store,
-    place: Place,
+    key: SessionKey,
     hold: Arc<Hold>,
     live: Arc<Live>,
     stop: StopHandle,
@@ -33,17 +33,17 @@ struct Turn {
 fn turn() -> Turn {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::in_folder(dir.path().join("sessions"));
-    let place = Place::of_demo("one");
-    let hold = Arc::new(store.try_claim(&place).unwrap().unwrap());
-    let mut record = Record::new(&place, "/");
+    let key = SessionKey::of_demo("one");
+    let hold = Arc::new(store.try_claim(&key).unwrap().unwrap());
+    let mut record = Record::new(&key, "/");
     record.begin_turn("ask");
     hold.save(record).unwrap();
     let stop = StopHandle::new();
-    let live = Arc::new(Live::new(&place, Arc::downgrade(&hold), &stop));
+    let live = Arc::new(Live::new(&key, Arc::downgrade(&hold), &stop));
     Turn {
         _dir: dir,
         store,
-        place,
+        key,
         hold,
         live,
         stop,
@@ -136,7 +136,7 @@ async fn who_cancels_hears_the_end() {
     server.await.unwrap().unwrap();
     // A process that dies says no more.
     let (mut caller, server) = call(&Arc::new(Live::new(
-        &turn.place,
+        &turn.key,
         Arc::downgrade(&turn.hold),
         &turn.stop,
     )));
@@ -288,7 +288,7 @@ async fn a_socket_is_there_for_as_long_as_the_turn() {
     use std::os::unix::fs::PermissionsExt;
 
     let turn = turn();
-    let path = turn.store.socket(&turn.place);
+    let path = turn.store.socket(&turn.key);
     assert!(Caller::call(&path).await.unwrap().is_none());
     // Left by who died.
     std::fs::write(&path, "").unwrap();

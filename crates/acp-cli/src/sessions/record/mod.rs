@@ -10,8 +10,8 @@ use acp_protocol::v1::SessionId;
 use acp_text::{clean, cut_bytes, one_line};
 use serde::{Deserialize, Serialize};
 
+use super::key::{AgentId, SessionKey, SessionName};
 use super::limits::{MAX_FORMER, MAX_KEPT, MAX_PROMPT, MAX_REPORT, MAX_TITLE, MAX_TURNS};
-use super::place::{AgentId, Place, SessionName};
 use super::wishes::{Offers, RememberedSettings};
 
 /// What is kept of a session, in one file.
@@ -121,13 +121,13 @@ pub(crate) enum NoRecord {
 
 impl Record {
     /// Begins the record of a session that has none.
-    pub(crate) fn new(place: &Place, cwd: &str) -> Self {
+    pub(crate) fn new(key: &SessionKey, cwd: &str) -> Self {
         let now = now();
         Self {
             version: FORMAT,
-            name: place.name.clone(),
-            folder: place.folder.clone(),
-            agent: place.agent.clone(),
+            name: key.name.clone(),
+            folder: key.folder.clone(),
+            agent: key.agent.clone(),
             cwd: cwd.to_owned(),
             session_id: None,
             title: None,
@@ -157,8 +157,8 @@ impl Record {
     }
 
     /// Returns where it belongs.
-    pub(crate) fn place(&self) -> Place {
-        Place {
+    pub(crate) fn key(&self) -> SessionKey {
+        SessionKey {
             folder: self.folder.clone(),
             agent: self.agent.clone(),
             name: self.name.clone(),

@@ -3,7 +3,7 @@
 use super::*;
 
 fn record() -> Record {
-    Record::new(&Place::of_demo("one"), "/home/ada/project/src")
+    Record::new(&SessionKey::of_demo("one"), "/home/ada/project/src")
 }
 
 fn turn(record: &mut Record, prompt: &str, report: &str) {

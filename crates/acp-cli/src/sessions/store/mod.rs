@@ -12,8 +12,8 @@ use acp_harness::lock::Lock;
 use parking_lot::{Mutex, MutexGuard};
 
 use super::control::overlong_path;
+use super::key::{SessionKey, stem_of_folder};
 use super::limits::{MAX_ASIDE, MAX_FILE, MAX_SESSIONS};
-use super::place::{Place, stem_of_folder};
 use super::record::{NoRecord, Record};
 use crate::config::Surroundings;
 use crate::exit::Exit;
@@ -89,17 +89,17 @@ impl Store {
     /// Claims a session; `None` while somebody else holds it.
     ///
     /// A record that makes no sense is put aside, and the session begins anew.
-    pub(crate) fn try_claim(&self, place: &Place) -> Result<Option<Hold>, StoreError> {
+    pub(crate) fn try_claim(&self, key: &SessionKey) -> Result<Option<Hold>, StoreError> {
         self.make_folder()?;
-        let path = self.path(place, LOCK);
+        let path = self.path(key, LOCK);
         let lock = Lock::take(&path).map_err(FileError::at("lock", &path))?;
         let Some(lock) = lock else {
             return Ok(None);
         };
-        let path = self.path(place, RECORD);
+        let path = self.path(key, RECORD);
         let mut aside = None;
         let record = match read(&path) {
-            Ok(Ok(record)) if record.place() == *place => Some(record),
+            Ok(Ok(record)) if record.key() == *key => Some(record),
             Ok(Err(NoRecord::Newer)) => return Err(StoreError::Newer { path }),
             // Another place may have the same hash: too seldom to be told apart.
             Ok(Ok(_) | Err(NoRecord::Damaged)) => {
@@ -141,8 +141,8 @@ impl Store {
     }
 
     /// Returns where the process that runs a turn of the session is reached.
-    pub(crate) fn socket(&self, place: &Place) -> PathBuf {
-        self.socket_named(&place.stem())
+    pub(crate) fn socket(&self, key: &SessionKey) -> PathBuf {
+        self.socket_named(&key.stem())
     }
 
     /// Returns where processes may be reached that run turns of a folder's sessions; nobody
@@ -161,15 +161,26 @@ impl Store {
 
     fn make_folder(&self) -> Result<(), StoreError> {
         Ok(files::make_folder(&self.folder)
-            .map_err(FileError::at("make the folder", &self.folder))?)
+            .map_err(FileError::at("use the folder", &self.folder))
+            .and_then(|()| self.check_folders())?)
     }
 
-    fn path(&self, place: &Place, extension: &str) -> PathBuf {
-        self.folder.join(format!("{}.{extension}", place.stem()))
+    /// Checks that nobody else can put records there, or another folder in their place.
+    fn check_folders(&self) -> Result<(), FileError> {
+        let state = self.folder.parent().into_iter();
+        let mut folders = state.chain([&*self.folder]);
+        folders.try_for_each(|folder| {
+            files::check_folder(folder).map_err(FileError::at("use the folder", folder))
+        })
+    }
+
+    fn path(&self, key: &SessionKey, extension: &str) -> PathBuf {
+        self.folder.join(format!("{}.{extension}", key.stem()))
     }
 
     /// The files of a kind whose names begin with this.
     fn files(&self, prefix: &str, kind: &str) -> Result<Vec<PathBuf>, StoreError> {
+        self.check_folders()?;
         let failed = FileError::at("read the folder", &self.folder);
         let all = files::with_extension(&self.folder, kind).map_err(failed)?;
         let is_one = |path: &PathBuf| {

@@ -11,12 +11,15 @@ fn store() -> (tempfile::TempDir, Store) {
 }
 
 fn claimed(store: &Store, name: &str) -> Hold {
-    store.try_claim(&Place::of_demo(name)).unwrap().unwrap()
+    store
+        .try_claim(&SessionKey::of_demo(name))
+        .unwrap()
+        .unwrap()
 }
 
 fn saved(store: &Store, name: &str, session: &str) -> Record {
     let hold = claimed(store, name);
-    let mut record = Record::new(&Place::of_demo(name), "/");
+    let mut record = Record::new(&SessionKey::of_demo(name), "/");
     record.go_on_in(session.into());
     hold.save(record.clone()).unwrap();
     record
@@ -50,7 +53,12 @@ fn nobody_else_may_look() {
 fn one_holds_it_at_a_time() {
     let (_dir, store) = store();
     let hold = claimed(&store, "one");
-    assert!(store.try_claim(&Place::of_demo("one")).unwrap().is_none());
+    assert!(
+        store
+            .try_claim(&SessionKey::of_demo("one"))
+            .unwrap()
+            .is_none()
+    );
     let _other = claimed(&store, "two");
     drop(hold);
     claimed(&store, "one");
@@ -60,7 +68,7 @@ fn one_holds_it_at_a_time() {
 fn who_dies_while_writing_leaves_what_was_there() {
     let (_dir, store) = store();
     let record = saved(&store, "one", "s-1");
-    let path = store.path(&Place::of_demo("one"), RECORD);
+    let path = store.path(&SessionKey::of_demo("one"), RECORD);
     fs::write(path.with_extension("new"), "{\"version\":1,\"na").unwrap();
     let hold = claimed(&store, "one");
     assert_eq!((hold.record(), hold.aside()), (Some(record), None));
@@ -74,7 +82,7 @@ fn what_is_damaged_is_put_aside_and_nothing_else() {
     let (_dir, store) = store();
     saved(&store, "one", "s-1");
     saved(&store, "two", "s-2");
-    let path = store.path(&Place::of_demo("one"), RECORD);
+    let path = store.path(&SessionKey::of_demo("one"), RECORD);
     for n in 1..=2 {
         fs::write(&path, format!("damage {n}")).unwrap();
         let listing = store.list(None).unwrap();
@@ -84,7 +92,8 @@ fn what_is_damaged_is_put_aside_and_nothing_else() {
         assert_eq!(hold.record(), None);
         let aside = hold.aside().unwrap();
         assert_eq!(fs::read_to_string(aside).unwrap(), format!("damage {n}"));
-        hold.save(Record::new(&Place::of_demo("one"), "/")).unwrap();
+        hold.save(Record::new(&SessionKey::of_demo("one"), "/"))
+            .unwrap();
     }
     assert_eq!(
         claimed(&store, "two").record().unwrap().name.as_str(),
@@ -96,10 +105,10 @@ fn what_is_damaged_is_put_aside_and_nothing_else() {
 fn what_is_newer_is_left_alone() {
     let (_dir, store) = store();
     saved(&store, "one", "s-1");
-    let path = store.path(&Place::of_demo("one"), RECORD);
+    let path = store.path(&SessionKey::of_demo("one"), RECORD);
     let newer = r#"{"version":2,"is":"from the future"}"#;
     fs::write(&path, newer).unwrap();
-    let refused = store.try_claim(&Place::of_demo("one")).unwrap_err();
+    let refused = store.try_claim(&SessionKey::of_demo("one")).unwrap_err();
     assert!(matches!(refused, StoreError::Newer { .. }), "{refused}");
     assert_eq!(fs::read_to_string(&path).unwrap(), newer);
 }
@@ -123,9 +132,9 @@ fn sessions_are_listed_by_folder_the_last_used_first() {
         let hold = claimed(&store, name);
         hold.update(|record| record.used = used).unwrap();
     }
-    let elsewhere = Place {
+    let elsewhere = SessionKey {
         folder: "/home/ada/other".to_owned(),
-        ..Place::of_demo("a")
+        ..SessionKey::of_demo("a")
     };
     let hold = store.try_claim(&elsewhere).unwrap().unwrap();
     hold.save(Record::new(&elsewhere, "/")).unwrap();
@@ -141,13 +150,13 @@ fn sessions_are_listed_by_folder_the_last_used_first() {
 #[test]
 fn sockets_have_paths_that_the_system_takes() {
     let (dir, store) = store();
-    let socket = store.socket(&Place::of_demo("one"));
+    let socket = store.socket(&SessionKey::of_demo("one"));
     assert_eq!(socket.parent(), Some(store.folder.as_path()));
     let deep = Store::in_folder(dir.path().join("x".repeat(200)));
-    let socket = deep.socket(&Place::of_demo("one"));
+    let socket = deep.socket(&SessionKey::of_demo("one"));
     assert!(socket.as_os_str().len() <= 103, "{}", socket.display());
     let other = Store::in_folder(dir.path().join("y".repeat(200)));
-    assert_ne!(other.socket(&Place::of_demo("one")), socket);
+    assert_ne!(other.socket(&SessionKey::of_demo("one")), socket);
     claimed(&deep, "one");
     assert_eq!(deep.sockets("/home/ada/project").unwrap(), [socket]);
 }

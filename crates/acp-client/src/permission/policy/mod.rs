@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use acp_conversation::limits::MAX_TOOL_KINDS;
 use acp_protocol::v1::{PermissionOption, PermissionOptionKind, ToolKind};
 
+use super::request::is_ambiguous;
 use super::{Decision, Reason, ToolCallState, Workspace};
+use crate::protected::{ProtectedPath, ProtectedPaths};
 
 /// How much is allowed without asking a person.
 ///
@@ -20,7 +23,8 @@ pub enum Allow {
     /// And tools that say they edit, delete or move, when every path they name
     /// lies inside the working folder, and they name one.
     Edits,
-    /// Everything, also what says nothing about itself.
+    /// Everything, also what says nothing about itself; but no change of a path that is
+    /// [protected](crate::protected).
     All,
 }
 
@@ -31,6 +35,11 @@ pub enum Allow {
 /// only where [`with_always`](Self::with_always) says so. What is not allowed gets the
 /// first `reject_once`, else the first `reject_always`, else `cancelled`.
 ///
+/// A tool that was announced as one kind and is asked for as another is allowed only where
+/// both are. No policy allows a change of a path that is [protected](crate::protected): a
+/// person has to. Two options of different kinds that share an id are answered
+/// `cancelled`: nobody can tell which of them would be picked.
+///
 /// Some agents ask their questions by offering several `allow_once` options. No policy
 /// can know the answer: such a request is refused.
 #[derive(Debug, Clone)]
@@ -39,6 +48,9 @@ pub struct Policy {
     also: Vec<ToolKind>,
     never: Vec<ToolKind>,
     always: bool,
+    protected: ProtectedPaths,
+    /// Where relative paths begin.
+    cwd: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone)]
@@ -54,11 +66,14 @@ impl Policy {
     /// in `cwd`.
     #[must_use]
     pub fn new(allow: Allow, cwd: impl Into<PathBuf>) -> Self {
-        Self::of(match allow {
+        let cwd = cwd.into();
+        let mut policy = Self::of(match allow {
             Allow::None => Rule::Nothing,
             Allow::All => Rule::Everything,
-            Allow::Reads | Allow::Edits => Rule::Posture(allow, Workspace::new(cwd)),
-        })
+            Allow::Reads | Allow::Edits => Rule::Posture(allow, Workspace::new(&cwd)),
+        });
+        policy.cwd = Some(cwd);
+        policy
     }
 
     /// Creates a policy that allows nothing.
@@ -76,7 +91,8 @@ impl Policy {
         Self::of(Rule::Kinds(kinds.into_iter().collect()))
     }
 
-    /// Creates a policy that allows everything, also what says nothing about itself.
+    /// Creates a policy that allows everything, also what says nothing about itself; but
+    /// no change of a path that is [protected](crate::protected).
     #[must_use]
     pub fn approve_all() -> Self {
         Self::of(Rule::Everything)
@@ -88,7 +104,16 @@ impl Policy {
             also: Vec::new(),
             never: Vec::new(),
             always: false,
+            protected: ProtectedPaths::new(),
+            cwd: None,
         }
+    }
+
+    /// Sets which paths are protected, whatever else allows them.
+    #[must_use]
+    pub fn with_protected_paths(mut self, protected: ProtectedPaths) -> Self {
+        self.protected = protected;
+        self
     }
 
     /// Allows tools of these kinds too, wherever they act.
@@ -118,14 +143,19 @@ impl Policy {
 
     /// Decides about one tool call.
     ///
-    /// At the level [`Allow::Edits`] it looks at the file system to follow links,
-    /// which may block for as long as that takes; otherwise it only computes.
+    /// Where a tool that may change something names paths, it looks at the file system to
+    /// follow links, which may block for as long as that takes; otherwise it only computes.
     #[must_use]
     pub fn decide(&self, tool: &ToolCallState, options: &[PermissionOption]) -> Decision {
+        if is_ambiguous(options) {
+            return Decision::reject(options, Reason::AmbiguousOptions);
+        }
         if of_kind(options, &PermissionOptionKind::AllowOnce).count() > 1 {
             return Decision::reject(options, Reason::AskedAsChoice);
         }
-        match self.judge(tool) {
+        let judged = self.judge(tool);
+        let judged = judged.and_then(|reason| self.check_protected(tool).map(|()| reason));
+        match judged {
             Ok(reason) => match self.pick(options) {
                 Some(option) => Decision {
                     allowed: true,
@@ -138,9 +168,22 @@ impl Policy {
         }
     }
 
+    /// Finds a protected path that a tool names and may change. Whoever asks a person shows
+    /// it to them. Looks at the file system to follow links, and so may block.
+    #[must_use]
+    pub fn find_protected(&self, tool: &ToolCallState) -> Option<ProtectedPath> {
+        if only_reads(tool) {
+            return None;
+        }
+        let cwd = self.cwd.as_deref();
+        let mut paths = tool.paths.iter().map(Path::new);
+        paths.find_map(|path| self.protected.find(path, cwd))
+    }
+
     /// Tells whether deciding may look at the file system.
-    pub(super) fn may_block(&self) -> bool {
-        matches!(self.rule, Rule::Posture(Allow::Edits, _))
+    pub(super) fn may_block(&self, tool: &ToolCallState) -> bool {
+        let allows_nothing = matches!(self.rule, Rule::Nothing) && self.also.is_empty();
+        !(allows_nothing || tool.paths.is_empty() || only_reads(tool))
     }
 
     fn pick<'a>(&self, options: &'a [PermissionOption]) -> Option<&'a PermissionOption> {
@@ -154,53 +197,79 @@ impl Policy {
 
     fn judge(&self, tool: &ToolCallState) -> Result<Reason, Reason> {
         if !self.never.is_empty() {
-            let kind = kind_of(tool)?;
-            if self.never.contains(kind) {
+            let mut kinds = kinds_of(tool)?.iter();
+            if let Some(kind) = kinds.find(|kind| self.never.contains(kind)) {
                 return Err(Reason::KindNotAllowed(kind.clone()));
             }
         }
-        self.judge_by_rule(tool)
-            .or_else(|refused| match kind_of(tool) {
-                Ok(kind) if self.also.contains(kind) => Ok(Reason::KindAllowed(kind.clone())),
-                _ => Err(refused),
-            })
+        if matches!(self.rule, Rule::Everything) {
+            return Ok(Reason::EverythingAllowed);
+        }
+        let kinds = match kinds_of(tool) {
+            Ok(kinds) => kinds,
+            Err(_) if matches!(self.rule, Rule::Nothing) => return Err(Reason::NothingAllowed),
+            Err(reason) => return Err(reason),
+        };
+        // The newest kind gives the reason, and each that the tool ever had must be allowed.
+        let mut allowed = Reason::NothingAllowed;
+        for kind in kinds {
+            let reason = self.judge_kind(kind, tool)?;
+            if tool.kind.as_ref() == Some(kind) {
+                allowed = reason;
+            }
+        }
+        Ok(allowed)
     }
 
-    fn judge_by_rule(&self, tool: &ToolCallState) -> Result<Reason, Reason> {
-        match &self.rule {
+    fn judge_kind(&self, kind: &ToolKind, tool: &ToolCallState) -> Result<Reason, Reason> {
+        let by_rule = match &self.rule {
             Rule::Nothing => Err(Reason::NothingAllowed),
             Rule::Everything => Ok(Reason::EverythingAllowed),
-            Rule::Kinds(kinds) => {
-                let kind = kind_of(tool)?;
-                if kinds.contains(kind) {
-                    Ok(Reason::KindAllowed(kind.clone()))
-                } else {
-                    Err(Reason::KindNotAllowed(kind.clone()))
-                }
-            }
-            Rule::Posture(allow, workspace) => match kind_of(tool)? {
-                kind @ (ToolKind::Read | ToolKind::Search) => Ok(Reason::KindAllowed(kind.clone())),
-                kind @ (ToolKind::Edit | ToolKind::Delete | ToolKind::Move)
-                    if *allow == Allow::Edits =>
-                {
-                    judge_change(kind, tool, workspace)
-                }
-                kind => Err(Reason::KindNotAllowed(kind.clone())),
+            Rule::Kinds(kinds) if kinds.contains(kind) => Ok(Reason::KindAllowed(kind.clone())),
+            Rule::Posture(allow, workspace) => match kind {
+                ToolKind::Read | ToolKind::Search => Ok(Reason::KindAllowed(kind.clone())),
+                _ if changes(kind) && *allow == Allow::Edits => judge_change(kind, tool, workspace),
+                _ => Err(Reason::KindNotAllowed(kind.clone())),
             },
+            Rule::Kinds(_) => Err(Reason::KindNotAllowed(kind.clone())),
+        };
+        by_rule.or_else(|refused| match self.also.contains(kind) {
+            true => Ok(Reason::KindAllowed(kind.clone())),
+            false => Err(refused),
+        })
+    }
+
+    /// Refuses what may change a protected path, by the paths that the tool names.
+    fn check_protected(&self, tool: &ToolCallState) -> Result<(), Reason> {
+        match self.find_protected(tool) {
+            Some(found) => Err(Reason::Protected(found)),
+            None if tool.has_more_paths && !only_reads(tool) => Err(Reason::TooManyPaths),
+            None => Ok(()),
         }
     }
 }
 
-/// Returns the kind of a tool that says one and carries nothing else: changes belong
+/// Whether a tool only ever said that it reads, and carries no change.
+fn only_reads(tool: &ToolCallState) -> bool {
+    let reads = |kind: &ToolKind| matches!(kind, ToolKind::Read | ToolKind::Search);
+    !tool.kinds.is_empty() && tool.kinds.iter().all(reads) && !tool.has_diff
+}
+
+fn changes(kind: &ToolKind) -> bool {
+    matches!(kind, ToolKind::Edit | ToolKind::Delete | ToolKind::Move)
+}
+
+/// Returns the kinds of a tool that says one and carries nothing else: changes belong
 /// to tools that change, terminals to those that execute.
-fn kind_of(tool: &ToolCallState) -> Result<&ToolKind, Reason> {
-    let kind = tool.kind.as_ref().ok_or(Reason::KindMissing)?;
-    let changes = matches!(kind, ToolKind::Edit | ToolKind::Delete | ToolKind::Move);
-    let executes = *kind == ToolKind::Execute;
-    if (tool.has_diff && !changes) || (tool.has_terminal && !executes) {
-        return Err(Reason::Contradiction(kind.clone()));
+fn kinds_of(tool: &ToolCallState) -> Result<&[ToolKind], Reason> {
+    let newest = tool.kind.as_ref().ok_or(Reason::KindMissing)?;
+    let changes = tool.kinds.iter().any(changes);
+    let executes = tool.kinds.contains(&ToolKind::Execute);
+    let contradicts = (tool.has_diff && !changes) || (tool.has_terminal && !executes);
+    match contradicts || tool.kinds.len() >= MAX_TOOL_KINDS {
+        true => Err(Reason::Contradiction(newest.clone())),
+        false => Ok(&tool.kinds),
     }
-    Ok(kind)
 }
 
 fn judge_change(

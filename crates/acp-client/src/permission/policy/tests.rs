@@ -333,3 +333,148 @@ fn the_wire_gets_the_option_or_cancelled() {
         RequestPermissionOutcome::Cancelled
     ));
 }
+
+#[test]
+fn no_policy_lets_a_protected_path_be_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    let top = dir.path().canonicalize().unwrap();
+    let path = top.join(".git/config").to_str().unwrap().to_owned();
+    let policies = [
+        Policy::new(Allow::Edits, &top),
+        Policy::new(Allow::All, &top),
+        Policy::approve_all(),
+        Policy::approve_all().with_always(),
+        Policy::allow_kinds([ToolKind::Edit, ToolKind::Delete, ToolKind::Move]),
+        Policy::reject_all().also_allowing([ToolKind::Edit, ToolKind::Delete, ToolKind::Move]),
+    ];
+    let reason = format!(
+        "reject_once-3: {path} is protected: version control runs commands and hooks that are \
+         named there"
+    );
+    for policy in policies {
+        for kind in ["edit", "delete", "move"] {
+            let plain = top.join("a").to_str().unwrap().to_owned();
+            let decision = policy.decide(&tool(kind, &[&plain, &path]), &options(ALL_OPTIONS));
+            check(&decision, &reason);
+        }
+        let diff = ToolCallContent::Diff(Box::new(Diff::new(&*path, "new")));
+        let decision = policy.decide(&carrying("edit", &[], vec![diff]), &options(ALL_OPTIONS));
+        check(&decision, &reason);
+    }
+    let all = Policy::new(Allow::All, &top);
+    for kind in ["", "execute", "other"] {
+        check(
+            &all.decide(&tool(kind, &[&path]), &options(ALL_OPTIONS)),
+            &reason,
+        );
+    }
+    let relative = all.decide(&tool("edit", &[".git/config"]), &options(ALL_OPTIONS));
+    assert!(
+        matches!(relative.reason, Reason::Protected(_)),
+        "{relative:?}"
+    );
+    // To read it is another thing.
+    for policy in [Policy::new(Allow::Reads, &top), Policy::approve_all()] {
+        assert!(
+            policy
+                .decide(&tool("read", &[&path]), &options(ALL_OPTIONS))
+                .allowed
+        );
+    }
+    let added = ProtectedPaths::new().with("infra").unwrap();
+    let infra = top.join("infra/x").to_str().unwrap().to_owned();
+    let policy = Policy::approve_all();
+    assert!(
+        policy
+            .decide(&tool("edit", &[&infra]), &options(ALL_OPTIONS))
+            .allowed
+    );
+    let policy = policy.with_protected_paths(added);
+    assert!(
+        !policy
+            .decide(&tool("edit", &[&infra]), &options(ALL_OPTIONS))
+            .allowed
+    );
+}
+
+#[test]
+fn a_protected_path_does_not_hide_behind_many() {
+    let many: Vec<String> = (0..acp_conversation::limits::MAX_TOOL_PATHS)
+        .map(|n| format!("/no/such/{n}"))
+        .chain(["/no/such/.git/config".to_owned()])
+        .collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let decision = Policy::approve_all().decide(&tool("edit", &many), &options(ALL_OPTIONS));
+    check(
+        &decision,
+        "reject_once-3: it names too many paths to look at",
+    );
+}
+
+#[test]
+fn every_kind_that_a_tool_ever_said_must_be_allowed() {
+    let said = |kinds: &[&str]| {
+        let mut calls = acp_conversation::ToolCalls::default();
+        for kind in kinds {
+            let update = ToolCallUpdate::new("t").with_kind(ToolKind::from(*kind));
+            calls.ask(&update);
+        }
+        calls.get(&"t".into()).unwrap().clone()
+    };
+    let reads = Policy::new(Allow::Reads, "/");
+    let reason = |policy: &Policy, kinds: &[&str]| {
+        policy
+            .decide(&said(kinds), &options(ALL_OPTIONS))
+            .reason
+            .to_string()
+    };
+    assert_eq!(reason(&reads, &["read"]), "read tools are allowed");
+    assert_eq!(
+        reason(&reads, &["search", "read"]),
+        "read tools are allowed"
+    );
+    assert_eq!(
+        reason(&reads, &["execute", "read"]),
+        "execute tools are not allowed"
+    );
+    assert_eq!(
+        reason(&reads, &["read", "execute", "read"]),
+        "execute tools are not allowed"
+    );
+    let never = Policy::approve_all().never_allowing([ToolKind::Execute]);
+    assert_eq!(
+        reason(&never, &["execute", "read"]),
+        "execute tools are not allowed"
+    );
+    let kinds = Policy::allow_kinds([ToolKind::Read]).also_allowing([ToolKind::Execute]);
+    assert_eq!(
+        reason(&kinds, &["execute", "read"]),
+        "read tools are allowed"
+    );
+    let many = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "read"];
+    let names = many.map(ToolKind::from);
+    let odd = "it calls itself read but carries something else";
+    assert_eq!(reason(&Policy::allow_kinds(names), &many), odd);
+}
+
+#[test]
+fn an_id_of_two_kinds_is_cancelled() {
+    let shared = |kinds: [&str; 2]| {
+        let option =
+            |kind: &str| PermissionOption::new("same", kind, PermissionOptionKind::from(kind));
+        [option(kinds[0]), option(kinds[1])]
+    };
+    for kinds in [
+        ["allow_once", "reject_once"],
+        ["reject_once", "allow_once"],
+        ["allow_once", "allow_always"],
+    ] {
+        for policy in [Policy::approve_all(), Policy::reject_all()] {
+            let decision = policy.decide(&tool("read", &[]), &shared(kinds));
+            check(
+                &decision,
+                "cancelled: options of different kinds have the same id",
+            );
+        }
+    }
+}

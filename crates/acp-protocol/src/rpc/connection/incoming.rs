@@ -9,9 +9,8 @@ use crate::rpc::{
     CallError, CloseCause, ErrorCode, Issue, RequestId,
     calls::{Answered, Resolved},
     head::{Attempt, Refused, Shape},
-    inbound::Inbound,
+    inbound::{Inbound, Incoming},
     lines::LineFault,
-    message::Incoming,
     serving::{Admitted, CancelHit},
 };
 

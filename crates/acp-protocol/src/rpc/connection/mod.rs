@@ -4,8 +4,6 @@
 //! wants to say, and with instants. It gives events, bytes to write, and the
 //! wakers to wake. Nothing in it waits, and no user code runs under it.
 
-mod consumers;
-mod driver;
 mod incoming;
 mod outgoing;
 
@@ -20,11 +18,13 @@ use super::{
     CloseCause, Limits, ReceiveSeq, Stats,
     calls::{CallId, Calls},
     credit::Credit,
-    mailbox::Mailboxes,
-    message::{Incoming, RawResponse},
+    inbound::{Incoming, RawResponse},
+    mailbox::{
+        Flow, MailboxContext, MailboxCounts, MailboxEntry, MailboxId, Mailboxes, Progress, Reading,
+    },
     pace::Pace,
     serving::Serving,
-    wake::Wakes,
+    wake::{Wakes, register},
 };
 
 /// Which side of the protocol a connection is.
@@ -224,5 +224,303 @@ impl Connection {
         self.pause = None;
         self.driver.paused = false;
         self.kick_for_event();
+    }
+}
+
+/// The side of the driver: the task that reads and writes.
+impl Connection {
+    /// Tells that the driver is awake, and what it has to do. Output is taken
+    /// into `buffer`, which has to be empty, where one is given.
+    pub fn look(&mut self, buffer: Option<&mut Vec<u8>>, now: Instant) -> DriverTask {
+        self.driver.asleep = false;
+        self.driver.paused = false;
+        if let Some(buffer) = buffer {
+            self.take_due(buffer, now);
+        }
+        self.pace.pass(now);
+        self.pace.tell(&self.limits);
+        DriverTask {
+            event: self.events.pop_front(),
+            closed: self.closed.clone(),
+            may_read: self.may_read(now),
+            timeout: self.next_timeout(),
+        }
+    }
+
+    /// Lets the driver sleep until there is something to do. `blocked` says
+    /// that it waits for the writer, so output need not wake it; `was_reading`,
+    /// that it waits for the reader.
+    ///
+    /// Gives false when there is something to do already: look again.
+    pub fn park(&mut self, waker: &Waker, blocked: bool, was_reading: bool, now: Instant) -> bool {
+        let may_read = self.may_read(now);
+        if self.closed.is_some()
+            || !self.events.is_empty()
+            || (!blocked && self.is_due())
+            || (may_read && !was_reading)
+        {
+            return false;
+        }
+        self.driver.asleep = !blocked;
+        self.driver.holds = self.pace.waits();
+        self.driver.paused = !may_read;
+        register(&mut self.driver.waker, waker);
+        true
+    }
+
+    /// Tells whether the driver may read. It stops while a consumer is full,
+    /// unless this side waits for something that only reading can bring.
+    pub fn may_read(&mut self, now: Instant) -> bool {
+        let paused = self.mailboxes.over() > 0
+            && self.closed.is_none()
+            && !self.calls.any_plain()
+            && !self.credit.anyone_waits();
+        match (paused, &self.pause) {
+            (true, None) => {
+                self.stats.pauses += 1;
+                self.mailboxes.mark_progress();
+                self.pause = Some(self.limits.patience.map(|patience| now + patience));
+            }
+            (false, Some(_)) => self.pause = None,
+            _ => {}
+        }
+        !paused
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    #[must_use]
+    pub fn next_timeout(&self) -> Option<Instant> {
+        let pause = self.pause.flatten();
+        pause.into_iter().chain(self.pace.timeout()).min()
+    }
+
+    /// Exempts consumers that have not moved since the pause began, and lets
+    /// data go that waited for more of it.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.pace.pass(now);
+        let (Some(Some(until)), Some(patience)) = (self.pause, self.limits.patience) else {
+            return;
+        };
+        if until <= now {
+            self.pause = Some(Some(now + patience));
+            self.with_mailboxes(Mailboxes::exempt_idle);
+        }
+    }
+
+    /// Takes all bytes that wait to be written, in exchange for an empty
+    /// buffer. False when there are none.
+    pub fn take_output(&mut self, buffer: &mut Vec<u8>) -> bool {
+        debug_assert!(buffer.is_empty(), "only an empty buffer is taken");
+        self.credit.yielded = false;
+        if self.out.is_empty() {
+            return false;
+        }
+        std::mem::swap(&mut self.out, buffer);
+        self.in_flight = buffer.len();
+        true
+    }
+
+    /// Takes the bytes that are to be written now, as
+    /// [`take_output`](Self::take_output). Data may have to wait for more of it.
+    pub fn take_due(&mut self, buffer: &mut Vec<u8>, now: Instant) -> bool {
+        self.pace.pass(now);
+        let takes = self.is_due() && self.take_output(buffer);
+        if takes {
+            self.pace.wrote(now, &self.limits);
+        }
+        takes
+    }
+
+    /// Whether there is output that is to be written now.
+    fn is_due(&self) -> bool {
+        !self.out.is_empty()
+            && (!self.pace.waits() || self.is_worth_a_write() || self.closed.is_some())
+    }
+
+    /// Whether data waits no longer for more of it.
+    fn is_worth_a_write(&self) -> bool {
+        let limits = &self.limits;
+        self.out.len() >= limits.outgoing_yield.min(limits.outgoing_credit)
+    }
+
+    /// Bytes that wait to be taken.
+    #[must_use]
+    pub fn queued(&self) -> usize {
+        self.out.len()
+    }
+
+    /// Tells how many of the taken bytes are still to be written.
+    pub fn wrote(&mut self, left: usize) {
+        self.in_flight = left;
+        if self.unwritten() < self.limits.outgoing_credit {
+            self.credit.wake_next(&mut self.wakes);
+        }
+    }
+
+    /// The next thing to act on.
+    pub fn poll_event(&mut self) -> Option<ConnectionEvent> {
+        self.events.pop_front()
+    }
+
+    /// Wakes the driver if it sleeps: there is data, which may wait for more.
+    fn kick_for_data(&mut self) {
+        if !self.driver.holds || self.is_due() {
+            self.kick();
+        }
+    }
+
+    /// Wakes the driver if it sleeps: there is output that waits for nothing.
+    fn hurry(&mut self) {
+        self.pace.hurry();
+        self.kick();
+    }
+
+    /// Wakes the driver if it sleeps.
+    fn kick(&mut self) {
+        if self.driver.asleep {
+            self.kick_for_event();
+        }
+    }
+
+    /// Wakes the driver even where it waits for the writer alone: there is an
+    /// event.
+    fn kick_for_event(&mut self) {
+        self.driver.asleep = false;
+        if let Some(waker) = &self.driver.waker {
+            self.wakes.push(waker.clone());
+        }
+    }
+
+    /// Wakes the driver if it does not read: a pause may have ended.
+    fn kick_paused(&mut self) {
+        if std::mem::take(&mut self.driver.paused) {
+            self.kick_for_event();
+        }
+    }
+}
+
+/// The side of the consumers of updates.
+impl Connection {
+    /// Opens the mailbox of a session, with the updates that came before it was
+    /// known. `None` when it has one.
+    pub fn open_mailbox(&mut self, session: &str) -> Option<(MailboxId, Progress)> {
+        self.open_mailbox_since(session, ReceiveSeq::default())
+    }
+
+    /// Opens the mailbox of a session as [`open_mailbox`](Self::open_mailbox),
+    /// without what came up to `since`: that was said to an earlier session of
+    /// the same name.
+    pub fn open_mailbox_since(
+        &mut self,
+        session: &str,
+        since: ReceiveSeq,
+    ) -> Option<(MailboxId, Progress)> {
+        self.with_mailboxes(|mailboxes, cx| mailboxes.open(session, since, cx))
+    }
+
+    /// Closes a mailbox; what is queued is dropped.
+    pub fn close_mailbox(&mut self, mailbox: MailboxId) {
+        self.with_mailboxes(|mailboxes, cx| mailboxes.close(mailbox, cx));
+    }
+
+    /// Ends a mailbox: its session may get another one, and its consumer comes to
+    /// the end behind what is queued. It has to be closed all the same.
+    pub fn retire_mailbox(&mut self, mailbox: MailboxId) {
+        self.with_mailboxes(|mailboxes, cx| mailboxes.retire(mailbox, cx));
+    }
+
+    /// Starts to keep updates of sessions that are not known yet. Each call
+    /// needs its [`release`](Self::release).
+    pub fn hold(&mut self) {
+        self.mailboxes.hold();
+    }
+
+    /// Ends a [`hold`](Self::hold).
+    pub fn release(&mut self) {
+        self.with_mailboxes(Mailboxes::release);
+    }
+
+    /// Takes a batch from a mailbox. What was taken before counts as consumed.
+    pub fn poll_take(
+        &mut self,
+        mailbox: MailboxId,
+        batch: &mut VecDeque<MailboxEntry>,
+        waker: &Waker,
+    ) -> Poll<()> {
+        self.with_mailboxes(|mailboxes, cx| mailboxes.poll_take(mailbox, batch, Some(waker), cx))
+    }
+
+    /// Takes what is there, and does not wait.
+    pub fn take_now(&mut self, mailbox: MailboxId, batch: &mut VecDeque<MailboxEntry>) {
+        let _ = self.with_mailboxes(|mailboxes, cx| mailboxes.poll_take(mailbox, batch, None, cx));
+    }
+
+    /// Waits until everything that arrived for a mailbox up to `seq` was
+    /// consumed; false when it will not be, because the mailbox came to its end.
+    pub fn poll_handed(
+        &mut self,
+        mailbox: MailboxId,
+        seq: ReceiveSeq,
+        waker: &Waker,
+    ) -> Poll<bool> {
+        self.mailboxes.poll_handed(mailbox, seq, waker)
+    }
+
+    /// Tells what happens to updates that come faster than they are read.
+    pub fn set_flow(&mut self, mailbox: MailboxId, flow: Flow) {
+        self.with_mailboxes(|mailboxes, cx| mailboxes.set_flow(mailbox, flow, cx));
+    }
+
+    /// What became of the updates of a mailbox; nothing once it is closed.
+    #[must_use]
+    pub fn mailbox_counts(&self, mailbox: MailboxId) -> MailboxCounts {
+        self.mailboxes.counts(mailbox)
+    }
+
+    /// Tells that a consumer left updates unread that it had taken: they count as
+    /// dropped.
+    pub fn leave_updates(&mut self, mailbox: MailboxId, updates: u64) {
+        self.with_mailboxes(|mailboxes, cx| mailboxes.leave(mailbox, updates, cx));
+    }
+
+    /// Tells how a mailbox is read from now on.
+    pub fn set_reading(&mut self, mailbox: MailboxId, reading: Reading) {
+        self.with_mailboxes(|mailboxes, cx| mailboxes.set_reading(mailbox, reading, cx));
+    }
+
+    /// Whether the turn of a mailbox was cancelled and is not answered yet.
+    #[must_use]
+    pub fn is_cancelling(&self, mailbox: MailboxId) -> bool {
+        self.mailboxes.is_cancelled(mailbox)
+    }
+
+    /// Whether a call is open that is answered into the mailbox.
+    #[must_use]
+    pub fn is_streaming(&self, mailbox: MailboxId) -> bool {
+        self.calls.any_streamed(mailbox)
+    }
+
+    /// Tells that the turn of a mailbox was cancelled: until its end it never
+    /// pauses reading.
+    pub fn set_cancelled(&mut self, mailbox: MailboxId) {
+        self.with_mailboxes(|mailboxes, cx| mailboxes.set_cancelled(mailbox, cx));
+    }
+
+    /// Acts on the mailboxes, and wakes the driver where that may end a pause.
+    fn with_mailboxes<T>(
+        &mut self,
+        act: impl FnOnce(&mut Mailboxes, &mut MailboxContext<'_>) -> T,
+    ) -> T {
+        let before = self.mailboxes.over();
+        let mut cx = MailboxContext {
+            limits: &self.limits,
+            stats: &mut self.stats,
+            wakes: &mut self.wakes,
+        };
+        let value = act(&mut self.mailboxes, &mut cx);
+        if self.mailboxes.over() < before {
+            self.kick_paused();
+        }
+        value
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use acp_text::{Redactor, is_secret_name};
+use acp_text::Redactor;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -13,7 +13,7 @@ use crate::config::repository;
 
 /// Where a session belongs: no two have the same folder, agent and name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SessionKey {
     /// The folder, as [`scope_of`] finds it.
     pub(crate) folder: String,
     pub(crate) agent: AgentId,
@@ -26,7 +26,7 @@ pub(crate) struct Place {
 const FOLDER_DIGITS: usize = 12;
 const REST_DIGITS: usize = 14;
 
-impl Place {
+impl SessionKey {
     /// A session of the demo agent in a folder that is not there.
     #[cfg(test)]
     pub(crate) fn of_demo(name: &str) -> Self {
@@ -158,11 +158,10 @@ impl AgentId {
         let all: Option<Vec<String>> = argv.iter().map(plain).collect();
         // A name and the value behind it may look like a secret only together.
         let argv = all.filter(|all| {
-            let is_plain = |between: &&str| {
+            [" ", "="].iter().all(|between| {
                 let line = all.join(between);
                 redactor.redact(&line) == line
-            };
-            [" ", "="].iter().all(is_plain) && !all.iter().any(|arg| precedes_secret(arg))
+            })
         });
         Self::Command {
             label: label.to_string_lossy().into_owned(),
@@ -195,30 +194,13 @@ impl AgentId {
     }
 }
 
-/// Tells whether an argument is a flag whose value may be a secret, whatever that looks
-/// like, or a header that holds one.
-fn precedes_secret(arg: &str) -> bool {
-    let name = arg.split(['=', ':', ' ']).next().unwrap_or(arg);
-    let is_flag = name.starts_with('-');
-    let bare = name.trim_start_matches('-').to_ascii_lowercase();
-    // Of a header nobody knows which hold secrets, so none is kept.
-    let is_header = name == "-H" || (is_flag && matches!(&*bare, "header" | "headers"));
-    let is_secret = matches!(
-        &*bare,
-        "key" | "bearer" | "auth" | "authorization" | "cookie" | "credential" | "credentials"
-    );
-    is_header
-        || (is_secret && (is_flag || arg.len() > name.len()))
-        || (is_flag && is_secret_name(&bare))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn place(folder: &str, agent: AgentId, name: &str) -> String {
+    fn key(folder: &str, agent: AgentId, name: &str) -> String {
         let (folder, name) = (folder.to_owned(), name.parse().unwrap());
-        Place {
+        SessionKey {
             folder,
             agent,
             name,
@@ -232,13 +214,13 @@ mod tests {
             name: name.to_owned(),
         };
         let all = [
-            place("/a", AgentId::Demo, "x"),
-            place("/a", named("demo"), "x"),
-            place("/a", named("codex"), "x"),
-            place("/a", AgentId::of_command(&["codex"]), "x"),
-            place("/a", AgentId::of_command(&["codex", ""]), "x"),
-            place("/b", AgentId::Demo, "x"),
-            place("/a", AgentId::Demo, "y"),
+            key("/a", AgentId::Demo, "x"),
+            key("/a", named("demo"), "x"),
+            key("/a", named("codex"), "x"),
+            key("/a", AgentId::of_command(&["codex"]), "x"),
+            key("/a", AgentId::of_command(&["codex", ""]), "x"),
+            key("/b", AgentId::Demo, "x"),
+            key("/a", AgentId::Demo, "y"),
         ];
         for (n, stem) in all.iter().enumerate() {
             assert_eq!(stem.len(), FOLDER_DIGITS + 1 + REST_DIGITS);
@@ -246,7 +228,7 @@ mod tests {
             assert!(stem.starts_with(&stem_of_folder(folder)));
             assert!(!all[..n].contains(stem), "{n}");
         }
-        assert_eq!(place("/a", named("codex"), "x"), all[2]);
+        assert_eq!(key("/a", named("codex"), "x"), all[2]);
     }
 
     #[test]
@@ -289,14 +271,23 @@ mod tests {
         kept(&["my-agent", "--api-key", "abcdefghijklmnop1234"], false);
         kept(&["my-agent", "https://user:pass@example.com/"], false);
         kept(&["my-agent", "-H", "Authorization: Bearer abc"], false);
-        kept(&["my-agent", "-H", "X-Team: 7"], false);
-        kept(&["my-agent", "--header=X-Api: 7"], false);
-        kept(&["my-agent", "Authorization: Basic YTpi"], false);
-        kept(&["my-agent", "--bearer", "hunter2"], false);
-        kept(&["my-agent", "--key", "hunter2"], false);
-        kept(&["my-agent", "--key=hunter2"], false);
-        kept(&["my-agent", "--auth", "ada:hunter2"], false);
-        kept(&["my-agent", "-h", "--keyboard", "us", "key"], true);
+        kept(&["my-agent", "-H", "Authorization: hunter2"], false);
+        kept(&["my-agent", "-HAuthorization: hunter2"], false);
+        kept(&["my-agent", "--header=X-Api-Key: hunter2"], false);
+        kept(&["my-agent", "-H", "Cookie: a=b"], false);
+        for flag in [
+            "--bearer",
+            "--key",
+            "--auth",
+            "--token",
+            "--password",
+            "--pat",
+        ] {
+            kept(&["my-agent", flag, "hunter2"], false);
+            kept(&["my-agent", &format!("{flag}=hunter2")], false);
+        }
+        kept(&["my-agent", "-u", "ada:hunter2"], false);
+        kept(&["env", "API_KEY=hunter2", "my-agent"], false);
         assert_eq!(AgentId::of_command(&["/opt/my-agent"]).label(), "my-agent");
     }
 }

@@ -11,7 +11,7 @@ use acp_protocol::v1::{SessionId, SessionUpdate};
 use parking_lot::Mutex;
 
 use super::control::{Control, Ended, Live};
-use super::place::Place;
+use super::key::SessionKey;
 use super::record::{Record, TurnEnded};
 use super::store::{Hold, Store, StoreError};
 use super::wishes::{Change, Offers};
@@ -20,7 +20,7 @@ use crate::show::one_line;
 
 /// How a session is begun or gone on with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Continuation {
     /// Go on where it was left, or begin it.
     Continue,
     /// Begin anew.
@@ -29,7 +29,7 @@ pub(crate) enum Way {
     In(SessionId),
 }
 
-impl Way {
+impl Continuation {
     /// Returns the folder the agent works in, where the record settles it: a session stays
     /// where it was begun, as long as that is there.
     pub(crate) fn settled_cwd<'a>(&self, record: &'a Record) -> Option<&'a Path> {
@@ -45,7 +45,7 @@ impl Way {
 
 /// A session that is ours for a turn.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct ClaimedSession {
     hold: Arc<Hold>,
     /// The record as it will be once the agent has opened the session.
     draft: Record,
@@ -64,15 +64,15 @@ pub(crate) struct Kept {
 
 /// How a kept session was opened, to be told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct SessionOpening {
     pub(crate) name: String,
     pub(crate) agent: String,
-    pub(crate) rung: Rung,
+    pub(crate) kind: OpeningKind,
 }
 
 /// What the agent made of a kept session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Rung {
+pub(crate) enum OpeningKind {
     Begun,
     Resumed,
     Loaded,
@@ -85,14 +85,14 @@ pub(crate) enum Rung {
     },
 }
 
-impl Kept {
+impl ClaimedSession {
     /// Begins with a session that was claimed: `cwd` is where one that is begun works.
     pub(crate) fn begin(
         store: &Store,
-        place: &Place,
+        key: &SessionKey,
         hold: Arc<Hold>,
         cwd: &str,
-        way: &Way,
+        way: &Continuation,
         stop: &StopHandle,
     ) -> Self {
         let mut troubles = Vec::new();
@@ -102,23 +102,23 @@ impl Kept {
                 aside.display()
             ));
         }
-        let mut draft = hold.record().unwrap_or_else(|| Record::new(place, cwd));
+        let mut draft = hold.record().unwrap_or_else(|| Record::new(key, cwd));
         if way.settled_cwd(&draft).is_none() {
             draft.cwd = cwd.to_owned();
         }
         match way {
-            Way::Continue => {}
-            Way::Anew => draft.begin_anew(),
-            Way::In(session) => draft.take_up(session),
+            Continuation::Continue => {}
+            Continuation::Anew => draft.begin_anew(),
+            Continuation::In(session) => draft.take_up(session),
         }
-        let live = Arc::new(Live::new(place, Arc::downgrade(&hold), stop));
-        let control = Control::listen(&store.socket(place), Arc::clone(&live));
+        let live = Arc::new(Live::new(key, Arc::downgrade(&hold), stop));
+        let control = Control::listen(&store.socket(key), Arc::clone(&live));
         if let Err(error) = &control {
             troubles.push(format!("no other process can reach this turn: {error}"));
         }
         Self {
             history: draft.transcript(),
-            no_other: matches!(way, Way::In(_)),
+            no_other: matches!(way, Continuation::In(_)),
             draft,
             hold,
             live,
@@ -155,17 +155,21 @@ impl Kept {
     /// # Errors
     ///
     /// [`StoreError`] when it cannot be recorded; no turn should begin then.
-    pub(crate) fn open(&mut self, ready: &Ready, prompt: &str) -> Result<Told, StoreError> {
+    pub(crate) fn open(
+        &mut self,
+        ready: &Ready,
+        prompt: &str,
+    ) -> Result<SessionOpening, StoreError> {
         let known = self.draft.session_id.is_some();
         let id = ready.session.id().clone();
-        let rung = match ready.opened {
-            Opened::Resumed => Rung::Resumed,
-            Opened::Loaded => Rung::Loaded,
-            _ if known || !self.history.is_empty() => Rung::HandedOn {
+        let kind = match ready.opened {
+            Opened::Resumed => OpeningKind::Resumed,
+            Opened::Loaded => OpeningKind::Loaded,
+            _ if known || !self.history.is_empty() => OpeningKind::HandedOn {
                 messages: self.history.stats().kept,
                 refusal: ready.refusal.as_ref().map(why),
             },
-            _ => Rung::Begun,
+            _ => OpeningKind::Begun,
         };
         if self.draft.session_id.as_ref() != Some(&id) {
             self.draft.go_on_in(id);
@@ -174,10 +178,10 @@ impl Kept {
         self.draft.begin_turn(prompt);
         self.hold.save(self.draft.clone())?;
         self.begun = true;
-        Ok(Told {
+        Ok(SessionOpening {
             name: self.draft.name.to_string(),
             agent: self.draft.agent.label().to_owned(),
-            rung,
+            kind,
         })
     }
 
@@ -242,29 +246,29 @@ impl Kept {
     }
 }
 
-impl Told {
+impl SessionOpening {
     /// Tells whether the agent knows less than the user thinks.
     pub(crate) fn is_surprising(&self) -> bool {
-        matches!(self.rung, Rung::HandedOn { .. })
+        matches!(self.kind, OpeningKind::HandedOn { .. })
     }
 }
 
 /// What an agent said that does not go on in a session, in a line.
 fn why(refusal: &ClientError) -> String {
     match refusal {
-        ClientError::Refused { error, .. } => one_line(&error.message).into_string(),
+        ClientError::Refused { error, .. } => one_line(&error.message),
         other => in_words(other),
     }
 }
 
-impl std::fmt::Display for Told {
+impl std::fmt::Display for SessionOpening {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let name = &self.name;
-        match &self.rung {
-            Rung::Begun => write!(f, "session {name}: begun"),
-            Rung::Resumed => write!(f, "session {name}: resumed"),
-            Rung::Loaded => write!(f, "session {name}: loaded"),
-            Rung::HandedOn { messages, refusal } => {
+        match &self.kind {
+            OpeningKind::Begun => write!(f, "session {name}: begun"),
+            OpeningKind::Resumed => write!(f, "session {name}: resumed"),
+            OpeningKind::Loaded => write!(f, "session {name}: loaded"),
+            OpeningKind::HandedOn { messages, refusal } => {
                 write!(f, "session {name}: ")?;
                 match refusal {
                     Some(refusal) => write!(f, "the agent does not go on in it ({refusal})")?,
