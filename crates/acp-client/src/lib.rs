@@ -88,7 +88,7 @@ mod turn;
 
 pub use acp_connection::rpc::Flow;
 pub use acp_connection::{RawLine, Update};
-pub use acp_process::{Environment, Exit, ExitStatus, Launch};
+pub use acp_process::{Environment, Exit, ExitStatus, Launch, OsSandbox, SandboxError};
 pub use client::{Activity, Client, ClientEnd, SessionList, SessionPage};
 pub use connection::ClientTimeouts;
 pub use elicitation::{

@@ -99,10 +99,12 @@ async fn death_is_noticed_although_somebody_keeps_the_pipe_open() {
     let ClientError::Died(death) = &error else {
         panic!("{error}");
     };
-    assert_eq!(death.exit().unwrap().status(), ExitStatus::Signal(9));
-    // It left the group of the agent on purpose; the test ends it.
+    let exit = death.exit().unwrap();
+    assert_eq!(exit.status(), ExitStatus::Signal(9));
+    // It left the group of the agent on purpose, and was ended by its guard.
+    assert_eq!((exit.escaped(), exit.survivors()), (1, 0));
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    assert!(rustix::process::test_kill_process(pid).is_err());
 }
 
 #[tokio::test]

@@ -21,8 +21,9 @@
 //!   background, with or without a running tokio runtime.
 //! * stderr is always read, into a tail of bounded size; a child can neither
 //!   block on it nor fill the memory with it.
-//! * When this process is killed, its children are too, with the descendants
-//!   in their groups ([`OrphanGuard`]).
+//! * When this process is killed, its children are too, with their descendants;
+//!   on Linux also with those that left their group ([`OrphanGuard`]).
+//! * A [`OsSandbox`] holds a child to what it grants, or the child is not started.
 //!
 //! # How
 //!
@@ -44,6 +45,7 @@
 mod child;
 mod launch;
 mod platform;
+mod sandbox;
 mod spawn;
 mod stderr;
 pub mod stdio;
@@ -54,6 +56,7 @@ pub use launch::{
     SpawnSpecError, TerminalSize,
 };
 pub use platform::{Child, ChildHandle, ChildStdin, ChildStdout};
+pub use sandbox::{OsSandbox, SandboxError};
 pub use stderr::StderrActivity;
 
 #[cfg(doctest)]

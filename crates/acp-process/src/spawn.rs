@@ -2,6 +2,7 @@
 
 use crate::launch::{Launch, SpawnError};
 use crate::platform::{self, Child};
+use crate::sandbox::{OsSandbox, SandboxError};
 
 impl Launch {
     /// Starts the child.
@@ -16,5 +17,18 @@ impl Launch {
     pub fn spawn(&self) -> Result<Child, SpawnError> {
         self.validate()?;
         platform::spawn(self)
+    }
+}
+
+impl OsSandbox {
+    /// Checks that a child can be held here as this says.
+    ///
+    /// # Errors
+    ///
+    /// [`SandboxError`] with what is missing, or the grant that would give too much. That
+    /// an account may not make a sandbox shows only when a child is started.
+    pub fn check(&self) -> Result<(), SandboxError> {
+        self.grants()?;
+        platform::check_sandbox()
     }
 }

@@ -236,10 +236,18 @@ fn stored_key(entry: &AgentEntry) -> Result<Option<Secret>, KeyError> {
     }
 }
 
-/// Finds the program a command names, as a shell would, and spells it in full.
+/// Finds the program a command names, as a shell would, and spells it in full. Relative
+/// folders of the search path are passed over: they mean whatever folder one is in.
 fn find(program: &OsStr) -> Result<PathBuf, AgentError> {
     let named = Path::new(program);
-    let found = which::which(named).map_err(|_| AgentError::NoProgram {
+    let searched = env::var_os("PATH").unwrap_or_default();
+    let searched = env::split_paths(&searched).filter(|folder| folder.is_absolute());
+    // What was split is joined again, so no folder holds what separates them.
+    let searched = env::join_paths(searched).unwrap_or_default();
+    let found = env::current_dir()
+        .map_err(|_| which::Error::CannotFindBinaryPath)
+        .and_then(|cwd| which::which_in(named, Some(searched), cwd));
+    let found = found.map_err(|_| AgentError::NoProgram {
         program: named.into(),
     })?;
     spell_out(&found).map_err(|source| AgentError::Unusable {

@@ -149,6 +149,18 @@ pub(crate) struct ConsentArgs {
         hide_possible_values = true
     )]
     pub(crate) terminals: Option<bool>,
+
+    /// Hold the agent and its commands in a sandbox: the session's folders are writable,
+    /// the system is readable, and other files, keys and processes are not there
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "workspace"
+    )]
+    pub(crate) sandbox: Option<SandboxLevel>,
 }
 
 /// The kinds of tools that the protocol knows. Others cannot be named: a rule that is
@@ -165,6 +177,15 @@ const KINDS: [&str; 10] = [
     "switch_mode",
     "other",
 ];
+
+/// What a sandbox leaves to an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SandboxLevel {
+    /// The session's folders and the network
+    Workspace,
+    /// The session's folders, and no network
+    Offline,
+}
 
 /// What is answered to questions when nobody is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -11,6 +11,7 @@ mod open;
 mod person;
 mod prompt;
 mod protected;
+mod sandbox;
 mod serve;
 mod watch;
 
@@ -67,6 +68,25 @@ pub(crate) async fn run(args: RunArgs) -> Exit {
     };
     output.end(&outcome);
     outcome.exit
+}
+
+/// Says what an agent started to outlive it, if it did.
+fn left_behind(exit: &acp_client::Exit) -> Option<String> {
+    let processes = |count| match count {
+        1 => "1 process".to_owned(),
+        count => format!("{count} processes"),
+    };
+    match (exit.escaped(), exit.survivors()) {
+        (0, _) => None,
+        (escaped, 0) => Some(format!(
+            "the agent had detached {}; ended with the agent",
+            processes(escaped)
+        )),
+        (_, survivors) => Some(format!(
+            "the agent had detached {}; still running, end by hand",
+            processes(survivors)
+        )),
+    }
 }
 
 /// What to do after the demo agent has shown itself.
@@ -126,6 +146,14 @@ impl Run {
         if let Some(target) = &target {
             let_remember(&mut agent, target.folder());
         }
+        let request = SessionRequest::new(args.session, &config, cwd)?;
+        let cwd = &request.cwd;
+        let sandbox = args.consent.sandbox;
+        let sandbox = sandbox.map(|level| sandbox::of(level, &agent, cwd, request.folders()));
+        let sandbox = sandbox.transpose()?;
+        if let Some(sandbox) = &sandbox {
+            sandbox::hold(&mut agent, sandbox, cwd);
+        }
         let settings = &config.settings;
         let timeouts = ClientTimeouts {
             authenticate: HEADLESS_LOGIN_TIMEOUT,
@@ -141,6 +169,7 @@ impl Run {
         let (options, served) = serve::offer(
             settings.files.value,
             settings.terminals.value,
+            sandbox,
             agent.entry.quirks.missing_file_reads_empty,
             &config.protected,
             person.is_some().then_some(asks),
@@ -159,9 +188,9 @@ impl Run {
             agent_id: id_of(&agent, &args.agent),
             target,
             agent,
-            consent: Consent::new(&args.consent, settings.allow.value, &config.protected, &cwd),
+            consent: Consent::new(&args.consent, settings.allow.value, &config.protected, cwd),
             protected,
-            session: SessionRequest::new(args.session, &config, cwd)?,
+            session: request,
             prompt,
             attachments,
             person,
@@ -192,11 +221,14 @@ impl Run {
         let outcome = outcome.unwrap_or_else(|outcome| outcome);
         output.status("stopping the agent");
         // Whatever happened, nothing of the agent is left behind.
-        tokio::select! {
-            _ = self.client.close() => {}
-            () = interrupts.another() => {}
+        let closed = tokio::select! {
+            exit = self.client.close() => exit,
+            () = interrupts.another() => None,
+        };
+        let exit = closed.or(self.client.kill().await);
+        if let Some(note) = exit.as_ref().and_then(left_behind) {
+            output.say(&note);
         }
-        self.client.kill().await;
         if let Some(kept) = kept {
             // Now that the agent is gone, another one may go on in the session.
             keep::end(kept, &outcome, output).await;

@@ -69,6 +69,11 @@ impl SessionRequest {
         })
     }
 
+    /// Returns the folders that the session uses besides its own.
+    pub(super) fn folders(&self) -> &[PathBuf] {
+        &self.folders
+    }
+
     /// Connects the agent and opens the session. Every way to a session leads through here.
     pub(super) async fn open(
         &self,

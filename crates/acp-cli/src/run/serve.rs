@@ -4,8 +4,8 @@ use std::future::Future;
 
 use acp_client::{
     AllowProtected, ClientOptions, FolderFiles, LocalTerminals, MissingFiles, OpenFiles,
-    OpenTerminals, ProtectedPaths, ReadFiles, ServeError, ServeTerminals, SessionFolders,
-    SessionTerminals, ShellLines, WorkspaceFiles, WriteFiles,
+    OpenTerminals, OsSandbox, ProtectedPaths, ReadFiles, ServeError, ServeTerminals,
+    SessionFolders, SessionTerminals, ShellLines, WorkspaceFiles, WriteFiles,
 };
 use acp_protocol::v1::{
     CreateTerminalRequest, CreateTerminalResponse, KillTerminalRequest, KillTerminalResponse,
@@ -27,6 +27,7 @@ const MAX_WAITING: usize = 256;
 pub(super) fn offer(
     access: Files,
     terminals: bool,
+    sandbox: Option<OsSandbox>,
     missing_reads_empty: bool,
     protected: &ProtectedPaths,
     person: Option<impl AllowProtected + Clone>,
@@ -50,7 +51,11 @@ pub(super) fn offer(
     };
     if terminals {
         // Whoever may run programs may run a shell.
-        let terminals = LocalTerminals::new().with_shell_lines(ShellLines::Allow);
+        let mut terminals = LocalTerminals::new().with_shell_lines(ShellLines::Allow);
+        if let Some(sandbox) = sandbox {
+            // They are no children of the agent, which is held in one of its own.
+            terminals = terminals.with_sandbox(sandbox);
+        }
         options = options.with_terminals(Reported::new(terminals, &sender));
     }
     (options, receiver)

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
-use acp_process::{Environment, ExitStatus, KillLadder, Launch};
+use acp_process::{Environment, ExitStatus, KillLadder, Launch, OsSandbox};
 use acp_protocol::v1::{
     CreateTerminalRequest, CreateTerminalResponse, EnvVariable, KillTerminalRequest,
     KillTerminalResponse, ReleaseTerminalRequest, ReleaseTerminalResponse, TerminalExitStatus,
@@ -63,8 +63,8 @@ const INHERITED: [&str; 16] = [
 /// A command leads a process group of its own. When it ends, what it has left in
 /// the background lives on, and is ended with the terminal: when that is killed or
 /// released, when the session or the connection ends, or whatever holds it is
-/// dropped, or this process dies. Only what leaves its group on purpose (`setsid`)
-/// escapes.
+/// dropped, or this process dies. What leaves its group on purpose (`setsid`) is
+/// ended too, on Linux.
 #[derive(Clone)]
 pub struct LocalTerminals {
     environment: Environment,
@@ -72,6 +72,7 @@ pub struct LocalTerminals {
     max_output: usize,
     max_terminals: usize,
     consent: Option<Consent>,
+    sandbox: Option<OsSandbox>,
     roots: Arc<SharedRoots>,
 }
 
@@ -89,6 +90,7 @@ impl LocalTerminals {
             max_output: MAX_TERMINAL_OUTPUT,
             max_terminals: MAX_TERMINALS,
             consent: None,
+            sandbox: None,
             roots: Arc::default(),
         }
     }
@@ -120,6 +122,16 @@ impl LocalTerminals {
     #[must_use]
     pub fn with_max_terminals(mut self, terminals: usize) -> Self {
         self.max_terminals = terminals.min(Semaphore::MAX_PERMITS);
+        self
+    }
+
+    /// Holds every command in a sandbox; one that cannot be held is not run.
+    ///
+    /// An agent that is held in a sandbox itself is to get the same here: its commands
+    /// are children of this process and not of the agent.
+    #[must_use]
+    pub fn with_sandbox(mut self, sandbox: OsSandbox) -> Self {
+        self.sandbox = Some(sandbox);
         self
     }
 
@@ -161,6 +173,7 @@ impl fmt::Debug for LocalTerminals {
             .field("max_output", &self.max_output)
             .field("max_terminals", &self.max_terminals)
             .field("asks", &self.consent.is_some())
+            .field("sandbox", &self.sandbox)
             .finish_non_exhaustive()
     }
 }
@@ -198,19 +211,23 @@ impl SessionTerminals {
         let environment = extended(&self.options.environment, request.env)?;
         let cwd = request.cwd.map_or_else(|| self.cwd.clone(), PathBuf::from);
         let (roots, lines) = (Arc::clone(&self.roots), self.options.lines);
+        let sandbox = self.options.sandbox.clone();
         let found = spawn_blocking(move || {
             // The folder first: what lies outside is not searched.
             let folder = roots.open_dir(&cwd)?;
             let searched = environment.get("PATH");
             let program =
                 CommandProgram::find(&request.command, request.args, &cwd, searched, lines)?;
-            let launch = Launch::new(&program.path)
+            let mut launch = Launch::new(&program.path)
                 .with_args(&program.args)
                 .with_environment(environment.clone())
                 .with_null_stdin()
                 .with_merged_output()
                 .with_kept_group()
                 .with_kill_ladder(ladder());
+            if let Some(sandbox) = sandbox {
+                launch = launch.with_sandbox(sandbox);
+            }
             let ask = CommandRequest {
                 session_id: request.session_id,
                 program: program.path,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use acp_process::{Child, ExitStatus, Launch, TerminalSize};
+use acp_process::{Child, ExitStatus, Launch, OrphanGuard, TerminalSize};
 use acp_protocol::v1::AuthMethodTerminal;
 use derive_setters::Setters;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, copy};
@@ -71,7 +71,9 @@ impl TerminalLogin {
         R: AsyncRead + Send + Unpin,
         W: AsyncWrite + Send + Unpin,
     {
-        let mut child = self.launch.clone().with_terminal(self.size).spawn()?;
+        let child = self.launch.clone().with_terminal(self.size);
+        // A browser that it opens stays open after it.
+        let mut child = child.with_orphan_guard(OrphanGuard::Group).spawn()?;
         let handle = child.handle();
         let end = timeout(self.bound, bridge(&mut child, input, output)).await;
         handle.kill().await;

@@ -49,6 +49,9 @@ pub struct AgentEntry {
     pub model: Option<String>,
     /// The variable that sets its model, for an agent without an option for it.
     pub model_env: Option<String>,
+    /// Files and folders of the home folder where it keeps its own settings and keys: what
+    /// it sees of the home folder in a sandbox.
+    pub home_paths: Vec<String>,
     /// Variables that lead it out of a home of its own.
     pub home_env: Vec<String>,
     /// Variables that keep it from working.
@@ -142,6 +145,7 @@ impl AgentEntry {
             install: String::new(),
             model: None,
             model_env: None,
+            home_paths: Vec::new(),
             home_env: Vec::new(),
             conflicts: Vec::new(),
             login: Login::default(),

@@ -14,11 +14,19 @@ pub struct Exit {
     facts: Arc<ExitFacts>,
 }
 
+/// Counts of descendants that left the child's process group.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Strays {
+    pub(crate) escaped: usize,
+    pub(crate) survivors: usize,
+}
+
 #[derive(Debug)]
 struct ExitFacts {
     status: ExitStatus,
     reached: Option<Rung>,
     escaped: usize,
+    survivors: usize,
     tail: TailText,
 }
 
@@ -26,14 +34,15 @@ impl Exit {
     pub(crate) fn new(
         status: ExitStatus,
         reached: Option<Rung>,
-        escaped: usize,
+        strays: Strays,
         tail: TailText,
     ) -> Self {
         Self {
             facts: Arc::new(ExitFacts {
                 status,
                 reached,
-                escaped,
+                escaped: strays.escaped,
+                survivors: strays.survivors,
                 tail,
             }),
         }
@@ -57,14 +66,24 @@ impl Exit {
         self.facts.reached
     }
 
-    /// Returns how many descendants are known to have outlived the child,
-    /// because they left its process group.
+    /// Returns how many descendants had left the child's process group and were
+    /// running when the child ended.
     ///
-    /// Those that were running when the kill ladder took a step are known,
-    /// on Linux; elsewhere, and when the leader exited unasked, this is 0.
+    /// Under [`OrphanGuard::Descendants`](crate::OrphanGuard::Descendants) they were
+    /// killed then. Under a weaker guard only those are known that ran when the
+    /// kill ladder took a step. Outside Linux this is 0.
     #[must_use]
     pub fn escaped(&self) -> usize {
         self.facts.escaped
+    }
+
+    /// Returns how many of the [escaped](Self::escaped) run on.
+    ///
+    /// Under [`OrphanGuard::Descendants`](crate::OrphanGuard::Descendants) this is 0
+    /// unless the kernel could not end one, or somebody killed the guard.
+    #[must_use]
+    pub fn survivors(&self) -> usize {
+        self.facts.survivors
     }
 
     /// Returns the last of what the child wrote to stderr, as text.
@@ -195,7 +214,7 @@ mod tests {
         if !stderr.is_empty() {
             tail.push(stderr.as_bytes(), Instant::now(), 0);
         }
-        Exit::new(status, None, 0, tail.snapshot())
+        Exit::new(status, None, Strays::default(), tail.snapshot())
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod exit;
 mod kill_ladder;
 mod signal;
 
+pub(crate) use exit::Strays;
 pub use exit::{Exit, ExitError, ExitStatus};
 pub use kill_ladder::{Ending, KillLadder, Rung};
 pub(crate) use kill_ladder::{Step, Teardown};

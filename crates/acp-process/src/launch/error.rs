@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::sandbox::SandboxError;
+
 /// Why a child could not be started.
 ///
 /// Whatever the reason, nothing is left running.
@@ -53,6 +55,9 @@ pub enum SpawnError {
     /// The helper that ends the child when this process dies did not start.
     #[error("start the orphan guard /bin/sh (`OrphanGuard` has weaker guards that need no helper)")]
     OrphanGuard(#[source] io::Error),
+    /// The child could not be held as its sandbox says.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
     /// Pipes or threads for the child could not be made.
     #[error("prepare pipes and threads for {program:?}")]
     Resources {

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use acp_text::Redactor;
 
 use crate::child::KillLadder;
+use crate::sandbox::OsSandbox;
 use crate::stderr::{DEFAULT_CAPACITY, LineCallback, MAX_CAPACITY};
 
 pub use environment::{Environment, EnvironmentError};
@@ -52,6 +53,7 @@ pub struct Launch {
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) ladder: KillLadder,
     pub(crate) orphan_guard: OrphanGuard,
+    pub(crate) sandbox: Option<OsSandbox>,
     pub(crate) new_session: bool,
     pub(crate) terminal: Option<TerminalSize>,
     pub(crate) null_stdin: bool,
@@ -80,6 +82,7 @@ impl Launch {
             cwd: None,
             ladder: KillLadder::default(),
             orphan_guard: OrphanGuard::default(),
+            sandbox: None,
             new_session: false,
             terminal: None,
             null_stdin: false,
@@ -213,6 +216,16 @@ impl Launch {
         self
     }
 
+    /// Holds the child and all its descendants in a sandbox.
+    ///
+    /// It leads a session of its own there, and its descendants end with it under
+    /// whatever [`OrphanGuard`]. A child that cannot be held is not started.
+    #[must_use]
+    pub fn with_sandbox(mut self, sandbox: OsSandbox) -> Self {
+        self.sandbox = Some(sandbox);
+        self
+    }
+
     /// Makes the child the leader of a session of its own, without a
     /// controlling terminal.
     #[must_use]
@@ -269,6 +282,12 @@ impl Launch {
     #[must_use]
     pub fn program(&self) -> &Path {
         &self.program
+    }
+
+    /// Returns the sandbox the child is held in.
+    #[must_use]
+    pub fn sandbox(&self) -> Option<&OsSandbox> {
+        self.sandbox.as_ref()
     }
 
     /// Returns the arguments.

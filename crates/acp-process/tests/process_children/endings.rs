@@ -4,12 +4,10 @@ use std::io::ErrorKind;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use acp_process::{ExitStatus, KillLadder, Rung, Signal, SignalError};
+use acp_process::{ExitStatus, KillLadder, OrphanGuard, Rung, Signal, SignalError};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
-use crate::support::{
-    Lines, assert_reaped, field_of_stat, group_runs, runs, sh, state, until, within,
-};
+use crate::support::{Lines, assert_reaped, group_runs, runs, sh, state, until, within};
 
 /// Waits that a test may really wait for.
 fn short_ladder() -> KillLadder {
@@ -43,6 +41,27 @@ async fn a_child_reads_writes_and_exits() {
     assert_eq!(exit.reached(), None);
     assert_reaped(child.pid());
     assert_eq!(child.handle().exit().unwrap().status(), exit.status());
+}
+
+#[tokio::test]
+async fn a_status_is_exact() {
+    for (script, status) in [
+        ("exit 0", ExitStatus::Code(0)),
+        ("exit 1", ExitStatus::Code(1)),
+        ("exit 127", ExitStatus::Code(127)),
+        // As a shell tells the end by a signal, and the end by that signal.
+        ("exit 137", ExitStatus::Code(137)),
+        ("kill -s KILL $$", ExitStatus::Signal(9)),
+        ("kill -s TERM $$", ExitStatus::Signal(15)),
+        ("exit 255", ExitStatus::Code(255)),
+    ] {
+        for guard in [OrphanGuard::Descendants, OrphanGuard::Group] {
+            let child = sh(script).with_orphan_guard(guard).spawn().unwrap();
+            let exit = within("the exit", child.handle().wait()).await;
+            assert_eq!(exit.status(), status, "{script} under {guard:?}");
+            assert_reaped(child.pid());
+        }
+    }
 }
 
 #[tokio::test]
@@ -224,26 +243,6 @@ async fn half_a_line_and_then_the_end() {
         within("the exit", child.handle().wait()).await;
         assert_eq!(Lines::of(&mut child).rest().await, "{\"half\":");
     }
-}
-
-#[tokio::test]
-async fn one_who_left_the_group_is_counted_and_holds_nobody_up() {
-    let mut child = sh("setsid sleep 1000 & echo $!; read _; exec sleep 1000")
-        .with_kill_ladder(long_ladder().with_abort_eof_grace(Duration::from_millis(20)))
-        .spawn()
-        .unwrap();
-    let mut lines = Lines::of(&mut child);
-    let stray = lines.next_pid().await;
-    until("the new session", || {
-        field_of_stat(stray, 5) == stray.to_string()
-    });
-    let exit = within("the exit", child.handle().kill()).await;
-    assert_eq!(exit.escaped(), 1);
-    // It still has our pipe open, and we see the end.
-    assert!(runs(stray));
-    assert_eq!(lines.rest().await, "");
-    let stray = rustix::process::Pid::from_raw(i32::try_from(stray).unwrap()).unwrap();
-    rustix::process::kill_process(stray, rustix::process::Signal::KILL).unwrap();
 }
 
 #[tokio::test]

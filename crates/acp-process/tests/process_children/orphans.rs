@@ -14,6 +14,11 @@ const STUBBORN_PAIR: &str = "trap '' INT TERM HUP; \
     sh -c 'echo $$; while :; do read _ || sleep 1000; done' & \
     wait_for_it() { while :; do read _ || sleep 1000; done; }; wait_for_it";
 
+/// A leader whose grandchild left by a double fork and a session of its own, and
+/// cares about nothing.
+const DAEMON: &str = "(setsid sh -c 'trap \"\" INT TERM HUP; echo $$; \
+    while :; do read _ || sleep 1000; done' &); while :; do sleep 1000; done";
+
 /// A leader that ends, and what it leaves behind.
 const JOB: &str = "sh -c 'trap \"\" INT TERM HUP; echo $$; sleep 1000; :' & exit 0";
 
@@ -41,6 +46,8 @@ fn helper_that_is_killed() {
             "signal" => stubborn_pair().with_orphan_guard(OrphanGuard::ParentDeathSignal),
             "session" => stubborn_pair().with_new_session(),
             "kept" => sh(JOB).with_kept_group(),
+            "group" => stubborn_pair().with_orphan_guard(OrphanGuard::Group),
+            "daemon" => sh(DAEMON),
             _ => stubborn_pair(),
         };
         let mut child = launch.spawn().unwrap();
@@ -82,7 +89,7 @@ fn kill_parent_of_pair(guard: &str) -> [u32; 3] {
 
 #[test]
 fn a_killed_parent_leaves_nobody() {
-    for guard in ["default", "session", "kept"] {
+    for guard in ["default", "session", "kept", "group", "daemon"] {
         let [leader, grandchild, watchdog] = kill_parent_of_pair(guard);
         assert_ne!(watchdog, 0);
         for pid in [leader, grandchild, watchdog] {
@@ -216,10 +223,15 @@ fn helper_that_ignores_its_children() {
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let exit = runtime.block_on(async {
-        let child = sh("exit 3").spawn().unwrap();
-        within("the exit", child.handle().wait()).await
+        let mut statuses = Vec::new();
+        for guard in [OrphanGuard::Descendants, OrphanGuard::Group] {
+            let child = sh("exit 3").with_orphan_guard(guard).spawn().unwrap();
+            let exit = within("the exit", child.handle().wait()).await;
+            statuses.push(exit.status().to_string());
+        }
+        statuses.join("; ")
     });
-    helper::say(&exit.status().to_string());
+    helper::say(&exit);
     std::process::exit(0);
 }
 
@@ -227,6 +239,7 @@ fn helper_that_ignores_its_children() {
 fn a_status_that_was_taken_away_is_no_hang() {
     assert_eq!(
         helper::run_ignoring("CHLD", "orphans::helper_that_ignores_its_children"),
-        "its status is not known\n"
+        // A guard above the child keeps the status where nobody takes it away.
+        "exit code 3; its status is not known\n"
     );
 }

@@ -139,6 +139,36 @@ async fn what_cannot_be_started_is_explained() {
     );
 }
 
+#[tokio::test]
+async fn a_file_without_an_interpreter_is_a_script_of_the_shell() {
+    let folder = Folder::new();
+    let script = folder.path().join("script");
+    std::fs::write(&script, "echo \"$0 $1\"\n").unwrap();
+    std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).unwrap();
+    for guard in [OrphanGuard::Descendants, OrphanGuard::Group] {
+        let launch = Launch::new(&script)
+            .with_args(["a"])
+            .with_orphan_guard(guard);
+        let expected = format!("{} a\n", script.display());
+        assert_eq!(output(&launch).await, expected);
+    }
+}
+
+#[tokio::test]
+async fn arguments_that_are_too_long_are_told_as_such() {
+    let long = "x".repeat(8 * 1024 * 1024);
+    for guard in [OrphanGuard::Descendants, OrphanGuard::Group] {
+        let launch = Launch::new("/bin/true")
+            .with_args([long.as_str()])
+            .with_orphan_guard(guard);
+        let error = launch.spawn().unwrap_err();
+        let SpawnError::Program { source, .. } = &error else {
+            panic!("{error:?}");
+        };
+        assert_eq!(source.kind(), ErrorKind::ArgumentListTooLong);
+    }
+}
+
 #[test]
 fn without_a_runtime_nothing_is_started() {
     let error = sh("exit 0").spawn().unwrap_err();

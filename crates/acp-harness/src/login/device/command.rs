@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use acp_process::{Launch, TerminalSize};
+use acp_process::{Launch, OrphanGuard, TerminalSize};
 use derive_setters::Setters;
 
 use crate::launch::{AgentHome, BuiltEnv};
@@ -55,6 +55,8 @@ impl DeviceCommand {
             launch: launch
                 .with_null_stdin()
                 .with_merged_output()
+                // A browser that it opens stays open after it.
+                .with_orphan_guard(OrphanGuard::Group)
                 .with_kill_ladder(kill_ladder()),
             shape: None,
             home: None,

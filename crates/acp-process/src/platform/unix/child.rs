@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use super::pipes::{OurEnds, StdinEnd};
 use super::supervisor::Supervisor;
 use super::{ChildStdin, ChildStdout, number};
-use crate::child::{Ending, Exit, ExitStatus, Signal, SignalError};
+use crate::child::{Ending, Exit, ExitStatus, Signal, SignalError, Strays};
 use crate::stderr::StderrActivity;
 use crate::stderr::StderrTail;
 
@@ -128,7 +128,7 @@ impl ChildHandle {
             None => Exit::new(
                 ExitStatus::Unknown,
                 None,
-                0,
+                Strays::default(),
                 self.inner.shared.tail.snapshot(),
             ),
         }

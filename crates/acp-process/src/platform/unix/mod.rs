@@ -2,14 +2,27 @@
 
 mod child;
 mod descendants;
+#[cfg(target_os = "linux")]
+mod fork_chain;
+mod group_guard;
+mod guard;
+#[cfg(target_os = "linux")]
+mod guarded_leader;
+#[cfg(target_os = "linux")]
+mod image;
+#[cfg(target_os = "linux")]
+mod jail;
+mod leader;
 mod observer;
 mod pipes;
 mod pre_exec;
+mod proc_stat;
 mod spawner;
 mod supervised;
 mod supervisor;
 mod terminal;
-mod watchdog;
+#[cfg(target_os = "linux")]
+mod tree_guard;
 
 use std::io;
 use std::sync::Arc;
@@ -17,6 +30,8 @@ use std::sync::Arc;
 use rustix::process::Signal as Number;
 
 pub use child::{Child, ChildHandle};
+#[cfg(target_os = "linux")]
+pub(crate) use jail::check_sandbox;
 pub use pipes::{ChildStdin, ChildStdout};
 
 use crate::child::Signal;
@@ -56,20 +71,14 @@ fn spawn_observed(launch: &Launch, means: observer::Means) -> Result<Child, Spaw
     let (theirs, ours) = (pipes.theirs, pipes.ours);
     let job = {
         let launch = launch.clone();
-        move || spawner::start(&launch, theirs)
+        move || spawner::start(&launch, theirs, means)
     };
     let started = spawner::run(job).map_err(resources)??;
 
-    let pid = started.leader;
+    let pid = started.leader.pid();
     let shared = Arc::new(Shared::new(pid, &ours, tail));
-    let (child, exit) = SupervisedChild::new(
-        started,
-        means,
-        Arc::clone(&shared),
-        ours.supervised,
-        lines,
-        launch,
-    );
+    let (child, exit) =
+        SupervisedChild::new(started, Arc::clone(&shared), ours.supervised, lines, launch);
     supervisor.adopt(child);
     tracing::debug!(process.pid = pid.as_raw_nonzero().get(), process.program = %launch.program.display(), "child started");
     Ok(Child::new(

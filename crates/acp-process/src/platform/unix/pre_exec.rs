@@ -1,7 +1,7 @@
 //! What a child does between `fork` and `exec`.
 //!
-//! This is the one module of the crate with `unsafe` code. It needs it for
-//! two reasons:
+//! This, `fork_chain`, `image` and `jail` are the modules with `unsafe` code. It is
+//! needed for two reasons:
 //!
 //! * `CommandExt::pre_exec` is unsafe, because the closure runs in a fork of
 //!   a program with threads: another thread may have held any lock at the
@@ -23,8 +23,10 @@ use rustix::process::{Pid, getpid, getppid};
 
 /// The work to be done in the child.
 pub(super) struct PreExec {
-    /// Start a new session; otherwise the group is set by `Command`.
+    /// Start a new session.
     pub(super) new_session: bool,
+    /// Start a new group; `Command` does that for a child that it starts.
+    pub(super) new_group: bool,
     /// Make standard input, a terminal, the one that controls the new session.
     pub(super) terminal: bool,
     /// The directory to start in, instead of one that `Command` enters.
@@ -41,13 +43,16 @@ impl PreExec {
         // SAFETY: `run` and all it calls are async-signal-safe, see above; it
         // touches nothing but its own fields, which were made before the fork.
         unsafe {
-            command.pre_exec(move || self.run());
+            command.pre_exec(move || self.run(self.die_with));
         }
     }
 
-    fn run(&self) -> io::Result<()> {
+    /// Does the work; `die_with` is the parent at whose death `SIGKILL` is asked for.
+    pub(super) fn run(&self, die_with: Option<Pid>) -> io::Result<()> {
         if self.new_session {
             rustix::process::setsid()?;
+        } else if self.new_group {
+            rustix::process::setpgid(None, None)?;
         }
         if self.terminal {
             rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
@@ -55,13 +60,8 @@ impl PreExec {
         if let Some(cwd) = &self.cwd {
             rustix::process::fchdir(cwd)?;
         }
-        if let Some(parent) = self.die_with {
-            #[cfg(target_os = "linux")]
-            rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
-            // The parent may have died before the line above.
-            if getppid() != Some(parent) {
-                return Err(rustix::io::Errno::SRCH.into());
-            }
+        if let Some(parent) = die_with {
+            die_with_parent(parent)?;
         }
         default_disposition(libc::SIGINT)?;
         default_disposition(libc::SIGTERM)?;
@@ -74,10 +74,22 @@ impl PreExec {
     }
 }
 
+/// Asks for `SIGKILL` at the death of this parent (Linux).
+pub(super) fn die_with_parent(parent: Pid) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+    // The parent may have died before the line above.
+    if getppid() == Some(parent) {
+        Ok(())
+    } else {
+        Err(rustix::io::Errno::SRCH.into())
+    }
+}
+
 /// Undoes that we may have been started with the signal ignored (in the
 /// background of a shell script, under `nohup`): ignored signals stay ignored
 /// over `exec`, and these two are steps of the kill ladder.
-fn default_disposition(signal: libc::c_int) -> io::Result<()> {
+pub(super) fn default_disposition(signal: libc::c_int) -> io::Result<()> {
     // SAFETY: `signal` is async-signal-safe and SIG_DFL installs no handler.
     match unsafe { libc::signal(signal, libc::SIG_DFL) } {
         libc::SIG_ERR => Err(io::Error::last_os_error()),
@@ -109,7 +121,7 @@ fn announce(watchdog: &OwnedFd) -> io::Result<()> {
 /// the child. Kernels before 5.11 do not know the call; then what is not
 /// marked is inherited, as it is with any other way to start a process.
 #[cfg(target_os = "linux")]
-fn close_others_on_exec() {
+pub(super) fn close_others_on_exec() {
     const FROM: libc::c_uint = 3;
     // SAFETY: three integers; the call changes flags of this (forked) process.
     unsafe {

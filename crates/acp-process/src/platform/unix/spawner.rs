@@ -15,15 +15,18 @@ use std::thread;
 use parking_lot::Mutex;
 use rustix::process::{Pid, getpid};
 
+use super::group_guard::GroupGuard;
+use super::guard::Guard;
+use super::leader::Leader;
+use super::observer::{Means, Observer};
 use super::pipes::{TheirEnds, no_half_made_pipe};
 use super::pre_exec::PreExec;
-use super::watchdog::Watchdog;
 use crate::launch::{Launch, OrphanGuard, SpawnError};
 
 /// A child that was just started and belongs to nobody yet.
 pub(super) struct Started {
-    pub(super) leader: Pid,
-    pub(super) watchdog: Option<Watchdog>,
+    pub(super) leader: Leader,
+    pub(super) guard: Guard,
 }
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -46,23 +49,73 @@ where
 }
 
 /// Starts a child. Runs on the spawner thread.
-pub(super) fn start(launch: &Launch, pipes: TheirEnds) -> Result<Started, SpawnError> {
-    let watchdog = match launch.orphan_guard {
-        OrphanGuard::Watchdog => Some(Watchdog::start().map_err(SpawnError::OrphanGuard)?),
+pub(super) fn start(
+    launch: &Launch,
+    pipes: TheirEnds,
+    means: Means,
+) -> Result<Started, SpawnError> {
+    #[cfg(target_os = "linux")]
+    if (launch.orphan_guard == OrphanGuard::Descendants || launch.sandbox.is_some())
+        && let Some(started) = super::tree_guard::start(launch, &pipes)?
+    {
+        return Ok(started);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let launch = &confined(launch)?;
+    let guard = match launch.orphan_guard {
+        OrphanGuard::Group | OrphanGuard::Descendants => {
+            Some(GroupGuard::start().map_err(SpawnError::OrphanGuard)?)
+        }
         OrphanGuard::None | OrphanGuard::ParentDeathSignal => None,
     };
-    match exec(launch, pipes, watchdog.as_ref()) {
-        Ok(leader) => Ok(Started { leader, watchdog }),
+    match exec(launch, pipes, guard.as_ref()) {
+        Ok(leader) => Ok(Started {
+            leader: Leader::Child(Observer::new(leader, means)),
+            guard: guard.map_or(Guard::None, Guard::Group),
+        }),
         Err(source) => {
-            if let Some(watchdog) = watchdog {
-                watchdog.dismiss().reap_soon();
+            if let Some(guard) = guard {
+                guard.dismiss().reap_soon();
             }
             Err(explain(launch, source))
         }
     }
 }
 
-fn exec(launch: &Launch, pipes: TheirEnds, watchdog: Option<&Watchdog>) -> io::Result<Pid> {
+/// Puts the program that holds another one to a profile before a child with a sandbox.
+#[cfg(not(target_os = "linux"))]
+fn confined(launch: &Launch) -> Result<Launch, SpawnError> {
+    use crate::sandbox::{SANDBOX_EXEC, profile};
+    let Some(sandbox) = &launch.sandbox else {
+        return Ok(launch.clone());
+    };
+    crate::platform::check_sandbox()?;
+    let scratch = launch.environment.get("TMPDIR").map(Path::new);
+    let scratch = scratch.unwrap_or(Path::new("/private/tmp"));
+    let scratch = scratch.canonicalize().map_err(|source| {
+        SpawnError::Sandbox(crate::sandbox::SandboxError::Missing {
+            path: scratch.to_owned(),
+            source,
+        })
+    })?;
+    let profile = profile(
+        sandbox,
+        &launch.program,
+        launch.environment.get("PATH"),
+        &scratch,
+    )?;
+    let mut confined = launch.clone().without_args();
+    confined.program = SANDBOX_EXEC.into();
+    Ok(confined
+        .with_args([
+            "-p".into(),
+            profile.into(),
+            launch.program.clone().into_os_string(),
+        ])
+        .with_args(launch.args.clone()))
+}
+
+fn exec(launch: &Launch, pipes: TheirEnds, guard: Option<&GroupGuard>) -> io::Result<Pid> {
     let mut command = Command::new(&launch.program);
     command
         .args(&launch.args)
@@ -74,19 +127,27 @@ fn exec(launch: &Launch, pipes: TheirEnds, watchdog: Option<&Watchdog>) -> io::R
     if let (Some(cwd), None) = (&launch.cwd, &launch.cwd_handle) {
         command.current_dir(cwd);
     }
-    let new_session = launch.new_session || launch.terminal.is_some();
-    if !new_session {
+    let work = PreExec {
+        announce_to: guard.map(GroupGuard::line).transpose()?,
+        ..pre_exec(launch)
+    };
+    if !work.new_session {
         command.process_group(0);
     }
-    let pre_exec = PreExec {
-        new_session,
+    work.install(&mut command);
+    fork(&mut command)
+}
+
+/// The work that every child of this launch has to do before its program runs.
+pub(super) fn pre_exec(launch: &Launch) -> PreExec {
+    PreExec {
+        new_session: launch.new_session || launch.terminal.is_some(),
+        new_group: false,
         terminal: launch.terminal.is_some(),
         cwd: launch.cwd_handle.clone(),
         die_with: (launch.orphan_guard != OrphanGuard::None).then(getpid),
-        announce_to: watchdog.map(Watchdog::line).transpose()?,
-    };
-    pre_exec.install(&mut command);
-    fork(&mut command)
+        announce_to: None,
+    }
 }
 
 /// Starts a process that is ours to reap: the standard library's `Child`
@@ -104,7 +165,7 @@ pub(super) fn fork(command: &mut Command) -> io::Result<Pid> {
 
 /// Finds out what it was that could not be found: the system tells the same
 /// for a missing directory, program or interpreter.
-fn explain(launch: &Launch, source: io::Error) -> SpawnError {
+pub(super) fn explain(launch: &Launch, source: io::Error) -> SpawnError {
     if let (Some(cwd), None) = (&launch.cwd, &launch.cwd_handle)
         && let Err(source) = enter(cwd)
     {

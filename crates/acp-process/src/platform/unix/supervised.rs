@@ -1,5 +1,6 @@
 //! One child in the care of the supervisor, from its start to its reaping.
 
+use std::mem;
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -11,11 +12,12 @@ use tokio::sync::{oneshot, watch};
 
 use super::child::Shared;
 use super::descendants::EscapedDescendants;
+use super::guard::Guard;
+use super::leader::Leader;
 use super::number;
-use super::observer::{Means, Observer, Sighting};
+use super::observer::{Observer, Sighting};
 use super::pipes::SupervisedEnds;
 use super::spawner::Started;
-use super::watchdog::Watchdog;
 use crate::child::{Ending, Exit, ExitStatus};
 use crate::child::{Step, Teardown};
 use crate::launch::Launch;
@@ -26,32 +28,35 @@ pub(super) const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// How much is read from stderr after the exit: as much as a pipe can hold.
 /// A descendant that left the group may write on for ever.
 const MAX_LAST_READ: usize = 1024 * 1024;
-/// How long the exit may be held back for the watchdog to be reaped, so that
-/// no zombie is seen after the exit was told.
-const WATCHDOG_PATIENCE: Duration = Duration::from_secs(1);
+/// How long the exit may be held back for the guard to do its last work and to be
+/// reaped, so that nothing is seen of the child after the exit was told.
+const GUARD_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A child and everything that is done for it.
 pub(super) struct SupervisedChild {
     shared: Arc<Shared>,
     told: watch::Sender<Option<Exit>>,
-    leader: Observer,
+    leader: Leader,
     teardown: Teardown,
     stderr: Option<OwnedFd>,
     lines: Option<LineFeed>,
-    watchdog: Option<Watchdog>,
+    guard: Guard,
+    /// The guard ended before its time: somebody else ended it.
+    guard_lost: bool,
     escaped: EscapedDescendants,
     /// Dropped when all that could be written to stdout was.
     stdout_writes: Option<oneshot::Sender<()>>,
     keeps_group: bool,
     /// The leader has exited, which was told, and its group lives on.
     lingers: bool,
-    reaping: Option<WatchdogReaping>,
+    reaping: Option<GuardReaping>,
 }
 
-/// The leader is reaped; its watchdog is not yet.
-struct WatchdogReaping {
-    exit: Option<Exit>,
-    watchdog: Observer,
+/// The leader has ended; its guard was not reaped yet.
+struct GuardReaping {
+    /// Not told yet.
+    status: Option<ExitStatus>,
+    guard: Observer,
     tell_at: Instant,
 }
 
@@ -60,12 +65,12 @@ struct WatchdogReaping {
 pub(super) struct Ready {
     pub(super) exit: bool,
     pub(super) stderr: bool,
+    pub(super) guard: bool,
 }
 
 impl SupervisedChild {
     pub(super) fn new(
         started: Started,
-        means: Means,
         shared: Arc<Shared>,
         ours: SupervisedEnds,
         lines: Option<LineFeed>,
@@ -75,11 +80,12 @@ impl SupervisedChild {
         let child = Self {
             shared,
             told,
-            leader: Observer::new(started.leader, means),
+            leader: started.leader,
             teardown: Teardown::new(launch.ladder),
             stderr: ours.stderr,
             lines,
-            watchdog: started.watchdog,
+            guard: started.guard,
+            guard_lost: false,
             escaped: EscapedDescendants::default(),
             stdout_writes: Some(ours.stdout_writes),
             keeps_group: launch.kept_group,
@@ -89,14 +95,18 @@ impl SupervisedChild {
         (child, exit)
     }
 
-    /// Returns the descriptors to wait for: exit and stderr.
-    pub(super) fn watched(&self) -> (Option<BorrowedFd<'_>>, Option<BorrowedFd<'_>>) {
+    /// Returns the descriptors to wait for: exit, stderr, and the guard's exit.
+    pub(super) fn watched(&self) -> [Option<BorrowedFd<'_>>; 3] {
         match &self.reaping {
-            Some(last) => (last.watchdog.readiness(), None),
-            None => (
+            Some(last) => [None, None, last.guard.readiness()],
+            None => [
                 self.leader.readiness().filter(|_| !self.lingers),
                 self.stderr.as_ref().map(AsFd::as_fd),
-            ),
+                self.guard
+                    .observer()
+                    .filter(|_| !self.guard_lost)
+                    .and_then(Observer::readiness),
+            ],
         }
     }
 
@@ -104,8 +114,8 @@ impl SupervisedChild {
     pub(super) fn due(&self, now: Instant) -> Option<Instant> {
         let look_at = now + LOOK_EVERY;
         match &self.reaping {
-            Some(last) if last.watchdog.readiness().is_none() => Some(look_at),
-            Some(last) => last.exit.is_some().then_some(last.tell_at),
+            Some(last) if last.guard.readiness().is_none() => Some(look_at),
+            Some(last) => last.status.is_some().then_some(last.tell_at),
             None if self.lingers => None,
             None if self.leader.readiness().is_none() => Some(look_at),
             None => self.teardown.due(),
@@ -120,7 +130,10 @@ impl SupervisedChild {
         buffer: &mut [u8],
     ) -> ControlFlow<()> {
         if self.reaping.is_some() {
-            return self.reap_watchdog(now, ready);
+            return self.reap_guard(now, ready);
+        }
+        if ready.guard {
+            self.look_at_guard(now);
         }
         if ready.stderr {
             self.read_stderr(now, buffer);
@@ -154,7 +167,7 @@ impl SupervisedChild {
 
     fn take(&mut self, step: Step) {
         // Whoever is outside the group will not hear what follows.
-        self.escaped.note(self.leader.pid());
+        self.note_escaped();
         match step {
             Step::CloseStdin => self.shared.close_stdin(),
             Step::Signal(signal) => {
@@ -163,6 +176,32 @@ impl SupervisedChild {
                 self.signal_group(Number::CONT);
             }
         }
+    }
+
+    /// Walks from the helper that is given the orphans, where there is one.
+    fn note_escaped(&mut self) {
+        let leader = self.leader.pid();
+        let root = match self.guard.observer() {
+            Some(guard) if !self.guard_lost => guard.pid(),
+            _ => leader,
+        };
+        self.escaped.note(root, leader);
+    }
+
+    /// The guard has ended though nobody dismissed it: what it guarded ends too,
+    /// while it can still be found.
+    fn look_at_guard(&mut self, now: Instant) {
+        let ended = |guard: &Observer| !matches!(guard.look(), Ok(Sighting::Alive));
+        if self.guard_lost || !self.guard.observer().is_some_and(ended) {
+            return;
+        }
+        self.guard_lost = true;
+        tracing::warn!(
+            process.pid = self.leader.pid().as_raw_nonzero().get(),
+            "the orphan guard of a child was killed; the child is ended"
+        );
+        self.note_escaped();
+        self.teardown.ask(now, Ending::Now);
     }
 
     /// Only called while the leader is not reaped, so the id is the group's.
@@ -175,8 +214,7 @@ impl SupervisedChild {
     fn linger(&mut self, now: Instant, buffer: &mut [u8]) -> ControlFlow<()> {
         self.read_last_words(now, buffer);
         self.shared.close_stdin();
-        let exit = self.exit(self.leader.status());
-        self.told.send_replace(Some(exit));
+        self.tell(self.leader.status());
         self.lingers = true;
         ControlFlow::Continue(())
     }
@@ -189,53 +227,63 @@ impl SupervisedChild {
         }
         self.read_last_words(now, buffer);
         self.close_stderr();
-        let watchdog = self.watchdog.take().map(Watchdog::dismiss);
-        let status = {
+        if self.guard.observer().is_some() {
+            self.note_escaped();
+        }
+        #[cfg(target_os = "linux")]
+        if self.guard_lost {
+            self.escaped.kill();
+        }
+        let guard = mem::replace(&mut self.guard, Guard::None);
+        let (status, guard) = {
             // From here on nobody sends a signal to this id any more.
             let mut ended = self.shared.ended.lock();
             *ended = true;
-            self.leader.reap().unwrap_or(ExitStatus::Unknown)
+            // A guard above the leader reaps it; one beside it must be gone before.
+            let status = self.leader.status();
+            let guard = guard.dismiss();
+            (self.leader.reap(status), guard)
         };
         self.shared.close_stdin();
         self.stdout_writes = None;
-        let exit = (!self.lingers).then(|| self.exit(status));
-        match watchdog {
+        let status = (!self.lingers).then_some(status);
+        match guard {
             None => {
-                if exit.is_some() {
-                    self.told.send_replace(exit);
+                if let Some(status) = status {
+                    self.tell(status);
                 }
                 ControlFlow::Break(())
             }
-            Some(watchdog) => {
-                self.reaping = Some(WatchdogReaping {
-                    exit,
-                    watchdog,
-                    tell_at: now + WATCHDOG_PATIENCE,
+            Some(guard) => {
+                self.reaping = Some(GuardReaping {
+                    status,
+                    guard,
+                    tell_at: now + GUARD_PATIENCE,
                 });
                 ControlFlow::Continue(())
             }
         }
     }
 
-    fn exit(&self, status: ExitStatus) -> Exit {
-        Exit::new(
+    fn tell(&self, status: ExitStatus) {
+        self.told.send_replace(Some(Exit::new(
             status,
             self.teardown.reached(),
-            self.escaped.count_alive(),
+            self.escaped.count(),
             self.shared.tail.snapshot(),
-        )
+        )));
     }
 
-    fn reap_watchdog(&mut self, now: Instant, ready: Ready) -> ControlFlow<()> {
+    fn reap_guard(&mut self, now: Instant, ready: Ready) -> ControlFlow<()> {
         let Some(last) = &mut self.reaping else {
             return ControlFlow::Break(());
         };
-        let look = ready.exit || last.watchdog.readiness().is_none();
-        let reaped = look && last.watchdog.reap().is_some();
+        let look = ready.guard || last.guard.readiness().is_none();
+        let reaped = look && last.guard.reap().is_some();
         if (reaped || now >= last.tell_at)
-            && let Some(exit) = last.exit.take()
+            && let Some(status) = last.status.take()
         {
-            self.told.send_replace(Some(exit));
+            self.tell(status);
         }
         if reaped {
             ControlFlow::Break(())

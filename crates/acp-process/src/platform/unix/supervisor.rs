@@ -89,7 +89,7 @@ impl Supervisor {
 fn wait(heard: &OwnedFd, children: &[SupervisedChild]) -> (bool, Vec<Ready>) {
     let mut fds = vec![PollFd::new(heard, PollFlags::IN)];
     let watched: Vec<_> = children.iter().map(SupervisedChild::watched).collect();
-    for fd in watched.iter().flat_map(|(exit, stderr)| [exit, stderr]) {
+    for fd in watched.iter().flatten() {
         fds.extend(fd.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
     }
     let now = Instant::now();
@@ -110,9 +110,10 @@ fn wait(heard: &OwnedFd, children: &[SupervisedChild]) -> (bool, Vec<Ready>) {
     let mut of = |fd: &Option<_>| fd.is_some() && ready.next().unwrap_or_default();
     let ready = watched
         .iter()
-        .map(|(exit, stderr)| Ready {
+        .map(|[exit, stderr, guard]| Ready {
             exit: of(exit),
             stderr: of(stderr),
+            guard: of(guard),
         })
         .collect();
     (rang, ready)

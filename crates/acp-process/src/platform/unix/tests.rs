@@ -11,11 +11,13 @@ use super::pipes::Pipes;
 use super::supervised::{Ready, SupervisedChild};
 use super::{spawn_observed, spawner};
 use crate::stderr::StderrTail;
-use crate::{Child, ExitStatus, KillLadder, Launch, Rung};
+use crate::{Child, ExitStatus, KillLadder, Launch, OrphanGuard, Rung};
 
 fn asked(script: &str, ladder: KillLadder) -> Child {
     let launch = Launch::new("/bin/sh")
         .with_args(["-c", script])
+        // The guard above a child needs the descriptor.
+        .with_orphan_guard(OrphanGuard::Group)
         .with_kill_ladder(ladder);
     launch.validate().unwrap();
     spawn_observed(&launch, Means::Asking).unwrap()
@@ -70,16 +72,16 @@ async fn all_that_was_said_before_the_exit_is_kept() {
     let launch = Launch::new("/bin/sh").with_args(["-c", "printf 0123456789abcdef >&2"]);
     let pipes = Pipes::open(&launch).unwrap();
     let ours = pipes.ours;
-    let started = spawner::start(&launch, pipes.theirs).unwrap();
+    let started = spawner::start(&launch, pipes.theirs, Means::Best).unwrap();
     let tail = StderrTail::new(64, None);
-    let shared = Arc::new(Shared::new(started.leader, &ours, tail));
-    let (mut child, exit) =
-        SupervisedChild::new(started, Means::Best, shared, ours.supervised, None, &launch);
+    let shared = Arc::new(Shared::new(started.leader.pid(), &ours, tail));
+    let (mut child, exit) = SupervisedChild::new(started, shared, ours.supervised, None, &launch);
 
     // A chunk of three bytes: it takes many reads, though only one was asked for.
     let ready = Ready {
         exit: true,
         stderr: false,
+        guard: true,
     };
     while child
         .advance(Instant::now(), ready, &mut [0; 3])

@@ -30,12 +30,12 @@ const SCRIPT: &str = "trap '' HUP INT QUIT TERM\n\
     kill -s KILL -- \"-$group\"\n";
 
 /// A running helper.
-pub(super) struct Watchdog {
+pub(super) struct GroupGuard {
     observer: Observer,
     line: OwnedFd,
 }
 
-impl Watchdog {
+impl GroupGuard {
     /// Starts a helper that waits to be told whom to watch.
     pub(super) fn start() -> io::Result<Self> {
         let (read_end, line) = pipe()?;
