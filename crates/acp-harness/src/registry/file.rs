@@ -171,6 +171,7 @@ patch! {
         set probe: Vec<String>,
         set docs: String,
         set install: String,
+        set home_paths: Vec<String>,
         set home_env: Vec<String>,
         set conflicts: Vec<String>,
         some version: String,
