@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 use crate::steps::Steps;
 use crate::workspace::{cargo, has_cargo_command, root, target};
-use crate::{bench, test};
+use crate::{advisories, bench, test};
 
 /// What `cargo xtask ci` can be told.
 #[derive(clap::Args)]
@@ -63,6 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         "licences",
         &mut cargo("deny --workspace check --hide-inclusion-graph bans licenses sources"),
     )?;
+    advisories::run(&mut steps)?;
     package(&mut steps)?;
     steps.finish();
     Ok(())

@@ -9,6 +9,7 @@
     reason = "a program for people: it prints what it does"
 )]
 
+mod advisories;
 #[cfg(unix)]
 mod attack;
 mod bench;

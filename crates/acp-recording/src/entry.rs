@@ -35,6 +35,9 @@ pub enum RecordedEvent {
     Killed(i32),
     /// So many lines came here that were not kept.
     Left(u64),
+    /// A line of so many bytes came here that could not be read as JSON. It was not kept,
+    /// since nobody knows what was secret in it.
+    Unreadable(u64),
 }
 
 impl RecordingEntry {
@@ -74,6 +77,10 @@ impl RecordingEntry {
             RecordedEvent::Left(lines) => {
                 member("event", "left out".into());
                 member("lines", (*lines).into());
+            }
+            RecordedEvent::Unreadable(bytes) => {
+                member("event", "unreadable".into());
+                member("bytes", (*bytes).into());
             }
         }
         json.push('}');
@@ -139,6 +146,7 @@ fn what(members: &Map<String, Value>) -> Result<RecordedEvent, EntryError> {
         return Ok(RecordedEvent::Stderr(bytes));
     }
     let number = |key: &str| members.get(key).and_then(Value::as_i64);
+    let count = |key: &str| members.get(key).and_then(Value::as_u64).unwrap_or_default();
     let small = |key: &str| number(key).and_then(|number| i32::try_from(number).ok());
     match members.get("event").and_then(Value::as_str) {
         Some("close") => Ok(RecordedEvent::Close),
@@ -155,10 +163,8 @@ fn what(members: &Map<String, Value>) -> Result<RecordedEvent, EntryError> {
                 .map(RecordedEvent::Killed)
                 .ok_or_else(|| EntryError("an exit has a `code` or a `signal`".to_owned()))
         }
-        Some("left out") => {
-            let lines = number("lines").and_then(|lines| u64::try_from(lines).ok());
-            Ok(RecordedEvent::Left(lines.unwrap_or_default()))
-        }
+        Some("left out") => Ok(RecordedEvent::Left(count("lines"))),
+        Some("unreadable") => Ok(RecordedEvent::Unreadable(count("bytes"))),
         Some(other) => Err(EntryError(format!("there is no event \"{other}\""))),
         None => Err(EntryError(
             "expected one of `line`, `hex`, `stderr` and `event`".to_owned(),
@@ -213,6 +219,7 @@ mod tests {
             RecordedEvent::Killed(9),
             RecordedEvent::Killed(60),
             RecordedEvent::Left(12),
+            RecordedEvent::Unreadable(1 << 40),
         ];
         for what in all {
             let entry = RecordingEntry {

@@ -21,13 +21,23 @@ pub fn variables() -> impl Iterator<Item = (String, String)> {
 
 impl RecordingEntry {
     /// Returns the entry without secrets; everything else keeps its bytes.
+    ///
+    /// A line that cannot be read as JSON becomes [`RecordedEvent::Unreadable`]: nobody knows
+    /// what is secret in it.
     #[must_use]
     pub fn redacted(&self, redactor: &Redactor) -> Self {
-        let redact = |bytes: &[u8]| redactor.redact_bytes(bytes).into_bytes();
+        let line = |bytes: &Vec<u8>, event: fn(Vec<u8>) -> RecordedEvent| {
+            let read = redactor.redact_json(bytes);
+            read.map_or(RecordedEvent::Unreadable(bytes.len() as u64), |line| {
+                event(line.into_bytes())
+            })
+        };
         let what = match &self.what {
-            RecordedEvent::Line(bytes) => RecordedEvent::Line(redact(bytes)),
-            RecordedEvent::Unfinished(bytes) => RecordedEvent::Unfinished(redact(bytes)),
-            RecordedEvent::Stderr(bytes) => RecordedEvent::Stderr(redact(bytes)),
+            RecordedEvent::Line(bytes) => line(bytes, RecordedEvent::Line),
+            RecordedEvent::Unfinished(bytes) => line(bytes, RecordedEvent::Unfinished),
+            RecordedEvent::Stderr(bytes) => {
+                RecordedEvent::Stderr(redactor.redact_bytes(bytes).into_bytes())
+            }
             other => other.clone(),
         };
         Self { what, ..*self }

@@ -78,8 +78,9 @@ pub(crate) fn unescape(inside: &str) -> Cow<'_, str> {
     text.into()
 }
 
-/// Reads one escape, and returns the character and the length of it.
-fn escape(text: &str) -> (char, usize) {
+/// Reads one escape, and returns the character and the length of it; a backslash of length
+/// one where it is none.
+pub(crate) fn escape(text: &str) -> (char, usize) {
     let known = match text.as_bytes().get(1) {
         Some(b'n') => '\n',
         Some(b't') => '\t',

@@ -93,10 +93,16 @@ fn commands(recipe: &Recipe, folder: &Path) -> Vec<Command> {
     };
     let python = folder.join("bin/python");
     if !recipe.npm.is_empty() {
-        let line = "install --no-audit --no-fund --save-exact --loglevel=error --prefix";
+        let line =
+            "install --ignore-scripts --no-audit --no-fund --save-exact --loglevel=error --prefix";
         let mut npm = command(Path::new("npm"), line);
         npm.arg(folder).args(&recipe.npm);
         commands.push(npm);
+        if !recipe.npm_scripts.is_empty() {
+            let mut scripts = command(Path::new("npm"), "rebuild --loglevel=error --prefix");
+            scripts.arg(folder).args(recipe.npm_scripts.keys());
+            commands.push(scripts);
+        }
     }
     if !recipe.pip.is_empty() {
         let mut venv = command(Path::new("python3"), "-m venv");
@@ -148,6 +154,34 @@ fn refusal(command: Command) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interop::recipe;
+
+    #[test]
+    fn scripts_of_packages_run_for_those_alone_that_a_recipe_names() {
+        let mut named = Vec::new();
+        for kind in ["agents", "clients"] {
+            let recipes = recipe::load_all(&root().join("tests/interop").join(kind));
+            for recipe in recipes.expect("the recipes can be read") {
+                let commands = commands(&recipe, Path::new("/install"));
+                let npm = commands
+                    .iter()
+                    .filter(|command| command.get_program() == "npm");
+                for command in npm {
+                    let args: Vec<_> = command.get_args().collect();
+                    match args.first().and_then(|first| first.to_str()) {
+                        Some("install") => {
+                            assert!(args.iter().any(|arg| *arg == "--ignore-scripts"))
+                        }
+                        Some("rebuild") => named.extend(recipe.npm_scripts.keys().cloned()),
+                        other => panic!("npm {other:?} of {}", recipe.name),
+                    }
+                }
+            }
+        }
+        named.sort();
+        named.dedup();
+        assert_eq!(named, ["node", "opencode-ai"]);
+    }
 
     #[test]
     fn what_a_package_manager_says_is_the_reason() {

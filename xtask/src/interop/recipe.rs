@@ -21,6 +21,10 @@ pub(super) struct Recipe {
     /// Packages of npm, each with its version.
     #[serde(default)]
     pub(super) npm: Vec<String>,
+    /// Those of these packages whose scripts run when they are installed, and why they must.
+    /// All others, and what they need, are unpacked only.
+    #[serde(default)]
+    pub(super) npm_scripts: BTreeMap<String, String>,
     /// Packages of pip, each with its version.
     #[serde(default)]
     pub(super) pip: Vec<String>,
@@ -118,6 +122,17 @@ fn load(folder: &Path) -> Result<Recipe> {
         ensure!(
             is_version(version),
             "{package} of {} is not pinned",
+            path.display()
+        );
+    }
+    for (name, reason) in &recipe.npm_scripts {
+        let mut names = recipe
+            .npm
+            .iter()
+            .filter_map(|package| package.rsplit_once('@'));
+        ensure!(
+            names.any(|(package, _)| package == name) && !reason.trim().is_empty(),
+            "`npm-scripts` of {} names {name}, which is not in `npm` or has no reason",
             path.display()
         );
     }

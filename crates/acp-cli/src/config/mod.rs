@@ -19,6 +19,8 @@
 //! mode go with the agent that the same one names: they do not count where somebody
 //! stronger chooses another agent.
 
+#[cfg(any(test, fuzzing))]
+pub(crate) mod check;
 mod error;
 mod file;
 pub(crate) mod init;

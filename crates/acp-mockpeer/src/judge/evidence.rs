@@ -237,9 +237,9 @@ pub(super) fn kept(
 
 fn shown(entry: &RecordingEntry, redactor: &Redactor) -> RecordingEntry {
     let text = |bytes: &[u8]| {
-        let cut = &bytes[..bytes.len().min(LONGEST_LINE)];
-        let mut text = redactor.redact(&String::from_utf8_lossy(cut));
-        if cut.len() < bytes.len() {
+        let text = String::from_utf8_lossy(bytes);
+        let mut text = redactor.redact_beginning(&text, LONGEST_LINE);
+        if bytes.len() > LONGEST_LINE {
             text.push_str(&format!("… ({} bytes)", bytes.len()));
         }
         text.into_bytes()

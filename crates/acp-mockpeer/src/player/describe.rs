@@ -52,6 +52,7 @@ pub(crate) fn event(what: &RecordedEvent, text: impl Fn(&[u8]) -> String) -> Str
         RecordedEvent::Exit(code) => format!("exit {code}"),
         RecordedEvent::Killed(signal) => format!("exit by {}", signal_name(*signal)),
         RecordedEvent::Left(lines) => format!("… {lines} lines left out"),
+        RecordedEvent::Unreadable(bytes) => format!("… a line of {bytes} bytes, which is no JSON"),
     }
 }
 

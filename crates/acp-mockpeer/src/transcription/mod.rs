@@ -125,6 +125,9 @@ impl Transcriber {
         match &entry.what {
             RecordedEvent::Line(line) => self.line(at, entry.from, line),
             RecordedEvent::Left(lines) => Some(format!("# {lines} lines are missing here")),
+            RecordedEvent::Unreadable(bytes) => Some(format!(
+                "# a line of {bytes} bytes that was no JSON is missing here"
+            )),
             _ if self.style == Style::Client => None,
             RecordedEvent::Unfinished(_) | RecordedEvent::Close if other_client => None,
             RecordedEvent::Unfinished(line) => Some(format!("{arrow} {}", as_bytes(line))),

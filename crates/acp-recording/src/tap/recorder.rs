@@ -292,6 +292,27 @@ mod tests {
     }
 
     #[test]
+    fn lines_that_cannot_be_read_are_counted_and_not_kept() {
+        let seen = vec![
+            bytes(
+                PeerSide::Agent,
+                b"listening with hunter3\n{\"a\":1}\n{\"a\":\n\xff\n{\"b",
+            ),
+            Seen::Event(PeerSide::Agent, RecordedEvent::Close),
+        ];
+        let expected = [
+            RecordedEvent::Unreadable(22),
+            RecordedEvent::Line(b"{\"a\":1}".to_vec()),
+            RecordedEvent::Unreadable(5),
+            RecordedEvent::Unreadable(1),
+            RecordedEvent::Unreadable(3),
+            RecordedEvent::Close,
+        ];
+        let expected = expected.map(|what| (PeerSide::Agent, what));
+        assert_eq!(kept(Some(Redactor::new()), seen), expected);
+    }
+
+    #[test]
     fn secrets_of_stderr_are_found_across_its_pieces() {
         let redactor = Redactor::new().with_secret("hunter2-swordfish");
         let piece = |text: &str| Seen::Stderr(text.as_bytes().into());

@@ -1,5 +1,6 @@
 //! Removes secrets, and paths and addresses where that is asked for.
 
+mod known;
 mod messages;
 mod shapes;
 mod stream;
@@ -9,6 +10,7 @@ use std::borrow::Cow;
 use crate::Secret;
 use crate::cut::cut_bytes;
 
+use known::Known;
 pub use shapes::is_secret_name;
 pub use stream::RedactStream;
 
@@ -27,7 +29,7 @@ pub const REDACTED: &str = "[redacted]";
 ///
 /// A shape finds only what looks like a secret, so tell the redactor the secrets you know.
 /// JSON is read leniently and keeps its bytes but for secrets. Where a text cannot be
-/// read, more of it is removed, not less. Redacting again changes nothing.
+/// read, more of it is removed, not less.
 ///
 /// ```
 /// use acp_text::Redactor;
@@ -40,9 +42,7 @@ pub const REDACTED: &str = "[redacted]";
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Redactor {
-    /// Each as it is, and as it stands in JSON; longer ones first, since a shorter one may
-    /// be part of them.
-    secrets: Vec<Secret>,
+    known: Known,
     replaced: Vec<(String, String)>,
     hides: Hides,
 }
@@ -55,11 +55,12 @@ struct Hides {
     homes: bool,
 }
 
-/// Secrets of fewer characters are not searched for: they stand everywhere.
-const SHORTEST: usize = 4;
-
 /// How deep JSON is read that stands in strings of JSON.
-const MAX_NESTED: usize = 3;
+const MAX_NESTED: usize = 6;
+
+/// How much of a text is read behind what is shown of it, so that a secret that lies across
+/// the end is seen whole.
+const MARGIN: usize = 4096;
 
 impl Redactor {
     /// Makes a redactor that knows the shapes of secrets.
@@ -68,21 +69,12 @@ impl Redactor {
         Self::default()
     }
 
-    /// Replaces this text wherever it stands, unless it has fewer than four characters.
+    /// Replaces this text wherever it stands, unless it has fewer than four characters:
+    /// also where it is escaped as in JSON, addresses, pages or shells, and in base64 and
+    /// hexadecimal digits.
     #[must_use]
     pub fn with_secret(mut self, secret: impl Into<Secret>) -> Self {
-        let secret = secret.into();
-        if secret.expose().chars().count() >= SHORTEST {
-            let escaped = Secret::from(messages::quoted(secret.expose()));
-            let inside = escaped.expose();
-            self.secrets
-                .push(Secret::from(&inside[1..inside.len() - 1]));
-            self.secrets.push(secret);
-            self.secrets.sort_by(|a, b| {
-                (b.expose().len(), b.expose()).cmp(&(a.expose().len(), a.expose()))
-            });
-            self.secrets.dedup();
-        }
+        self.known.add(secret.into());
         self
     }
 
@@ -139,7 +131,7 @@ impl Redactor {
     /// Redacts by the rules of both.
     #[must_use]
     pub fn and(mut self, other: &Self) -> Self {
-        for secret in &other.secrets {
+        for secret in other.known.given() {
             self = self.with_secret(secret.clone());
         }
         for (path, by) in &other.replaced {
@@ -163,34 +155,34 @@ impl Redactor {
         std::str::from_utf8(bytes).map_or_else(|_| REDACTED.to_owned(), |text| self.redact(text))
     }
 
-    /// Redacts at least so many bytes of the beginning of a text, and leaves the rest out.
+    /// Redacts a line of JSON; `None` when it cannot be read as JSON, since nobody knows
+    /// what is secret in it then.
     ///
-    /// A shape of a secret that is cut may show its beginning, so ask for more than is
-    /// shown.
+    /// It is read leniently: half a surrogate, a number out of range, a raw tab and a comma
+    /// too many are no obstacles. A line that is cut, nested deeper than 256, or other text
+    /// cannot be read.
+    #[must_use]
+    pub fn redact_json(&self, line: &[u8]) -> Option<String> {
+        let text = std::str::from_utf8(line).ok()?;
+        let (redacted, is_read) = messages::redact(self, text, usize::MAX, MAX_NESTED);
+        is_read.then_some(redacted)
+    }
+
+    /// Redacts a text, and returns at most so many bytes of the beginning. The rest is not
+    /// read, but for the 4 KiB behind.
     #[must_use]
     pub fn redact_beginning(&self, text: &str, bytes: usize) -> String {
-        self.within(text, bytes, MAX_NESTED)
+        let redacted = self.within(text, bytes.saturating_add(MARGIN), MAX_NESTED);
+        cut_bytes(&redacted, bytes).to_owned()
     }
 
     /// Redacts a text that may begin or end in the middle of a secret.
     #[must_use]
     pub fn redact_part(&self, text: &str) -> String {
-        let (mut start, mut end) = (0, text.len());
-        for secret in self.secrets.iter().map(Secret::expose) {
-            let cuts = || secret.char_indices().map(|(at, _)| at).filter(|at| *at > 0);
-            let begins = |at: &usize| *at >= SHORTEST && text.ends_with(&secret[..*at]);
-            if let Some(at) = cuts().rev().find(begins) {
-                end = end.min(text.len() - at);
-            }
-            let ends =
-                |at: &usize| secret.len() - at >= SHORTEST && text.starts_with(&secret[*at..]);
-            if let Some(at) = cuts().find(ends) {
-                start = start.max(secret.len() - at);
-            }
-        }
+        let kept = self.known.cut_off(text);
         let gone = |gone: bool| if gone { REDACTED } else { "" };
-        let middle = self.redact(&text[start..end.max(start)]);
-        format!("{}{middle}{}", gone(start > 0), gone(end < text.len()))
+        let (before, behind) = (gone(kept.start > 0), gone(kept.end < text.len()));
+        format!("{before}{}{behind}", self.redact(&text[kept]))
     }
 
     /// Makes a redactor for text that comes in pieces.
@@ -208,18 +200,18 @@ impl Redactor {
                 false => self.plain(&redacted),
             }
         } else {
-            self.plain(cut_bytes(text, bytes))
+            let part = cut_bytes(text, bytes);
+            let end = match part.len() == text.len() {
+                true => part.len(),
+                false => self.known.cut_off(part).end,
+            };
+            self.plain(&part[..end])
         }
     }
 
     /// Redacts a text that is no JSON.
     fn plain(&self, text: &str) -> String {
-        let mut text = Cow::Borrowed(text);
-        for secret in self.secrets.iter().map(Secret::expose) {
-            if text.contains(secret) {
-                text = Cow::Owned(text.replace(secret, REDACTED));
-            }
-        }
+        let mut text = self.known.replace(text);
         for (path, by) in &self.replaced {
             if text.contains(path) {
                 text = Cow::Owned(text.replace(path, by));

@@ -437,3 +437,15 @@ fn paths_are_those_of_the_folder_that_is_asked_for() {
         world.path("project/.acp.toml")
     );
 }
+
+/// What a fuzzer once found stays found without one.
+#[test]
+fn the_corpus_of_the_fuzz_target() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/config");
+    let files = std::fs::read_dir(folder).unwrap();
+    let files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    assert!(files.len() > 5, "{} files", files.len());
+    for file in files {
+        check::check(&std::fs::read(file).unwrap());
+    }
+}
