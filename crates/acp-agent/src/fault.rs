@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use acp_host::{HostError, HostErrorKind};
 use acp_protocol::rpc::{ErrorCode, Fault};
+use acp_text::Clean;
 use serde::Serialize;
 
 use crate::host_call::HostPanicked;
@@ -64,7 +65,11 @@ pub(crate) fn invalid_params(method: &str, text: &str) -> Fault {
 
 /// A failure of the host: its public words, or fixed ones.
 pub(crate) fn from_host(method: &str, error: HostError) -> Fault {
-    let text = |fixed: &str| match error.public_text().map(one_line) {
+    // Messages of errors are shown on one line, wherever they get to.
+    let public = error
+        .public_text()
+        .map(|text| Clean::line(text).into_string());
+    let text = |fixed: &str| match &public {
         Some(public) if !public.is_empty() => format!("{method}: {public}"),
         _ => format!("{method}: {fixed}"),
     };
@@ -93,13 +98,4 @@ pub(crate) fn called<T>(
         Ok(Err(error)) => Err(from_host(method, error)),
         Err(HostPanicked) => Err(internal(method, "the agent failed")),
     }
-}
-
-/// Keeps a text on one line: messages of errors are shown as such.
-fn one_line(text: &str) -> String {
-    text.split(['\n', '\r'])
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ")
 }

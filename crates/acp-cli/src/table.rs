@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use acp_text::width as columns;
+use acp_text::{Clean, width as columns};
 
 /// Rows of text in columns.
 #[derive(Debug)]
@@ -30,8 +30,9 @@ impl<const N: usize> Table<N> {
         }
     }
 
-    /// Adds a row.
+    /// Adds a row, of one clean line for each cell.
     pub(crate) fn row(&mut self, cells: [String; N]) {
+        let cells = cells.map(|cell| Clean::line(&cell).into_string());
         self.rows.push(cells);
     }
 

@@ -92,7 +92,7 @@ fn the_next_run_goes_on() {
     // Another name is another session, and one-shot runs are none.
     assert_eq!(
         project.good(&["run", "-s", "two", "earlier"]).out,
-        "You asked nothing before.\n"
+        "There are no earlier prompts.\n"
     );
     project.good(&["run", "echo"]);
     let listed = project.json(&["sessions", "list", "--json"]);
@@ -307,7 +307,7 @@ fn closed_ones_begin_anew_and_deleted_ones_are_gone() {
     assert_eq!(listed["sessions"][0]["state"], "closed");
     assert_eq!(
         project.good(&["run", "-s", "one", "earlier"]).out,
-        "You asked nothing before.\n"
+        "There are no earlier prompts.\n"
     );
 
     let remembered = |count: usize| {

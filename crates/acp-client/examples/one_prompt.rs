@@ -8,7 +8,11 @@
 //! The agent may read files of the current folder, and nothing else: what it wants to do
 //! beyond that is refused. The words of `acp demo-agent --help` show more than a greeting.
 
-#![expect(clippy::print_stdout, reason = "a terminal is what it is for")]
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a terminal is what it is for"
+)]
 
 use std::env;
 use std::error::Error;

@@ -10,7 +10,11 @@
 //! Ctrl-C cancels a turn, also while it asks. `/mode NAME` changes the mode,
 //! `/quit` ends.
 
-#![expect(clippy::print_stdout, reason = "a terminal is what it is for")]
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a terminal is what it is for"
+)]
 
 use std::env;
 use std::error::Error;

@@ -178,11 +178,12 @@ pub const CANCEL_GRACE: Duration = Duration::from_secs(30);
 /// When a cancel without an answer is said again, counted from the first one.
 /// Agents answer within 0.7 seconds; those that lose a cancel which comes right
 /// behind its prompt hear the next one. Few, because at least one agent keeps a
-/// surplus cancel for its next turn.
+/// surplus cancel for its next turn. All come within the ten seconds after which a run ends
+/// the agent.
 pub const CANCEL_REPEATS: [Duration; 3] = [
     Duration::from_secs(1),
     Duration::from_secs(4),
-    Duration::from_secs(12),
+    Duration::from_secs(8),
 ];
 
 /// How long a permission request waits for whoever reads the session to come to the

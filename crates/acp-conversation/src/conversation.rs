@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use acp_protocol::v1::{
-    ContentBlock, Cost, Notice, Plan, PlanEntry, PromptResponse, SessionModeId, SessionUpdate,
-    ToolCallUpdate, UsageUpdate,
+    ContentBlock, Cost, CreateElicitationRequest, Notice, Plan, PlanEntry, PromptResponse,
+    RequestPermissionRequest, SessionModeId, SessionUpdate, ToolCallUpdate, UsageUpdate,
 };
 use acp_text::cut_bytes;
 
@@ -14,13 +14,14 @@ use crate::limits::{
 };
 
 use crate::tool_call::ToolCallChange;
-use crate::turn::{ConversationTurn, MessageChange, MessageRole};
-use crate::{TokenUsage, ToolCalls};
+use crate::turn::{ConversationTurn, MessageChange, MessageRole, TurnEntry};
+use crate::{QuestionNumber, Questions, TokenUsage, ToolCalls};
 
 /// The state of a conversation, folded from its messages.
 ///
 /// Give it each message in the order of the wire: the [prompt](Self::prompt) of a turn,
-/// the [updates](Self::update), the [permission requests](Self::ask), and the
+/// the [updates](Self::update), the [permission requests](Self::permission) and
+/// [elicitations](Self::elicitation), their answers ([`Questions`]), and the
 /// [end](Self::end). A turn begins by itself with the first update if no prompt is known.
 ///
 /// Where one thing replaces another (plan, usage, mode, title, commands), the newest is
@@ -36,6 +37,8 @@ pub struct Conversation {
     pub dropped_turns: u64,
     /// The tool calls of all turns.
     pub tool_calls: ToolCalls,
+    /// The questions to the user, of all turns, and their outcomes.
+    pub questions: Questions,
     /// The plan.
     pub plan: Option<Plan>,
     /// Entries of the plan that are not kept.
@@ -86,6 +89,8 @@ impl Conversation {
 
     /// Begins a turn with a prompt of the user.
     pub fn prompt(&mut self, prompt: &[ContentBlock]) {
+        // The turn before has ended, if only by the loss of its connection.
+        self.questions.withdraw_permissions();
         let before = std::mem::take(&mut self.turn);
         if before != ConversationTurn::default() {
             self.past_bytes += before.bytes;
@@ -127,7 +132,25 @@ impl Conversation {
         }
     }
 
-    /// Takes in the subject of a permission request, and returns what it changed in the
+    /// Takes in a permission request with the call that it is about, and returns its number
+    /// among the [questions](Self::questions).
+    pub fn permission(&mut self, request: &RequestPermissionRequest) -> QuestionNumber {
+        // A call whose id is too long is counted there, and changes nothing.
+        let _ = self.ask(&request.tool_call);
+        let number = self.questions.permission(request);
+        self.turn.push(TurnEntry::Question(number));
+        number
+    }
+
+    /// Takes in an elicitation, and returns its number among the
+    /// [questions](Self::questions).
+    pub fn elicitation(&mut self, request: &CreateElicitationRequest) -> QuestionNumber {
+        let number = self.questions.elicitation(request);
+        self.turn.push(TurnEntry::Question(number));
+        number
+    }
+
+    /// Takes in the subject of a permission request alone, and returns what it changed in the
     /// call; `None` when the id of the call is too long.
     pub fn ask(&mut self, subject: &ToolCallUpdate) -> Option<ToolCallChange<'_>> {
         let change = self.tool_calls.ask(subject)?;
@@ -139,10 +162,12 @@ impl Conversation {
         self.turn.lose(updates);
     }
 
-    /// Takes in the answer that ends the turn.
+    /// Takes in the answer that ends the turn, which withdraws the permission requests that
+    /// are open.
     pub fn end(&mut self, response: &PromptResponse) {
-        let told = TokenUsage::of_meta(response.meta.as_deref());
-        self.turn.tokens = told.or(self.turn.tokens);
+        let tokens = TokenUsage::of_meta(response.meta.as_deref());
+        self.turn.tokens = tokens.or(self.turn.tokens);
+        self.questions.withdraw_permissions();
         let reason = &response.stop_reason;
         self.turn.stop_reason = Some(short_name(reason, reason.as_str()));
     }

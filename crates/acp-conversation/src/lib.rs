@@ -1,7 +1,8 @@
 //! The state of a conversation of the Agent Client Protocol, folded from its messages.
 //!
 //! A [`Conversation`] takes the messages of a session in the order of the wire and holds
-//! what they amount to: turns with their messages, tool calls, plan, usage, mode, title.
+//! what they amount to: turns with their messages, tool calls, questions to the user and
+//! their outcomes, plan, usage, mode, title.
 //! It is a function of what it was given: it waits for nothing, has no clock, and asks
 //! nobody. Everything that is kept has a limit in number and in bytes
 //! ([`limits`]), and what a limit drops is counted.
@@ -33,6 +34,8 @@
 mod conversation;
 pub mod limits;
 mod part;
+mod question;
+mod questions;
 mod tool_call;
 mod tool_calls;
 mod turn;
@@ -41,6 +44,8 @@ mod usage;
 pub use conversation::{Conversation, ConversationChange};
 pub use limits::ConversationLimits;
 pub use part::{FileChange, KeptText, ToolCallPart};
+pub use question::{QuestionNumber, QuestionOutcome, QuestionState, QuestionSubject};
+pub use questions::Questions;
 pub use tool_call::{ToolCallChange, ToolCallState};
 pub use tool_calls::ToolCalls;
 pub use turn::{ConversationTurn, MessageChange, MessageRole, TurnCounts, TurnEntry, TurnMessage};

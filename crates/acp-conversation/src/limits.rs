@@ -47,7 +47,7 @@ pub const MAX_NAME: usize = 128;
 /// Turns of a conversation, the oldest dropped first.
 pub const MAX_TURNS: usize = 1024;
 
-/// Messages and tool calls of one turn in their order, the oldest dropped first.
+/// Messages, tool calls and questions of one turn in their order, the oldest dropped first.
 pub const MAX_TURN_ENTRIES: usize = 8192;
 
 /// Bytes of one message. The longest answers of models have some hundred thousand tokens,
@@ -57,10 +57,20 @@ pub const MAX_MESSAGE: usize = 1 << 20;
 /// Bytes kept of all messages.
 pub const MAX_MESSAGE_BYTES: usize = 8 << 20;
 
+/// Questions of a conversation: those with an outcome dropped first, then the oldest.
+pub const MAX_QUESTIONS: usize = 1024;
+
+/// Bytes kept of all questions. Most have less than one KiB.
+pub const MAX_QUESTION_BYTES: usize = 2 << 20;
+
+/// Options of a permission request. Agents offer three or four.
+pub const MAX_QUESTION_OPTIONS: usize = 64;
+
 /// Entries of a plan. Plans are made to be read.
 pub const MAX_PLAN_ENTRIES: usize = 256;
 
-/// Bytes of an entry of a plan, of a notice's title, and of its description.
+/// Bytes of an entry of a plan, of a notice's title and description, and of the message of
+/// a question.
 pub const MAX_LINE: usize = 4 << 10;
 
 /// Names of commands.

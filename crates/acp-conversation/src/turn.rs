@@ -3,14 +3,14 @@
 use acp_protocol::v1::{ContentChunk, MessageId, StopReason, ToolCallId};
 use acp_text::cut_bytes;
 
-use crate::TokenUsage;
 use crate::limits::{ConversationLimits, MAX_ID, MAX_TURN_ENTRIES};
+use crate::{QuestionNumber, TokenUsage};
 
 /// One turn of a conversation.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ConversationTurn {
-    /// The messages and tool calls in order.
+    /// The messages, tool calls and questions in order.
     pub entries: Vec<TurnEntry>,
     /// Why the agent ended the turn; `None` while it has not.
     pub stop_reason: Option<StopReason>,
@@ -41,7 +41,7 @@ pub struct TurnCounts {
     pub tool_calls: u64,
     /// Tool calls that failed.
     pub failed_tool_calls: u64,
-    /// Messages and tool calls that were dropped to make room.
+    /// Messages, tool calls and questions that were dropped to make room.
     pub dropped: u64,
 }
 
@@ -53,6 +53,8 @@ pub enum TurnEntry {
     Message(TurnMessage),
     /// A tool call, when it was first seen.
     ToolCall(ToolCallId),
+    /// A question to the user, when it was asked.
+    Question(QuestionNumber),
 }
 
 /// A message, as far as it is kept.
@@ -101,7 +103,7 @@ impl ConversationTurn {
     pub fn messages(&self, role: MessageRole) -> impl DoubleEndedIterator<Item = &TurnMessage> {
         let messages = self.entries.iter().filter_map(|entry| match entry {
             TurnEntry::Message(message) => Some(message),
-            TurnEntry::ToolCall(_) => None,
+            _ => None,
         });
         messages.filter(move |message| message.role == role)
     }
@@ -219,16 +221,18 @@ impl ConversationTurn {
         role: impl Into<Option<MessageRole>>,
     ) -> impl Iterator<Item = &mut TurnMessage> {
         let role = role.into();
-        // A tool call has ended the messages before it.
+        // A tool call has ended the messages before it; a question ends none.
         let entries = self.entries.iter_mut().rev();
-        let messages = entries.map_while(|entry| match entry {
+        let entries = entries.take_while(|entry| !matches!(entry, TurnEntry::ToolCall(_)));
+        let messages = entries.filter_map(|entry| match entry {
             TurnEntry::Message(message) => Some(message),
-            TurnEntry::ToolCall(_) => None,
+            _ => None,
         });
         messages.filter(move |it| it.is_open && role.is_none_or(|role| role == it.role))
     }
 
-    fn push(&mut self, entry: TurnEntry) {
+    /// Adds an entry behind the others.
+    pub(crate) fn push(&mut self, entry: TurnEntry) {
         self.bytes += entry.bytes();
         self.entries.push(entry);
         if self.entries.len() > MAX_TURN_ENTRIES {
@@ -291,6 +295,7 @@ impl TurnEntry {
         let kept = match self {
             Self::Message(message) => message.text.len(),
             Self::ToolCall(id) => id.as_str().len(),
+            Self::Question(_) => 0,
         };
         size_of::<Self>() + kept
     }

@@ -5,6 +5,7 @@ mod support;
 use std::time::Duration;
 
 use acp_client::Policy;
+use acp_conversation::QuestionOutcome;
 use acp_harness::model::{Demand, SessionSettings};
 use acp_harness::transcript::{Speaker, Transcript};
 use acp_harness::turn::{
@@ -298,6 +299,25 @@ async fn silence_ends_a_turn_and_news_of_any_kind_are_none() {
     let took = begun.elapsed().as_secs();
     assert!((1600..=1675).contains(&took), "{took} s");
     assert_eq!(methods(&heard).last(), Some(&"session/cancel"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_permission_request_that_no_handler_answers_is_refused_and_recorded() {
+    // The end comes after the answer, which takes no time at all.
+    let asking = [permission("execute"), Do::Wait(SECOND), Do::End("end_turn")];
+    let fake = Fake::new(json!({})).on("session/prompt", asking);
+    let in_stream = ask("x").with_client_options(|options| options.with_permissions_in_stream());
+    let (outcome, heard) = fake.run(&harness(), in_stream).await;
+    assert_eq!(params(&heard, "result")["outcome"]["optionId"], "no");
+    let conversation = outcome.unwrap().conversation;
+    let [question] = &conversation.questions.iter().collect::<Vec<_>>()[..] else {
+        panic!("{:?}", conversation.questions);
+    };
+    assert_eq!(question.tool_call.as_ref().unwrap(), "t-1");
+    let Some(QuestionOutcome::Selected(option)) = &question.outcome else {
+        panic!("{question:?}");
+    };
+    assert_eq!(option.option_id, *"no");
 }
 
 #[tokio::test(start_paused = true)]

@@ -75,6 +75,10 @@ fn run(side: PeerSide, scenario: &Scenario, mutant: Option<&Mutant>) -> Result<(
         .build()?;
     let rehearsal = runtime.block_on(rehearse(scenario, side, mutant));
     if env::var_os("ACP_SUITE_SHOW").is_some() {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "who wants it shown reads it there"
+        )]
         let mut stderr = io::stderr().lock();
         writeln!(stderr, "{}", conversation(&rehearsal))?;
     }

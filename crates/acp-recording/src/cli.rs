@@ -3,11 +3,11 @@
 use std::error::Error;
 use std::ffi::OsStr;
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
-use acp_text::Redactor;
+use acp_text::{Clean, Redactor, ScreenText};
 
 /// Exit code: what was expected did not happen.
 pub const EXIT_FAILED: u8 = 1;
@@ -46,9 +46,11 @@ pub fn exit_code(done: Result<u8, Misuse>) -> ExitCode {
 pub fn say(what: impl Display) {
     let called = std::env::args_os().next().unwrap_or_default();
     let program = Path::new(&called).file_stem().unwrap_or_default().display();
-    let what = what.to_string();
+    let text = format!("{program}: {what}");
+    let mut text = ScreenText::from(Clean::new(text.trim_end()));
+    text.end_line();
     // A stderr that was closed has no reader to miss it.
-    let _ = writeln!(io::stderr(), "{program}: {}", what.trim_end());
+    let _ = acp_process::stdio::stderr().write(&text);
 }
 
 /// The secrets and paths that are taken out of a recording besides what looks secret.

@@ -39,6 +39,16 @@ pub fn cut_chars(text: &str, max: usize) -> &str {
     }
 }
 
+/// Returns the end of a text, at most this many characters.
+#[must_use]
+pub fn last_chars(text: &str, max: usize) -> &str {
+    let Some(last) = max.checked_sub(1) else {
+        return "";
+    };
+    let start = text.char_indices().nth_back(last);
+    start.map_or(text, |(start, _)| &text[start..])
+}
+
 /// Shortens a text to at most this many bytes, with `…` at its end where it was cut.
 #[must_use]
 pub fn shorten_bytes(text: &str, max: usize) -> String {
@@ -79,7 +89,6 @@ pub fn shorten_middle(text: &str, max: usize) -> String {
     if cut_chars(text, max).len() == text.len() {
         return text.to_owned();
     }
-    let end = text.char_indices().rev().nth((max / 2).saturating_sub(1));
-    let end = end.map_or("", |(start, _)| &text[start..]);
+    let end = last_chars(text, (max / 2).max(1));
     format!("{} {CUT} {end}", cut_chars(text, max / 2))
 }

@@ -19,12 +19,13 @@ pub fn json_text(json: &str) -> Option<String> {
 }
 
 /// Escapes in JSON what a terminal or an eye takes for something else: control
-/// characters, marks that reorder, invisible characters and separators of lines. The JSON
-/// means the same.
+/// characters, marks that reorder, invisible characters and separators of lines. A
+/// carriage return, which JSON knows between its parts only, becomes a blank. The JSON means
+/// the same.
 #[must_use]
 pub fn escape_json(json: &str) -> Cow<'_, str> {
     let acts = |c: char| {
-        !matches!(c, '\n' | '\r' | '\t')
+        !matches!(c, '\n' | '\t')
             && matches!(
                 CharClass::of(c),
                 CharClass::Control | CharClass::LineEnd | CharClass::Bidi | CharClass::Invisible
@@ -35,7 +36,9 @@ pub fn escape_json(json: &str) -> Cow<'_, str> {
     }
     let mut escaped = String::with_capacity(json.len() + 32);
     for c in json.chars() {
-        if acts(c) {
+        if c == '\r' {
+            escaped.push(' ');
+        } else if acts(c) {
             for unit in c.encode_utf16(&mut [0; 2]) {
                 let _ = write!(escaped, "\\u{unit:04x}");
             }

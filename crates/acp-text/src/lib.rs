@@ -7,6 +7,9 @@
 //! * [`clean`] and [`Cleaner`] remove all that acts instead of being read: escape
 //!   sequences, control characters, marks that reorder a line, invisible characters.
 //!   [`visible`] shows these as escapes, for text that a person decides on.
+//! * [`Clean`] is text that was cleaned, as a type; [`clean!`] puts parts of it together.
+//!   A [`ScreenText`] takes nothing else but the commands of a terminal that are ours, and
+//!   a [`ScreenWriter`] writes nothing else.
 //! * [`one_line`], [`cut_bytes`], [`shorten_chars`] and their kin bound a text;
 //!   [`width`] and [`fit`] measure it in the columns of a terminal.
 //! * [`Redactor`] removes secrets, and paths and addresses where that is asked for.
@@ -31,16 +34,21 @@ mod clean;
 mod cut;
 mod json;
 mod redact;
+mod screen;
 mod secret;
 mod width;
 
 pub use char_class::CharClass;
-pub use clean::{Cleaner, Layout, clean, one_line, visible};
+pub use clean::{Clean, CleanEnds, CleanPart, Cleaner, Layout, clean, one_line, visible};
+#[doc(hidden)]
+pub use clean::{captures, has_braces};
 pub use cut::{
-    cut_bytes, cut_chars, last_bytes, shorten_bytes, shorten_chars, shorten_counted, shorten_middle,
+    cut_bytes, cut_chars, last_bytes, last_chars, shorten_bytes, shorten_chars, shorten_counted,
+    shorten_middle,
 };
 pub use json::{escape_json, json_text};
 pub use redact::{REDACTED, RedactStream, Redactor, is_secret_name};
+pub use screen::{ScreenText, ScreenWriter, TerminalCommand};
 pub use secret::Secret;
 pub use width::{char_width, fit, fit_end, shorten_width, width};
 

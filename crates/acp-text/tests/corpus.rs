@@ -1,6 +1,8 @@
 //! Each attack and each shape of a secret that was ever met.
 
-use acp_text::{CharClass, Cleaner, Layout, REDACTED, RedactStream, Redactor, clean, visible};
+use acp_text::{
+    CharClass, Clean, Cleaner, Layout, REDACTED, RedactStream, Redactor, clean, visible,
+};
 use proptest::prelude::*;
 
 const CLEANING: &str = include_str!("corpus/cleaning.txt");
@@ -42,14 +44,14 @@ fn unescaped(text: &str) -> String {
 }
 
 fn laid_out(text: &str, layout: Layout) -> String {
-    Cleaner::new(layout).clean(text).into_owned()
+    Cleaner::new(layout).clean(text).into_string()
 }
 
 fn in_pieces(pieces: &[&str], layout: Layout) -> String {
     let mut cleaner = Cleaner::new(layout);
     pieces
         .iter()
-        .map(|piece| cleaner.clean(piece).into_owned())
+        .map(|piece| cleaner.clean(piece).into_string())
         .collect()
 }
 
@@ -79,7 +81,7 @@ fn attacks_are_taken_out_or_shown() {
         let pieces: Vec<&str> = chars.iter().map(String::as_str).collect();
         assert_eq!(in_pieces(&pieces, layout), value, "{text:?} in pieces");
     }
-    assert!(count > 60, "{count}");
+    assert!(count > 100, "{count}");
 }
 
 #[test]
@@ -129,6 +131,59 @@ fn a_sequence_hides_a_bounded_text() {
     assert!(clean(&format!("\u{1b}{}", " ".repeat(4096))).len() > 4000);
 }
 
+/// Marks on one character, in the worst place.
+fn most_marks(text: &str) -> usize {
+    let mut marks = 0;
+    let mut most = 0;
+    for c in text.chars() {
+        marks = match CharClass::of(c) {
+            CharClass::Mark => marks + 1,
+            _ => 0,
+        };
+        most = most.max(marks);
+    }
+    most
+}
+
+#[test]
+fn a_flood_of_marks_is_held_to_what_languages_need() {
+    for mark in [
+        "\u{301}", "\u{489}", "\u{336}", "\u{20dd}", "\u{e48}", "\u{64b}",
+    ] {
+        let flood = format!("a{}b", mark.repeat(100_000));
+        for text in [
+            Clean::new(&flood),
+            Clean::line(&flood),
+            Clean::visible(&flood),
+        ] {
+            assert_eq!(most_marks(text.as_str()), 8, "{mark:?}");
+        }
+        // Where a person decides, the others are there to be seen.
+        let ends = Clean::ends(&flood, 1000);
+        let escapes = ends.head.as_str().matches("\\u{").count();
+        assert_eq!(escapes, 750 - 9, "{mark:?}");
+        assert_eq!(ends.hidden + 1000, 100_002);
+    }
+}
+
+#[test]
+fn very_wide_and_very_long_texts_have_both_ends() {
+    let sentence = "\u{fdfd}".repeat(500);
+    for (filler, columns) in [("x", 1), ("漢", 2), (" ", 1), (sentence.as_str(), 12 * 500)] {
+        let long = format!("ls{}; curl x | sh", filler.repeat(200_000 / filler.len()));
+        let ends = Clean::ends(&long, 4000);
+        assert!(ends.head.as_str().starts_with("ls"));
+        assert!(ends.tail.as_str().ends_with("; curl x | sh"));
+        let shown = ends.head.as_str().chars().count() + ends.tail.as_str().chars().count();
+        assert_eq!(shown + ends.hidden, long.chars().count());
+        // Rows are cut by what a terminal draws.
+        let (row, _) = ends.head.split_at_width(80);
+        assert!(row.width() <= 80 && row.width() + columns.min(12) > 80 - 12);
+    }
+    let line = Clean::short_line(&"漢".repeat(1_000_000), 120);
+    assert_eq!(line.width(), 239);
+}
+
 #[track_caller]
 fn is_fit(text: &str) {
     for layout in [Layout::Lines, Layout::Line, Layout::Visible] {
@@ -136,7 +191,7 @@ fn is_fit(text: &str) {
         assert_eq!(laid_out(&cleaned, layout), cleaned, "{text:?} again");
         let fit = |c: char| match CharClass::of(c) {
             CharClass::Text | CharClass::Mark => true,
-            CharClass::Blank => layout == Layout::Lines || matches!(c, ' ' | '\t'),
+            CharClass::Blank => c == ' ' || layout == Layout::Lines,
             CharClass::LineEnd => c == '\n' && layout == Layout::Lines,
             CharClass::Joiner => layout != Layout::Visible,
             _ => false,
@@ -334,6 +389,26 @@ proptest! {
     #[test]
     fn cleaned_text_is_fit(text in prop_oneof![odd_text(), any::<String>()]) {
         is_fit(&text);
+    }
+
+    #[test]
+    fn clean_texts_put_together_are_clean(one in odd_text(), two in odd_text(), max in 0_usize..60) {
+        let ends = Clean::ends(&two, max);
+        let parts = [
+            Clean::new(&one),
+            Clean::line(&two),
+            Clean::visible(&one),
+            Clean::short_line(&two, max),
+            ends.head,
+            ends.tail,
+        ];
+        for first in &parts {
+            for second in &parts {
+                let together = acp_text::clean!("{}{}", first, second);
+                prop_assert_eq!(together.as_str(), format!("{first}{second}"));
+                is_fit(together.as_str());
+            }
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the demo agent asks the user.
+//! Questions of the demo agent to the user.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ impl JsonSchema for Plant {
     }
 }
 
-/// One of everything that a form can hold.
+/// One field of each kind that a form can hold.
 #[derive(Debug, Deserialize)]
 struct Order {
     name: String,
@@ -60,7 +60,7 @@ impl JsonSchema for Order {
             "type": "object",
             "description": "An order of plants. Nothing is bought.",
             "properties": {
-                "name": {"type": "string", "description": "For whom it is",
+                "name": {"type": "string", "description": "The name of the recipient",
                     "minLength": 1, "maxLength": 64},
                 "email": {"type": "string", "format": "email", "title": "E-mail"},
                 "plant": plant,
@@ -76,80 +76,71 @@ impl JsonSchema for Order {
 
 impl DemoAgent {
     /// Asks for a choice.
-    pub(super) async fn ask_choice(&self, turn: &Turn) -> Result<(), TurnError> {
+    pub(super) async fn ask_choice(&self, turn: &Turn) -> Result<String, TurnError> {
         let answer = turn.ask::<Plant>("Which plant shall I water?").or_text();
-        match answer.await? {
-            UserAnswer::Given(plant) => self.say(turn, &format!("I water the {plant:?}.\n")).await,
-            UserAnswer::Declined => self.say(turn, "You do not want to say.\n").await,
-            UserAnswer::Dismissed => self.say(turn, "You did not answer.\n").await,
+        Ok(match answer.await? {
+            UserAnswer::Given(plant) => format!("Watering the {plant:?}.\n"),
+            UserAnswer::Declined => "You declined to answer.\n".to_owned(),
+            UserAnswer::Dismissed => "You did not answer.\n".to_owned(),
             // The next prompt answers.
-            UserAnswer::InWords => Ok(()),
-        }
+            UserAnswer::InWords => String::new(),
+        })
     }
 
-    /// Asks for one of everything that a form can hold.
-    pub(super) async fn ask_form(&self, turn: &Turn) -> Result<(), TurnError> {
+    /// Asks for a value of each kind that a form can hold.
+    pub(super) async fn ask_form(&self, turn: &Turn) -> Result<String, TurnError> {
         if !turn.setup().client.forms {
-            return self.say(turn, "You show no forms.\n").await;
+            return Ok("Your client does not show forms.\n".to_owned());
         }
-        match turn.ask::<Order>("What do you order?").await?.given() {
-            Some(order) => {
-                let Order {
-                    name,
-                    email,
-                    plant,
-                    gifts,
-                    pots,
-                    litres,
-                    express,
-                } = order;
-                let email = email.unwrap_or_else(|| "nobody".into());
-                let text = format!(
-                    "For {name} ({email}): {plant:?}, {} gifts, {pots} pots, {litres} litres, \
-                     express {express}.\n",
-                    gifts.len()
-                );
-                self.say(turn, &text).await
-            }
-            None => self.say(turn, "You order nothing.\n").await,
-        }
+        let Some(order) = turn.ask::<Order>("What do you order?").await?.given() else {
+            return Ok("You ordered nothing.\n".to_owned());
+        };
+        let email = order.email.as_deref().unwrap_or("no e-mail");
+        Ok(format!(
+            "For {} ({email}): {:?}, {} gifts, {} pots, {} litres, express {}.\n",
+            order.name,
+            order.plant,
+            order.gifts.len(),
+            order.pots,
+            order.litres,
+            order.express
+        ))
     }
 
-    /// Sends the user to an address.
-    pub(super) async fn send_away(&self, turn: &Turn) -> Result<(), TurnError> {
-        if !turn.setup().client.urls {
-            return self.say(turn, "You open no addresses.\n").await;
-        }
+    /// Asks the user to open a web page.
+    pub(super) async fn ask_to_visit(&self, turn: &Turn) -> Result<String, TurnError> {
         let url = "https://agentclientprotocol.com/";
-        if self.visit(turn, "Read about the protocol.", url).await? {
-            self.say(turn, "Welcome back.\n").await
-        } else {
-            self.say(turn, "You stay here.\n").await
-        }
+        let answers = ["Welcome back.\n", "You did not open the page.\n"];
+        self.visit(turn, "Read about the protocol.", url, answers)
+            .await
     }
 
-    /// Asks for a secret, which no form may do: what is entered at the address,
-    /// neither the client nor an agent hears.
-    pub(super) async fn ask_secret(&self, turn: &Turn) -> Result<(), TurnError> {
+    /// Asks for a secret, which no form may do: neither the client nor an agent
+    /// sees what is entered on the page.
+    pub(super) async fn ask_secret(&self, turn: &Turn) -> Result<String, TurnError> {
+        let url = "https://example.com/enter-a-secret";
+        let answers = ["Your secret is safe.\n", "You entered no secret.\n"];
+        self.visit(turn, "Enter your secret on this page.", url, answers)
+            .await
+    }
+
+    /// Sends the user to a page, and returns the first answer if they went and
+    /// came back, else the second.
+    async fn visit(
+        &self,
+        turn: &Turn,
+        why: &str,
+        url: &str,
+        [visited, stayed]: [&str; 2],
+    ) -> Result<String, TurnError> {
         if !turn.setup().client.urls {
-            let text = "You open no addresses, and here I may not ask.\n";
-            return self.say(turn, text).await;
+            return Ok("Your client does not open web pages.\n".to_owned());
         }
-        let url = "https://example.com/tell-a-secret";
-        if self.visit(turn, "Tell your secret there.", url).await? {
-            self.say(turn, "Your secret is safe.\n").await
-        } else {
-            self.say(turn, "You keep it.\n").await
-        }
-    }
-
-    /// Sends the user to an address; whether they went, and came back.
-    async fn visit(&self, turn: &Turn, why: &str, url: &str) -> Result<bool, TurnError> {
         let Some(visit) = turn.send_to(why, OpenUrl::new(url)).await? else {
-            return Ok(false);
+            return Ok(stayed.to_owned());
         };
         self.rest(turn, 10).await?;
         visit.done().await?;
-        Ok(true)
+        Ok(visited.to_owned())
     }
 }

@@ -1,24 +1,24 @@
-//! What the demo agent has its client do: files and commands.
+//! Files and commands that the demo agent asks its client for.
 
 use std::path::{Component, Path, PathBuf};
 
 use acp_host::{ClientCallError, CreateTerminal, Diff, ToolContent, ToolKind};
 use serde_json::json;
 
-use super::{DemoAgent, work::NOTE};
+use super::{DemoAgent, or, work::NOTE};
 use crate::kit::{RunningCommand, RunningTool, Turn, TurnError};
 
-/// How much of a file it says.
-const SAID: usize = 200;
+/// Characters of a file that the tool call shows.
+const MAX_SHOWN: usize = 200;
 
-/// What it says of a file that is none of its business (R080).
-const OUTSIDE: &str = "That lies outside of my folders.\n";
+/// The answer for a file that it must not touch (R080).
+const OUTSIDE: &str = "This path is outside the session's folders.\n";
 
 impl DemoAgent {
     /// Reads a file of the client.
-    pub(super) async fn read_file(&self, turn: &Turn, path: &str) -> Result<(), TurnError> {
+    pub(super) async fn read_file(&self, turn: &Turn, path: &str) -> Result<String, TurnError> {
         let Some(path) = path_in(turn, path) else {
-            return self.say(turn, OUTSIDE).await;
+            return Ok(OUTSIDE.to_owned());
         };
         let tool = turn
             .tool("read_file", format!("Read {}", path.display()))
@@ -29,21 +29,20 @@ impl DemoAgent {
         let text = match turn.read_text_file(&path).await {
             Ok(text) => text,
             Err(error) => {
-                tool.fail(said(&error)?).await?;
-                return self.say(turn, "I could not read it.\n").await;
+                tool.fail(reason(&error)?).await?;
+                return Ok("I could not read the file.\n".to_owned());
             }
         };
-        let beginning: String = text.chars().take(SAID).collect();
+        let beginning: String = text.chars().take(MAX_SHOWN).collect();
         tool.complete(vec![ToolContent::text(beginning)]).await?;
         let lines = text.lines().count();
-        self.say(turn, &format!("The file has {lines} lines.\n"))
-            .await
+        Ok(format!("The file has {lines} lines.\n"))
     }
 
     /// Writes a file of the client, if it may.
-    pub(super) async fn write_file(&self, turn: &Turn, path: &str) -> Result<(), TurnError> {
+    pub(super) async fn write_file(&self, turn: &Turn, path: &str) -> Result<String, TurnError> {
         let Some(path) = path_in(turn, path) else {
-            return self.say(turn, OUTSIDE).await;
+            return Ok(OUTSIDE.to_owned());
         };
         let tool = turn
             .tool("write_file", format!("Write {}", path.display()))
@@ -54,61 +53,71 @@ impl DemoAgent {
             .await?;
         if !self.may(turn, turn, &tool).await? {
             tool.fail("not allowed").await?;
-            return self.say(turn, "Then I leave it.\n").await;
+            return Ok("You did not allow it, so I wrote nothing.\n".to_owned());
         }
         tool.start().await?;
         if let Err(error) = turn.write_text_file(&path, NOTE).await {
-            tool.fail(said(&error)?).await?;
-            return self.say(turn, "I could not write it.\n").await;
+            tool.fail(reason(&error)?).await?;
+            return Ok("I could not write the file.\n".to_owned());
         }
         tool.complete(vec![ToolContent::Diff(Diff::new(&path, NOTE))])
             .await?;
-        self.say(turn, "The file is written.\n").await
+        Ok("The file is written.\n".to_owned())
     }
 
     /// Runs a command in a terminal of the client, if it may.
-    pub(super) async fn run_command(&self, turn: &Turn, command: &str) -> Result<(), TurnError> {
+    pub(super) async fn run_command(
+        &self,
+        turn: &Turn,
+        command: &str,
+    ) -> Result<String, TurnError> {
         let command = or(command, "echo Hello from the terminal");
-        let Some((tool, running)) = self.begin_command(turn, command).await? else {
-            return Ok(());
+        let (tool, running) = match self.begin_command(turn, command).await? {
+            Ok(begun) => begun,
+            Err(answer) => return Ok(answer.to_owned()),
         };
         let exit = running.wait().await?;
         let output = running.output().await?;
         tool.complete(vec![running.to_content()]).await?;
-        // What a tool shows, the client keeps when the terminal is released.
+        // The client keeps the output that a tool call shows after the release.
         running.release().await?;
         let how = match (exit.code, exit.signal) {
-            (Some(code), _) => format!("It ended with {code}"),
-            (None, Some(signal)) => format!("It was ended by {signal}"),
-            (None, None) => "It ended".to_owned(),
+            (Some(code), _) => format!("exited with status {code}"),
+            (None, Some(signal)) => format!("was killed by {signal}"),
+            (None, None) => "exited".to_owned(),
         };
-        let text = format!("{how} and wrote {} bytes.\n", output.text.len());
-        self.say(turn, &text).await
+        let bytes = output.text.len();
+        Ok(format!("The command {how} and wrote {bytes} bytes.\n"))
     }
 
-    /// Runs a command, and kills it after a moment. What it wrote until then is
+    /// Runs a command, and kills it after a moment. Its output until then is
     /// still there, and its terminal is released like every other (R153).
-    pub(super) async fn kill_command(&self, turn: &Turn, command: &str) -> Result<(), TurnError> {
-        let command = or(command, "sleep 600");
-        let Some((tool, running)) = self.begin_command(turn, command).await? else {
-            return Ok(());
+    pub(super) async fn kill_command(
+        &self,
+        turn: &Turn,
+        command: &str,
+    ) -> Result<String, TurnError> {
+        let (tool, running) = match self.begin_command(turn, or(command, "sleep 600")).await? {
+            Ok(begun) => begun,
+            Err(answer) => return Ok(answer.to_owned()),
         };
         self.rest(turn, 10).await?;
         running.kill().await?;
         let output = running.output().await?;
         tool.fail("it took too long").await?;
         running.release().await?;
-        let wrote = output.text.len();
-        let text = format!("It took too long. Until then it wrote {wrote} bytes.\n");
-        self.say(turn, &text).await
+        let bytes = output.text.len();
+        Ok(format!(
+            "I killed the command after a moment; it wrote {bytes} bytes.\n"
+        ))
     }
 
-    /// Runs a command, if it may; says why not.
+    /// Begins a command, if it may; otherwise returns the answer.
     async fn begin_command<'t>(
         &self,
         turn: &'t Turn,
         command: &str,
-    ) -> Result<Option<(RunningTool<'t>, RunningCommand<'t>)>, TurnError> {
+    ) -> Result<Result<(RunningTool<'t>, RunningCommand<'t>), &'static str>, TurnError> {
         let tool = turn
             .tool("run", format!("Run {command}"))
             .kind(ToolKind::Execute)
@@ -117,8 +126,7 @@ impl DemoAgent {
             .await?;
         if !self.may(turn, turn, &tool).await? {
             tool.fail("not allowed").await?;
-            self.say(turn, "Then I do not run it.\n").await?;
-            return Ok(None);
+            return Ok(Err("You did not allow it, so I ran nothing.\n"));
         }
         tool.start().await?;
         let mut words = command.split_whitespace();
@@ -130,24 +138,18 @@ impl DemoAgent {
         match turn.terminal(request).await {
             Ok(running) => {
                 tool.show(vec![running.to_content()]).await?;
-                Ok(Some((tool, running)))
+                Ok(Ok((tool, running)))
             }
             Err(error) => {
-                tool.fail(said(&error)?).await?;
-                self.say(turn, "You ran nothing.\n").await?;
-                Ok(None)
+                tool.fail(reason(&error)?).await?;
+                Ok(Err("I could not run the command.\n"))
             }
         }
     }
 }
 
-/// What was asked for, or else this.
-fn or<'a>(asked: &'a str, otherwise: &'a str) -> &'a str {
-    if asked.is_empty() { otherwise } else { asked }
-}
-
-/// A path that was asked for, or that of the note; none if it lies outside of
-/// the session's folders.
+/// The path that the prompt names, or that of the note; `None` outside the
+/// session's folders.
 fn path_in(turn: &Turn, path: &str) -> Option<PathBuf> {
     let setup = turn.setup();
     let path = without_dots(&setup.cwd.join(or(path, "notes.md")));
@@ -156,7 +158,7 @@ fn path_in(turn: &Turn, path: &str) -> Option<PathBuf> {
     is_inside.then_some(path)
 }
 
-/// The same path without `.` and `..`. Links are the client's matter.
+/// The same path without `.` and `..`. The client resolves links.
 fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -171,9 +173,8 @@ fn without_dots(path: &Path) -> PathBuf {
     plain
 }
 
-/// What to say of a question that the client did not answer well. That nobody
-/// waits any more ends the turn.
-fn said(error: &ClientCallError) -> Result<String, TurnError> {
+/// The reason why a request to the client failed. Cancellation ends the turn.
+fn reason(error: &ClientCallError) -> Result<String, TurnError> {
     match error {
         ClientCallError::Cancelled => Err(TurnError::cancelled()),
         ClientCallError::Unsupported => Ok("the client cannot do that".to_owned()),

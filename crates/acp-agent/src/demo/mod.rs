@@ -2,39 +2,35 @@
 //!
 //! It shows what an agent can do, so that a client has something to talk to,
 //! and it is written with nothing but the [`kit`](crate::kit): its source is an
-//! example. The first word of a prompt chooses what it shows ([`WORDS`], also
-//! with a slash in front); any other prompt shows a turn with a bit of
-//! everything.
+//! example. The first word of a prompt chooses what it does ([`WORDS`], also
+//! as slash commands); any other prompt shows a turn with a bit of everything.
 
 mod asking;
 mod client;
-mod ends;
 mod login;
 mod session;
 mod speech;
 mod words;
 mod work;
 
-use std::time::Duration;
+use std::{future::pending, time::Duration};
 
-use acp_host::{ConfigChoice, ConfigOption, PromptContent};
+use acp_host::{ConfigChoice, ConfigOption, HostError, PromptContent, TurnFailure};
 use tokio::time::sleep;
 
 use crate::{
     Agent, AgentBuilder, BuildError,
     kit::{History, Kit, MemoryHistory, Prompt, Turn, TurnEnd, TurnError, TurnHandler},
 };
-use words::Word;
-
 pub use words::WORDS;
 
 /// The mode in which it acts without asking.
 const ACT: &str = "act";
 
-/// The switch for its thoughts.
+/// The option that switches its thoughts on and off.
 const THOUGHTS: &str = "thoughts";
 
-/// An agent that shows what an agent can do.
+/// An agent without a model that shows each ability of an agent.
 #[derive(Clone, Debug)]
 pub struct DemoAgent {
     pace: Duration,
@@ -102,56 +98,72 @@ impl DemoAgent {
         }
     }
 
-    async fn show(&self, turn: &Turn, prompt: &Prompt) -> Result<TurnEnd, TurnError> {
+    async fn act(&self, turn: &Turn, prompt: &Prompt) -> Result<TurnEnd, TurnError> {
         let text = prompt.text();
-        let (word, rest) = Word::read(&text);
-        let Some(word) = word else {
-            self.show_all(turn).await?;
-            return Ok(TurnEnd::Done);
+        let (word, rest) = words::split(&text);
+        let mut end = TurnEnd::Done;
+        let answer = match word {
+            "echo" if rest.is_empty() => "(nothing)".to_owned(),
+            "echo" => rest.to_owned(),
+            "think" => self.think(turn).await?,
+            "plan" => self.work_by_plan(turn).await?,
+            "ask" => self.change_note(turn, turn).await?,
+            "tools" => self.use_tools(turn).await?,
+            "diff" => self.show_diffs(turn).await?,
+            "sub-agent" => self.delegate(turn).await?,
+            "question" => self.ask_choice(turn).await?,
+            "form" => self.ask_form(turn).await?,
+            "address" => self.ask_to_visit(turn).await?,
+            "secret" => self.ask_secret(turn).await?,
+            "read" => self.read_file(turn, rest).await?,
+            "write" => self.write_file(turn, rest).await?,
+            "terminal" => self.run_command(turn, rest).await?,
+            "timeout" => self.kill_command(turn, rest).await?,
+            "image" => self.send_image(turn).await?,
+            "link" => self.send_link(turn).await?,
+            "title" => self.set_title(turn, rest).await?,
+            "mode" => self.switch_mode(turn).await?,
+            "commands" => self.offer_commands(turn).await?,
+            "notice" => self.send_notices(turn).await?,
+            "usage" => self.report_usage(turn).await?,
+            "compact" => self.compact(turn).await?,
+            "about" => session::setup(turn),
+            "content" => session::content(prompt),
+            "earlier" => session::earlier(turn).await?,
+            "silent" => String::new(),
+            "slow" => self.count_slowly(turn).await?,
+            "flood" => self.flood(turn, rest).await?,
+            "big" => self.send_big(turn, rest).await?,
+            "refuse" => {
+                turn.refusal("I would rather not.\n").await?;
+                return Ok(TurnEnd::Refused);
+            }
+            "tokens" => {
+                end = TurnEnd::MaxTokens;
+                "This answer would go on and on and".to_owned()
+            }
+            "steps" => {
+                end = TurnEnd::MaxSteps;
+                "There is more to do, but this turn has no steps left.\n".to_owned()
+            }
+            "wait" => {
+                turn.text("Waiting. ").await?;
+                turn.cancelled().await;
+                return Ok(TurnEnd::Cancelled);
+            }
+            "deaf" => {
+                turn.text("Ignoring. ").await?;
+                pending().await
+            }
+            "fail" => return Err(failure(rest)),
+            "panic" => panic!("a prompt asked the demo agent to panic"),
+            _ => self.show_all(turn).await?,
         };
-        match word {
-            Word::Echo => self.echo(turn, rest).await?,
-            Word::Think => self.think(turn).await?,
-            Word::Plan => self.work_by_plan(turn).await?,
-            Word::Ask => self.change_note(turn, turn).await?,
-            Word::Tools => self.use_tools(turn).await?,
-            Word::Diff => self.show_diffs(turn).await?,
-            Word::SubAgent => self.delegate(turn).await?,
-            Word::Question => self.ask_choice(turn).await?,
-            Word::Form => self.ask_form(turn).await?,
-            Word::Address => self.send_away(turn).await?,
-            Word::Secret => self.ask_secret(turn).await?,
-            Word::Read => self.read_file(turn, rest).await?,
-            Word::Write => self.write_file(turn, rest).await?,
-            Word::Terminal => self.run_command(turn, rest).await?,
-            Word::Timeout => self.kill_command(turn, rest).await?,
-            Word::Image => self.show_picture(turn).await?,
-            Word::Link => self.show_link(turn).await?,
-            Word::Title => self.give_title(turn, rest).await?,
-            Word::Mode => self.change_mode(turn).await?,
-            Word::Commands => self.offer_commands(turn).await?,
-            Word::Notice => self.tell_notices(turn).await?,
-            Word::Usage => self.tell_usage(turn).await?,
-            Word::Compact => self.shorten(turn).await?,
-            Word::About => self.tell_setup(turn).await?,
-            Word::Content => self.tell_content(turn, prompt).await?,
-            Word::Earlier => self.remember(turn).await?,
-            Word::Slow => self.count_slowly(turn).await?,
-            Word::Flood => self.flood(turn, rest).await?,
-            Word::Big => self.say_much(turn, rest).await?,
-            Word::Refuse
-            | Word::Tokens
-            | Word::Steps
-            | Word::Silent
-            | Word::Wait
-            | Word::Deaf
-            | Word::Fail
-            | Word::Panic => return self.end(turn, word, rest).await,
-        }
-        Ok(TurnEnd::Done)
+        self.say(turn, &answer).await?;
+        Ok(end)
     }
 
-    /// Says a text word by word.
+    /// Sends a text word by word.
     async fn say(&self, turn: &Turn, text: &str) -> Result<(), TurnError> {
         for word in text.split_inclusive(' ') {
             turn.text(word).await?;
@@ -171,11 +183,28 @@ impl DemoAgent {
 
 impl TurnHandler for DemoAgent {
     async fn turn(&self, turn: &mut Turn, prompt: Prompt) -> Result<TurnEnd, TurnError> {
-        self.show(turn, &prompt).await
+        self.act(turn, &prompt).await
     }
 }
 
-/// What can be set in its sessions: each sort of option once.
+fn or<'a>(text: &'a str, default: &'a str) -> &'a str {
+    if text.is_empty() { default } else { text }
+}
+
+fn failure(kind: &str) -> TurnError {
+    TurnError::failure(match kind {
+        "busy" => TurnFailure::RateLimited {
+            retry_after: Some(Duration::from_secs(1)),
+        },
+        "login" => TurnFailure::AuthRequired,
+        "context" => TurnFailure::ContextOverflow,
+        "empty" => TurnFailure::EmptyResponse,
+        "secret" => TurnFailure::Other(HostError::internal("this text stays in the agent")),
+        _ => return TurnError::public("the prompt asked for a failure"),
+    })
+}
+
+/// The options of its sessions: one of each kind.
 fn options() -> Vec<ConfigOption> {
     let modes = vec![
         ConfigChoice::new("ask", "Ask").with_description("Asks before it changes anything"),

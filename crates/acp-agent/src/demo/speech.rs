@@ -1,52 +1,52 @@
-//! What the demo agent says.
+//! Messages of the demo agent: text, thoughts, pictures and links.
 
 use acp_host::{Block, Media, Resource, ResourceLink};
 
-use super::{DemoAgent, THOUGHTS, words::WORDS, work::plan};
+use super::{
+    DemoAgent, THOUGHTS,
+    words::WORDS,
+    work::{NOTE, plan},
+};
 use crate::kit::{Turn, TurnError};
 
 /// A chess board of eight by eight pixels, as PNG.
 const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAAAAADhZOFXAAAAE0lEQVR42mP4zwCBDAz/0SBJIgB8BB/hHeoAAQAAAABJRU5ErkJggg==";
 
-/// The most updates of a flood.
-const MAX_FLOOD: u64 = 1_000_000;
+/// The largest number of updates of a flood.
+const MAX_FLOOD: usize = 1_000_000;
 
-/// The most KiB of one update: what a client has to take is 32 MiB, with what
-/// stands around the text.
+/// The largest update in KiB: a client has to accept 32 MiB, with what stands
+/// around the text.
 const MAX_BIG: usize = 31 << 10;
 
 impl DemoAgent {
     /// Shows a bit of everything: thought, plan, text, a tool behind a
-    /// permission, and what else there is.
-    pub(super) async fn show_all(&self, turn: &Turn) -> Result<(), TurnError> {
-        self.think_aloud(turn, "Someone wants to see what I can do. ")
+    /// permission request, and the list of words.
+    pub(super) async fn show_all(&self, turn: &Turn) -> Result<String, TurnError> {
+        self.think_aloud(turn, "The user wants to see what I can do. ")
             .await?;
         self.think_aloud(turn, "A plan, a note, a question: that will do.")
             .await?;
-        turn.plan(plan(0)).await?;
-        self.say(
-            turn,
-            "Hello! I am the demo agent. I have no model, but I can show you a turn.\n\n",
-        )
-        .await?;
-        turn.plan(plan(1)).await?;
-        self.say(turn, "I would like to add a line to a note.\n\n")
-            .await?;
-        self.change_note(turn, turn).await?;
+        let hello = "Hello! I am the demo agent. I have no model, but I can show you a turn.\n\n";
+        let note = "I would like to add a line to a note.\n\n";
+        for (done, text) in [hello, note].into_iter().enumerate() {
+            turn.plan(plan(done)).await?;
+            self.say(turn, text).await?;
+        }
+        let outcome = self.change_note(turn, turn).await?;
+        self.say(turn, &outcome).await?;
         turn.plan(plan(2)).await?;
-        self.say(
-            turn,
-            "That was all. Begin a prompt with a word to see one thing alone:\n\n",
-        )
-        .await?;
+        let list = "\nThat was all. Begin a prompt with a word to see one thing alone:\n\n";
+        self.say(turn, list).await?;
         for (word, about) in WORDS {
             turn.text(format!("* `{word}`: {about}\n")).await?;
             self.rest(turn, 1).await?;
         }
-        turn.plan(plan(3)).await
+        turn.plan(plan(3)).await?;
+        Ok(String::new())
     }
 
-    pub(super) async fn think_aloud(&self, turn: &Turn, text: &str) -> Result<(), TurnError> {
+    async fn think_aloud(&self, turn: &Turn, text: &str) -> Result<(), TurnError> {
         if turn.is_on(THOUGHTS) {
             turn.thought(text).await?;
             self.rest(turn, 1).await?;
@@ -54,14 +54,8 @@ impl DemoAgent {
         Ok(())
     }
 
-    /// Repeats the prompt.
-    pub(super) async fn echo(&self, turn: &Turn, text: &str) -> Result<(), TurnError> {
-        self.say(turn, if text.is_empty() { "(nothing)" } else { text })
-            .await
-    }
-
     /// Thinks, answers, thinks again, answers again.
-    pub(super) async fn think(&self, turn: &Turn) -> Result<(), TurnError> {
+    pub(super) async fn think(&self, turn: &Turn) -> Result<String, TurnError> {
         for (thought, text) in [
             ("How many plants are there? ", "There are two plants. "),
             ("And how many of them are dry? ", "Both of them are dry.\n"),
@@ -71,68 +65,64 @@ impl DemoAgent {
             }
             self.say(turn, text).await?;
         }
-        Ok(())
+        Ok(String::new())
     }
 
-    pub(super) async fn show_picture(&self, turn: &Turn) -> Result<(), TurnError> {
-        self.say(turn, "This is all I can draw:\n").await?;
+    pub(super) async fn send_image(&self, turn: &Turn) -> Result<String, TurnError> {
+        self.say(turn, "A chess board:\n").await?;
         turn.image(Media::new("image/png", PICTURE)).await?;
-        self.say(turn, "It is eight pixels wide.\n").await
+        Ok("It is eight pixels wide.\n".to_owned())
     }
 
-    pub(super) async fn show_link(&self, turn: &Turn) -> Result<(), TurnError> {
-        let path = turn.setup().cwd.join("notes.md");
-        let uri = format!("file://{}", path.display());
-        self.say(turn, "A link, and the file as a whole:\n").await?;
+    pub(super) async fn send_link(&self, turn: &Turn) -> Result<String, TurnError> {
+        let uri = format!("file://{}", turn.setup().cwd.join("notes.md").display());
+        self.say(turn, "A link, and the embedded file:\n").await?;
         let link = ResourceLink::new(uri.as_str(), "notes.md")
             .with_title("Notes")
             .with_media_type("text/markdown")
-            .with_size(super::work::NOTE.len() as u64);
+            .with_size(NOTE.len() as u64);
         turn.show(Block::Link(link)).await?;
-        let whole = Resource::text(uri, super::work::NOTE).with_media_type("text/markdown");
-        turn.show(Block::Resource(whole)).await
+        let file = Resource::text(uri, NOTE).with_media_type("text/markdown");
+        turn.show(Block::Resource(file)).await?;
+        Ok(String::new())
     }
 
     /// Counts until it is cancelled, or comes to the end.
-    pub(super) async fn count_slowly(&self, turn: &Turn) -> Result<(), TurnError> {
+    pub(super) async fn count_slowly(&self, turn: &Turn) -> Result<String, TurnError> {
         for number in 1..=60 {
             turn.text(format!("{number} ")).await?;
             self.rest(turn, 25).await?;
         }
-        turn.text("Nobody cancelled me.\n").await
+        Ok("The turn was not cancelled.\n".to_owned())
     }
 
     /// Counts as fast as the client reads.
-    pub(super) async fn flood(&self, turn: &Turn, number: &str) -> Result<(), TurnError> {
+    pub(super) async fn flood(&self, turn: &Turn, number: &str) -> Result<String, TurnError> {
         let Some(number) = number_of(number, 1000, MAX_FLOOD) else {
-            let text = format!("I can count to {MAX_FLOOD}.\n");
-            return self.say(turn, &text).await;
+            return Ok(format!("I count from 1 to {MAX_FLOOD} at most.\n"));
         };
         for number in 1..=number {
             turn.text(format!("{number} ")).await?;
         }
-        Ok(())
+        Ok(String::new())
     }
 
-    /// Says much at once.
-    pub(super) async fn say_much(&self, turn: &Turn, number: &str) -> Result<(), TurnError> {
+    /// Sends one large update.
+    pub(super) async fn send_big(&self, turn: &Turn, number: &str) -> Result<String, TurnError> {
         let Some(kib) = number_of(number, 1024, MAX_BIG) else {
-            let text = format!("I can say {MAX_BIG} KiB at once.\n");
-            return self.say(turn, &text).await;
+            return Ok(format!("I send 1 to {MAX_BIG} KiB at once.\n"));
         };
         // Sixteen bytes, so that nothing is cut.
-        turn.text("sixteen letters ".repeat(kib * 64)).await
+        turn.text("sixteen letters ".repeat(kib * 64)).await?;
+        Ok(String::new())
     }
 }
 
-/// A number of at least one; none if it is no number, or too large.
-fn number_of<T>(text: &str, default: T, max: T) -> Option<T>
-where
-    T: std::str::FromStr + PartialOrd + From<u8>,
-{
+/// A number from 1 to `max`; `None` for anything else.
+fn number_of(text: &str, default: usize, max: usize) -> Option<usize> {
     if text.is_empty() {
         return Some(default);
     }
     let number = text.parse().ok()?;
-    (number >= T::from(1) && number <= max).then_some(number)
+    (1..=max).contains(&number).then_some(number)
 }

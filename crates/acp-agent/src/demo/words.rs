@@ -1,79 +1,56 @@
-//! The words with which a prompt chooses what the demo agent shows.
+//! The words with which a prompt chooses what the demo agent does.
 
-macro_rules! words {
-    ($($(#[$group:meta])* $word:ident $name:literal $about:literal,)*) => {
-        /// The words with which a prompt may begin, and what they show.
-        pub const WORDS: &[(&str, &str)] = &[$(($name, $about)),*];
+/// The words with which a prompt may begin, and what each does; what may follow the word
+/// stands behind a colon.
+#[rustfmt::skip] // a row a word
+pub const WORDS: &[(&str, &str)] = &[
+    ("echo", "repeats your text"),
+    ("think", "thinks aloud before it answers"),
+    ("plan", "makes a plan and works through it"),
+    ("ask", "asks for permission to change a note; in the mode `act` it does not ask"),
+    ("tools", "calls a tool of each kind; the last one fails"),
+    ("diff", "shows a new file and a changed one, without asking"),
+    ("sub-agent", "has a sub-agent ask for permission"),
+    ("question", "asks you to choose; in plain text if the client has no forms"),
+    ("form", "asks you to fill in a form with a field of each kind"),
+    ("address", "asks you to open a web page"),
+    ("secret", "asks for a secret on a web page, because a form must not"),
+    ("read", "reads a file through the client, in the session's folders: read [PATH]"),
+    ("write", "asks, then writes a file through the client, in the session's folders: write [PATH]"),
+    ("terminal", "asks, then runs a command through the client: terminal [COMMAND]"),
+    ("timeout", "asks, then runs a command and kills it after a moment: timeout [COMMAND]"),
+    ("image", "sends a picture"),
+    ("link", "sends a link and an embedded file"),
+    ("title", "sets the title of the session: title [TEXT]"),
+    ("mode", "switches to the other mode"),
+    ("commands", "offers these words as slash commands"),
+    ("notice", "sends a notice of each severity"),
+    ("usage", "reports how much of the context is used, and the cost"),
+    ("compact", "compacts the conversation"),
+    ("about", "lists the session's folders, MCP servers, client capabilities and options"),
+    ("content", "lists the parts of your prompt"),
+    ("earlier", "lists your earlier prompts in this session"),
+    ("refuse", "ends the turn with a refusal"),
+    ("tokens", "ends the turn at the limit of tokens"),
+    ("steps", "ends the turn at the limit of model requests"),
+    ("silent", "ends the turn without any output"),
+    ("slow", "counts to sixty, two numbers a second; cancel it"),
+    ("wait", "sends one word and waits until you cancel it"),
+    ("deaf", "sends one word and ignores that you cancel it"),
+    ("flood", "counts as fast as the client reads, an update for each number: flood [NUMBER]"),
+    ("big", "sends one update of this many KiB: big [NUMBER]"),
+    ("fail", "fails: fail [busy|login|context|empty|secret]"),
+    ("panic", "panics"),
+];
 
-        /// What a prompt asks to be shown.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(super) enum Word {
-            $($(#[$group])* $word,)*
-        }
-
-        impl Word {
-            fn named(name: &str) -> Option<Self> {
-                match name {
-                    $($name => Some(Self::$word),)*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
-words! {
-    Echo "echo" "says what you said, word by word",
-    Think "think" "thinks aloud before it answers",
-    Plan "plan" "makes a plan and works through it",
-    Ask "ask" "asks for permission, and changes a note if it may (in the mode `act` it may)",
-    Tools "tools" "uses a tool of each kind; the last one fails",
-    Diff "diff" "shows a new file and a changed one, without asking",
-    SubAgent "sub-agent" "has a sub-agent ask for permission",
-    Question "question" "asks you to choose, in words if you show no forms",
-    Form "form" "asks for one of everything that a form can hold",
-    Address "address" "sends you to an address",
-    Secret "secret" "asks for a secret at an address, which a form may not",
-    Read "read" "reads a file of the client, in its folders: read [PATH]",
-    Write "write" "writes a file of the client, if it may, in its folders: write [PATH]",
-    Terminal "terminal" "runs a command at the client, if it may: terminal [COMMAND]",
-    Timeout "timeout" "runs a command, and kills it as it takes too long: timeout [COMMAND]",
-    Image "image" "shows a picture",
-    Link "link" "shows a link, and a file as a whole",
-    Title "title" "gives the session a title: title [TEXT]",
-    Mode "mode" "goes over to the other mode by itself",
-    Commands "commands" "offers its words as commands",
-    Notice "notice" "tells a notice of each severity",
-    Usage "usage" "tells how much of the context is used, and what it cost",
-    Compact "compact" "shortens the conversation",
-    About "about" "says what it was told by the client: folders, servers, abilities, options",
-    Content "content" "says what your prompt holds",
-    Earlier "earlier" "says what you asked before in this session",
-    Refuse "refuse" "declines",
-    Tokens "tokens" "stops because its answer is as long as it may be",
-    Steps "steps" "stops because it took as many steps as it may",
-    Silent "silent" "ends without a word",
-    Slow "slow" "counts to sixty, twice a second, to be cancelled",
-    Wait "wait" "says one word, and waits to be cancelled",
-    Deaf "deaf" "says one word, and does not hear that it is cancelled",
-    Flood "flood" "counts as fast as you read, in as many updates: flood [NUMBER]",
-    Big "big" "says as many KiB in one update: big [NUMBER]",
-    Fail "fail" "fails: fail [busy|login|context|empty|secret]",
-    Panic "panic" "panics",
-}
-
-impl Word {
-    /// The word with which a text begins, as a command or not, and what stands
-    /// behind it.
-    pub(super) fn read(text: &str) -> (Option<Self>, &str) {
-        let text = text.trim();
-        let (first, rest) = match text.split_once(char::is_whitespace) {
-            Some((first, rest)) => (first, rest.trim()),
-            None => (text, ""),
-        };
-        let name = first.strip_prefix('/').unwrap_or(first);
-        (Self::named(name), rest)
-    }
+/// Splits a prompt into the word with which it begins, as a slash command or not, and the
+/// rest; the word is empty if it is none of [`WORDS`].
+pub(super) fn split(text: &str) -> (&'static str, &str) {
+    let text = text.trim();
+    let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let name = first.strip_prefix('/').unwrap_or(first);
+    let known = WORDS.iter().find(|(word, _)| *word == name);
+    (known.map_or("", |(word, _)| word), rest.trim())
 }
 
 #[cfg(test)]
@@ -82,16 +59,16 @@ mod tests {
 
     #[test]
     fn words_are_read() {
-        assert_eq!(Word::read("ask"), (Some(Word::Ask), ""));
-        assert_eq!(Word::read(" /flood  10 \n"), (Some(Word::Flood), "10"));
-        assert_eq!(Word::read("ask me"), (Some(Word::Ask), "me"));
-        assert_eq!(Word::read("Ask"), (None, ""));
-        assert_eq!(Word::read("asked"), (None, ""));
-        assert_eq!(Word::read(""), (None, ""));
+        assert_eq!(split("ask"), ("ask", ""));
+        assert_eq!(split(" /flood  10 \n"), ("flood", "10"));
+        assert_eq!(split("ask me"), ("ask", "me"));
+        assert_eq!(split("Ask"), ("", ""));
+        assert_eq!(split("asked"), ("", ""));
+        assert_eq!(split(""), ("", ""));
     }
 
     #[test]
-    fn words_are_told_apart() {
+    fn words_are_different() {
         let names: std::collections::BTreeSet<_> = WORDS.iter().map(|(name, _)| name).collect();
         assert_eq!(names.len(), WORDS.len());
     }

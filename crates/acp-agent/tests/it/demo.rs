@@ -153,21 +153,18 @@ async fn words_that_only_tell() {
         ("/echo a b", "a b"),
         ("think", "There are two plants. Both of them are dry.\n"),
         ("diff", "One file would change, one would be new.\n"),
-        ("tools", "I used every tool I have.\n"),
-        (
-            "image",
-            "This is all I can draw:\nIt is eight pixels wide.\n",
-        ),
-        ("link", "A link, and the file as a whole:\n"),
-        ("title Plants", "This session is now called: Plants\n"),
-        ("notice", "You got three notices.\n"),
-        ("usage", "Nine tenths of the context are used.\n"),
-        ("compact", "The conversation is shorter now.\n"),
-        ("commands", "Every word is a command now.\n"),
+        ("tools", "I called every tool I have.\n"),
+        ("image", "A chess board:\nIt is eight pixels wide.\n"),
+        ("link", "A link, and the embedded file:\n"),
+        ("title Plants", "The title of this session is now: Plants\n"),
+        ("notice", "I sent three notices.\n"),
+        ("usage", "90 % of the context is used.\n"),
+        ("compact", "The conversation is compacted.\n"),
+        ("commands", "Every word is a slash command now.\n"),
         ("silent", ""),
         ("flood 3", "1 2 3 "),
-        ("flood many", "I can count to 1000000.\n"),
-        ("big 0", "I can say 31744 KiB at once.\n"),
+        ("flood many", "I count from 1 to 1000000 at most.\n"),
+        ("big 0", "I send 1 to 31744 KiB at once.\n"),
     ] {
         assert_eq!(hear(&mut client, &id, prompt).await, want, "{prompt}");
     }
@@ -251,7 +248,7 @@ async fn permission_is_asked_as_the_mode_says() {
     assert!(text(&once).contains("The note has its line"));
     let asked = run(&mut client, &id, "sub-agent", "approve").await;
     assert_eq!(of_kind(&asked, "tool_call").len(), 1);
-    assert!(!text(&asked).contains("Nobody sees"));
+    assert!(!text(&asked).contains("The client does not see"));
 
     // Who allows it for good is not asked again.
     let always = run(&mut client, &id, "ask", "approve_always_workspace").await;
@@ -307,12 +304,12 @@ async fn questions_are_asked() {
         (
             "question",
             accept(json!({"answer": "fern"})),
-            "I water the Fern.\n",
+            "Watering the Fern.\n",
         ),
         (
             "question",
             json!({"action": "decline"}),
-            "You do not want to say.\n",
+            "You declined to answer.\n",
         ),
         (
             "question",
@@ -322,17 +319,25 @@ async fn questions_are_asked() {
         (
             "form",
             accept(order),
-            "For Ada (nobody): Ivy, 1 gifts, 2 pots, 0.5 litres, express true.\n",
+            "For Ada (no e-mail): Ivy, 1 gifts, 2 pots, 0.5 litres, express true.\n",
         ),
-        ("form", accept(json!({})), "You order nothing.\n"),
+        ("form", accept(json!({})), "You ordered nothing.\n"),
         ("address", json!({"action": "accept"}), "Welcome back.\n"),
-        ("address", json!({"action": "decline"}), "You stay here.\n"),
+        (
+            "address",
+            json!({"action": "decline"}),
+            "You did not open the page.\n",
+        ),
         (
             "secret",
             json!({"action": "accept"}),
             "Your secret is safe.\n",
         ),
-        ("secret", json!({"action": "cancel"}), "You keep it.\n"),
+        (
+            "secret",
+            json!({"action": "cancel"}),
+            "You entered no secret.\n",
+        ),
     ] {
         let answers = [("elicitation/create", answer)];
         let (updates, end) = converse(&mut client, &id, prompt, "", &answers).await;
@@ -357,12 +362,15 @@ async fn files_and_commands_of_the_client() {
         "write /home/ada/projects",
     ] {
         let said = hear(&mut client, &id, outside).await;
-        assert_eq!(said, "That lies outside of my folders.\n");
+        assert_eq!(said, "This path is outside the session's folders.\n");
     }
     let write = [("fs/write_text_file", json!({}))];
     let (updates, _) = converse(&mut client, &id, "write", "approve", &write).await;
     assert_eq!(text(&updates), "The file is written.\n");
-    assert_eq!(hear(&mut client, &id, "write").await, "Then I leave it.\n");
+    assert_eq!(
+        hear(&mut client, &id, "write").await,
+        "You did not allow it, so I wrote nothing.\n"
+    );
 
     let run_it = [
         ("terminal/create", json!({"terminalId": "t1"})),
@@ -374,7 +382,10 @@ async fn files_and_commands_of_the_client() {
         ("terminal/release", json!({})),
     ];
     let (updates, _) = converse(&mut client, &id, "terminal ls -l", "approve", &run_it).await;
-    assert_eq!(text(&updates), "It ended with 3 and wrote 2 bytes.\n");
+    assert_eq!(
+        text(&updates),
+        "The command exited with status 3 and wrote 2 bytes.\n"
+    );
     let shown = of_kind(&updates, "tool_call_update");
     let terminal = json!([{"type": "terminal", "terminalId": "t1"}]);
     assert!(shown.iter().any(|update| update["content"] == terminal));
@@ -386,7 +397,7 @@ async fn files_and_commands_of_the_client() {
         ("terminal/release", json!({})),
     ];
     let (updates, _) = converse(&mut client, &id, "timeout", "approve", &kill_it).await;
-    let said = "It took too long. Until then it wrote 1 bytes.\n";
+    let said = "I killed the command after a moment; it wrote 1 bytes.\n";
     assert_eq!(text(&updates), said);
 }
 
@@ -394,14 +405,14 @@ async fn files_and_commands_of_the_client() {
 async fn a_client_that_can_do_nothing_is_told_so() {
     let (mut client, id) = scene().await;
     for (prompt, want) in [
-        ("read", "I could not read it.\n"),
-        ("write", "I could not write it.\n"),
-        ("terminal", "You ran nothing.\n"),
-        ("form", "You show no forms.\n"),
-        ("timeout", "You ran nothing.\n"),
-        ("address", "You open no addresses.\n"),
-        ("secret", "You open no addresses, and here I may not ask.\n"),
-        ("notice", "You show no notices.\n"),
+        ("read", "I could not read the file.\n"),
+        ("write", "I could not write the file.\n"),
+        ("terminal", "I could not run the command.\n"),
+        ("form", "Your client does not show forms.\n"),
+        ("timeout", "I could not run the command.\n"),
+        ("address", "Your client does not open web pages.\n"),
+        ("secret", "Your client does not open web pages.\n"),
+        ("notice", "Your client does not show notices.\n"),
     ] {
         let updates = run(&mut client, &id, prompt, "approve").await;
         assert_eq!(text(&updates), want);
@@ -411,7 +422,7 @@ async fn a_client_that_can_do_nothing_is_told_so() {
     assert!(
         hear(&mut client, &id, "compact")
             .await
-            .contains("You do not show it")
+            .contains("which your client does not show")
     );
 }
 
@@ -438,7 +449,7 @@ async fn turns_end_in_every_way() {
     ] {
         let (_, end) = converse(&mut client, &id, prompt, "", &[]).await;
         assert_eq!(end["error"]["code"], code, "{prompt}: {end}");
-        assert!(!end.to_string().contains("nobody reads this"));
+        assert!(!end.to_string().contains("stays in the agent"));
     }
 }
 
@@ -449,7 +460,7 @@ async fn turns_are_cancelled() {
         ("slow", "1 ", 10),
         ("wait", "Waiting. ", 10),
         // It is dropped after its grace.
-        ("deaf", "La la la. ", 5010),
+        ("deaf", "Ignoring. ", 5010),
     ] {
         let request = client.prompt(&id, word).await;
         assert_eq!(client.update().await["content"]["text"], first);
@@ -467,7 +478,7 @@ async fn sessions_are_remembered() {
     let id = client.new_session().await;
     assert_eq!(
         hear(&mut client, &id, "earlier").await,
-        "You asked nothing before.\n"
+        "There are no earlier prompts.\n"
     );
     hear(&mut client, &id, "title Plants").await;
     assert_eq!(
@@ -503,7 +514,7 @@ async fn prompts_may_hold_everything() {
     ]);
     let params = json!({"sessionId": id, "prompt": prompt});
     let (updates, _) = client.told("session/prompt", params).await;
-    let want = "* text of 7 bytes\n* picture (image/png)\n* sound (audio/wav)\n\
+    let want = "* text of 7 bytes\n* image (image/png)\n* audio (audio/wav)\n\
         * link to file:///a\n* text of 2 bytes from file:///b\n";
     assert_eq!(text(&updates), want);
 }

@@ -17,6 +17,7 @@ use acp_harness::launch::{EnvError, EnvPolicy, describe, preflight};
 use acp_harness::registry::{AgentEntry, NotInstalled, Registry, UnknownAgent};
 use acp_harness::version::Probe;
 use acp_protocol::v1::Implementation;
+use acp_text::Redactor;
 
 use self::keys::{KeyError, KeyFound, Keys};
 use crate::config::{self, Configuration, Word};
@@ -168,9 +169,11 @@ impl Agent {
         } else {
             launch.with_inherited_env()
         };
+        // What it writes to standard error is shown when it fails, and it knows our keys.
+        let redactor = Redactor::new().with_variables(acp_recording::variables());
         Ok(Self {
             entry,
-            launch,
+            launch: launch.with_stderr_redactor(&redactor),
             preflight: None,
             has_key: false,
             origin,

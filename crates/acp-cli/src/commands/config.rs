@@ -1,15 +1,15 @@
 //! `acp config`.
 
-use std::io::{IsTerminal, stdout};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use acp_process::stdio::stdout_is_terminal;
 use clap::{Args, Subcommand};
 
 use crate::config::{Flags, Settings, Surroundings, init, load, show, trust};
 use crate::exit::Exit;
 use crate::outcome::Outcome;
-use crate::show::print;
+use crate::show::{Printed, print};
 use crate::table::width;
 
 /// What `acp config` is told.
@@ -70,17 +70,17 @@ pub(crate) struct InitArgs {
 pub(crate) fn run(command: &ConfigCommand) -> Exit {
     print(match command {
         ConfigCommand::Show(args) => show(args),
-        ConfigCommand::Init(args) => init(args),
-        ConfigCommand::Trust(args) => trust::trust(&args.folder).map_err(Into::into),
-        ConfigCommand::Untrust(args) => trust::untrust(&args.folder).map_err(Into::into),
+        ConfigCommand::Init(args) => init(args).map(Printed::from),
+        ConfigCommand::Trust(args) => trust::trust(&args.folder).map(Printed::from).map_err(Into::into),
+        ConfigCommand::Untrust(args) => trust::untrust(&args.folder).map(Printed::from).map_err(Into::into),
     })
 }
 
-fn show(args: &ShowArgs) -> Result<String, Outcome> {
+fn show(args: &ShowArgs) -> Result<Printed, Outcome> {
     let configuration = load(&args.cwd, Flags::default())?;
     Ok(match args.json {
-        true => format!("{:#}\n", show::json(&configuration)),
-        false => show::table(&configuration, width(stdout().is_terminal())),
+        true => Printed::json(show::json(&configuration)),
+        false => show::table(&configuration, width(stdout_is_terminal())).into(),
     })
 }
 

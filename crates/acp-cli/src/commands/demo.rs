@@ -1,6 +1,5 @@
 //! `acp demo-agent`: the demo agent on standard input and output.
 
-use std::io::{Write as _, stderr};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -9,6 +8,7 @@ use acp_agent::AgentBuilder;
 use acp_agent::demo::{DemoAgent, WORDS};
 use acp_agent::kit::{History, MemoryHistory};
 use acp_store::SqliteHistory;
+use acp_text::{Clean, clean};
 use clap::Args;
 
 use crate::exit::Exit;
@@ -51,8 +51,7 @@ pub(crate) async fn serve(args: DemoArgs) -> Exit {
     let history = match SqliteHistory::open(file) {
         Ok(history) => history,
         Err(error) => {
-            // Whoever does not read it has the exit code.
-            let _ = writeln!(stderr(), "acp: {}", in_words(&error));
+            crate::show::tell(&clean!("acp: {}", Clean::line(&in_words(&error))));
             return Exit::StartFailed;
         }
     };

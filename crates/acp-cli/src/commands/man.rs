@@ -49,7 +49,9 @@ pub(crate) fn run(args: &ManArgs, acp: Command) -> Exit {
                 }
             }
         }
-        return print(page(command).map_err(Outcome::from));
+        // It is made of what this program says of itself.
+        let page = page(command).map(|page| String::from_utf8_lossy(&page).into_owned());
+        return print(page.map_err(Outcome::from));
     };
     match write_all(&acp, dir) {
         Ok(()) => Exit::EndOfTurn,

@@ -5,6 +5,7 @@ use acp_harness::model::SettingError;
 use acp_harness::turn::AuthRequired;
 use acp_protocol::rpc::{CallError, WireError};
 use acp_protocol::v1::{AuthMethod, methods};
+use acp_text::{Clean, clean};
 
 use crate::show::{one_line, shown};
 
@@ -41,8 +42,8 @@ pub(super) fn on_client_error(error: &ClientError) -> Option<String> {
             }
         }
         ClientError::UnknownMode { offered, .. } => {
-            let modes: Vec<String> = offered.iter().map(|mode| one_line(mode.as_str())).collect();
-            format!("it has these: {}", modes.join(", "))
+            let modes = offered.iter().map(|mode| one_line(mode.as_str()));
+            format!("it has these: {}", Clean::join(modes, &clean!(", ")))
         }
         ClientError::Unsupported { capability } => without(capability).to_owned(),
         ClientError::NotSent {
@@ -92,7 +93,7 @@ pub(super) fn on_setting(error: &SettingError) -> String {
 }
 
 fn login(methods: &[AuthMethod], error: Option<&WireError>) -> String {
-    let ways: Vec<String> = methods
+    let ways: Vec<Clean<'static>> = methods
         .iter()
         .filter_map(|method| match method {
             AuthMethod::Agent(way) => Some(way.name.as_str()),
@@ -106,11 +107,11 @@ fn login(methods: &[AuthMethod], error: Option<&WireError>) -> String {
             .to_owned();
     if !ways.is_empty() {
         hint.push_str("; it knows these ways: ");
-        hint.push_str(&ways.join(", "));
+        hint.push_str(Clean::join(ways, &clean!(", ")).as_str());
     }
     if let Some(error) = error {
         hint.push_str("; it says: ");
-        hint.push_str(&shown(&error.message));
+        hint.push_str(shown(&error.message).as_str());
     }
     hint
 }
@@ -118,5 +119,5 @@ fn login(methods: &[AuthMethod], error: Option<&WireError>) -> String {
 /// What an error of the agent carries besides its message.
 fn details(error: &WireError) -> Option<String> {
     let data = error.data.as_ref()?.get();
-    (!matches!(data, "null" | "{}" | "[]" | "\"\"")).then(|| shown(data))
+    (!matches!(data, "null" | "{}" | "[]" | "\"\"")).then(|| shown(data).into_string())
 }

@@ -40,7 +40,7 @@ impl Run {
         };
         let mut say = |text: &str| {
             output.say(text);
-            output.status("waiting for the session");
+            output.status(&acp_text::clean!("waiting for the session"));
         };
         let prompt = match self.attachments.is_empty() {
             true => Ok(&*self.prompt),

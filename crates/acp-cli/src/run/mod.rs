@@ -23,6 +23,7 @@ use acp_harness::limits::HEADLESS_LOGIN_TIMEOUT;
 use acp_harness::turn::{StopHandle, TurnBounds, TurnDriver};
 use acp_protocol::rpc::Limits;
 use acp_protocol::v1::ContentBlock;
+use acp_text::clean;
 use tokio::sync::mpsc;
 
 use crate::agent::{Agent, Asked, Origin, client_options, id_of, let_remember, working_folder};
@@ -30,7 +31,7 @@ use crate::config;
 use crate::exit::Exit;
 use crate::outcome::Outcome;
 use crate::sessions::{AgentId, ClaimedSession, Target};
-use crate::show::{Format, Open, Output, Served};
+use crate::show::{self, Format, Open, Output, Served};
 pub(crate) use args::RunArgs;
 use attach::Attachment;
 use consent::Consent;
@@ -216,10 +217,13 @@ impl Run {
             Ok(kept) => kept,
             Err(outcome) => return outcome,
         };
-        output.status(&format!("starting {}", self.agent.entry.title));
+        output.status(&clean!(
+            "starting {}",
+            show::one_line(&self.agent.entry.title)
+        ));
         let outcome = self.converse(output, kept.as_mut()).await;
         let outcome = outcome.unwrap_or_else(|outcome| outcome);
-        output.status("stopping the agent");
+        output.status(&clean!("stopping the agent"));
         // Whatever happened, nothing of the agent is left behind.
         let closed = tokio::select! {
             exit = self.client.close() => exit,
@@ -299,8 +303,8 @@ mod tests {
     use super::*;
 
     use acp_client::ProtectedPaths;
-    use acp_client::limits::CANCEL_GRACE;
     use acp_harness::Registry;
+    use acp_harness::limits::STOP_GRACE;
     use acp_protocol::v1::StopReason;
     use serde_json::{Value, json};
     use tokio::io::{
@@ -414,8 +418,8 @@ mod tests {
         let outcome = outcome.unwrap_or_else(|outcome| outcome);
         assert_eq!(outcome, Outcome::interrupted(None));
         assert_eq!(cancels, 4, "once, and three times again");
-        assert_eq!(waited.as_secs(), CANCEL_GRACE.as_secs());
-        assert!(waited < CANCEL_GRACE + Duration::from_secs(1));
+        assert_eq!(waited.as_secs(), STOP_GRACE.as_secs());
+        assert!(waited < STOP_GRACE + Duration::from_secs(1));
     }
 
     #[tokio::test(start_paused = true)]
@@ -465,7 +469,7 @@ mod tests {
         );
         assert_eq!(cancels, 4);
         // It is looked after several times within the bound.
-        assert!((630..780).contains(&waited.as_secs()), "{waited:?}");
+        assert!((610..760).contains(&waited.as_secs()), "{waited:?}");
     }
 
     #[tokio::test(start_paused = true)]

@@ -3,18 +3,14 @@
 use std::io;
 
 use acp_client::{AllowProtected, ProtectedPath, ProtectedWrite};
-use acp_text::visible;
+use acp_text::{Clean, clean};
 use tokio::sync::{mpsc, oneshot};
 
 use super::person::Person;
-use crate::show::Output;
+use crate::show::{AskText, Output};
 
 /// Questions that wait for the person; the agent waits with more.
 const MAX_WAITING: usize = 16;
-
-/// Lines and bytes of the new text that are shown.
-const MAX_LINES: usize = 20;
-const MAX_LINE: usize = 200;
 
 /// A write that waits for the person, and where the answer goes.
 pub(super) struct ProtectedQuestion {
@@ -41,14 +37,16 @@ pub(super) fn questions() -> (
 }
 
 /// Warns of a protected path, whole and with its reason.
-pub(super) fn warning(found: &ProtectedPath) -> String {
-    let mut text = format!("\n  careful: {}\n", visible(&found.path.to_string_lossy()));
+pub(super) fn warning(found: &ProtectedPath) -> AskText {
+    warn(AskText::new().words(clean!("\n")), found)
+}
+
+fn warn(text: AskText, found: &ProtectedPath) -> AskText {
+    let mut text = text.item(clean!("  careful: "), &found.path.to_string_lossy());
     if let Some(target) = &found.target {
-        let target = visible(&target.to_string_lossy()).into_owned();
-        text.push_str(&format!("  which is {target}\n"));
+        text = text.item(clean!("  which is "), &target.to_string_lossy());
     }
-    text.push_str(&format!("  is protected: {}\n", found.reason));
-    text
+    text.words(clean!("  is protected: {}\n", Clean::line(found.reason)))
 }
 
 impl Person {
@@ -69,21 +67,13 @@ impl Person {
     }
 }
 
-fn question_text(write: &ProtectedWrite) -> String {
-    let mut text = "\nThe agent wants to write a protected file.".to_owned();
-    text.push_str(&warning(&write.protected));
-    text.push_str("  The new text:\n");
-    let mut lines = write.content.lines();
-    for line in lines.by_ref().take(MAX_LINES) {
-        let line = acp_text::shorten_bytes(line, MAX_LINE);
-        text.push_str(&format!("    {}\n", visible(&line)));
-    }
-    match lines.count() {
-        0 => {}
-        more => text.push_str(&format!("    … and {more} more lines\n")),
-    }
-    text.push_str("  Allow this one write? [y/N] ");
-    text
+/// Shows the whole path, and of a long text its beginning and its end.
+fn question_text(write: &ProtectedWrite) -> AskText {
+    let text = AskText::new().words(clean!("\nThe agent wants to write a protected file.\n"));
+    warn(text, &write.protected)
+        .words(clean!("  the new text:\n"))
+        .quoted(&write.content)
+        .words(clean!("  Allow this one write? [y/N] "))
 }
 
 #[cfg(test)]
@@ -99,19 +89,19 @@ mod tests {
     }
 
     #[test]
-    fn the_path_is_shown_whole_and_the_text_in_part() {
-        let shown = question_text(&write(&"[core]\u{1b}[2J\n".repeat(30)));
+    fn the_whole_path_and_the_text_are_shown() {
+        let shown = question_text(&write(&"[core]\u{1b}[2J\n".repeat(3)));
         expect_test::expect![[r#"
 
             The agent wants to write a protected file.
               careful: /p/.git\u{202e}/../.git/config
               is protected: version control runs commands and hooks that are named there
-              The new text:
-                ⋮
-                [core]\u{1b}[2J
-                … and 10 more lines
+              the new text:
+              | [core]\u{1b}[2J
+              | [core]\u{1b}[2J
+              | [core]\u{1b}[2J
               Allow this one write? [y/N] "#]]
-        .assert_eq(&shown.replace(&"    [core]\\u{1b}[2J\n".repeat(19), "    ⋮\n"));
+        .assert_eq(shown.laid_out(None).as_str());
     }
 
     #[tokio::test]

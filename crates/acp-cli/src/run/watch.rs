@@ -4,11 +4,12 @@ use std::io;
 
 use acp_client::{PendingPermission, PendingQuestion, TurnEvent};
 use acp_harness::turn::{DrivenTurn, DriverEvent, StopCause, TimeLimit, TurnDriver};
+use acp_text::clean;
 
 use super::Run;
 use super::protected::{ProtectedQuestion, warning};
 use crate::sessions::ClaimedSession;
-use crate::show::{Answered, Output};
+use crate::show::{Answered, AskText, Output};
 
 /// Shows the events of a turn, and answers its questions.
 pub(super) struct Watch<'a> {
@@ -90,7 +91,7 @@ impl Watch<'_> {
                 });
             }
         }
-        self.output.status("cancelling");
+        self.output.status(&clean!("cancelling"));
     }
 
     async fn permit(
@@ -194,7 +195,7 @@ impl Watch<'_> {
 
     /// Leaves a question that nobody need answer any more.
     fn end_asking(&mut self, why: Option<&str>) -> io::Result<()> {
-        self.output.ask("\n")?;
+        self.output.ask(&AskText::new().words(clean!("\n")))?;
         self.output.answered();
         if let Some(why) = why {
             self.output.say(why);

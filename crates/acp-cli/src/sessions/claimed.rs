@@ -256,7 +256,7 @@ impl SessionOpening {
 /// What an agent said that does not go on in a session, in a line.
 fn why(refusal: &ClientError) -> String {
     match refusal {
-        ClientError::Refused { error, .. } => one_line(&error.message),
+        ClientError::Refused { error, .. } => one_line(&error.message).into_string(),
         other => in_words(other),
     }
 }

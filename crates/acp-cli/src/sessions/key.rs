@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use acp_text::Redactor;
+use acp_text::{Redactor, is_secret_name};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -158,10 +158,11 @@ impl AgentId {
         let all: Option<Vec<String>> = argv.iter().map(plain).collect();
         // A name and the value behind it may look like a secret only together.
         let argv = all.filter(|all| {
-            [" ", "="].iter().all(|between| {
+            let is_plain = |between: &&str| {
                 let line = all.join(between);
                 redactor.redact(&line) == line
-            })
+            };
+            [" ", "="].iter().all(is_plain) && !all.iter().any(|arg| precedes_secret(arg))
         });
         Self::Command {
             label: label.to_string_lossy().into_owned(),
@@ -192,6 +193,23 @@ impl AgentId {
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.identity() == other.identity()
     }
+}
+
+/// Tells whether an argument is a flag whose value may be a secret, whatever that looks
+/// like, or a header that holds one.
+fn precedes_secret(arg: &str) -> bool {
+    let name = arg.split(['=', ':', ' ']).next().unwrap_or(arg);
+    let is_flag = name.starts_with('-');
+    let bare = name.trim_start_matches('-').to_ascii_lowercase();
+    // Of a header nobody knows which hold secrets, so none is kept.
+    let is_header = name == "-H" || (is_flag && matches!(&*bare, "header" | "headers"));
+    let is_secret = matches!(
+        &*bare,
+        "key" | "bearer" | "auth" | "authorization" | "cookie" | "credential" | "credentials"
+    );
+    is_header
+        || (is_secret && (is_flag || arg.len() > name.len()))
+        || (is_flag && is_secret_name(&bare))
 }
 
 #[cfg(test)]
@@ -271,23 +289,19 @@ mod tests {
         kept(&["my-agent", "--api-key", "abcdefghijklmnop1234"], false);
         kept(&["my-agent", "https://user:pass@example.com/"], false);
         kept(&["my-agent", "-H", "Authorization: Bearer abc"], false);
+        kept(&["my-agent", "-H", "X-Team: 7"], false);
+        kept(&["my-agent", "--header=X-Api: 7"], false);
         kept(&["my-agent", "-H", "Authorization: hunter2"], false);
         kept(&["my-agent", "-HAuthorization: hunter2"], false);
-        kept(&["my-agent", "--header=X-Api-Key: hunter2"], false);
+        kept(&["my-agent", "Authorization: Basic YTpi"], false);
         kept(&["my-agent", "-H", "Cookie: a=b"], false);
-        for flag in [
-            "--bearer",
-            "--key",
-            "--auth",
-            "--token",
-            "--password",
-            "--pat",
-        ] {
+        for flag in ["--bearer", "--key", "--auth", "--token", "--password", "--pat"] {
             kept(&["my-agent", flag, "hunter2"], false);
             kept(&["my-agent", &format!("{flag}=hunter2")], false);
         }
         kept(&["my-agent", "-u", "ada:hunter2"], false);
         kept(&["env", "API_KEY=hunter2", "my-agent"], false);
+        kept(&["my-agent", "-h", "--keyboard", "us", "key"], true);
         assert_eq!(AgentId::of_command(&["/opt/my-agent"]).label(), "my-agent");
     }
 }

@@ -8,7 +8,7 @@ use similar::{ChangeTag, TextDiff};
 use super::excerpt::count;
 use super::line::{Line, verbatim};
 use super::style::{Style, Tone};
-use acp_text::width;
+use acp_text::{Clean, clean, width};
 
 /// Time a comparison takes at most; after it the rest counts as rewritten.
 const MAX_TIME: Duration = Duration::from_millis(200);
@@ -24,15 +24,15 @@ const MAX_NEW: usize = 8;
 
 /// The lines that show a change, below one that names the file. Of a file that is too large
 /// to be kept the numbers of lines are shown.
-pub(super) fn lines(change: &FileChange, path: &str, style: &Style) -> Vec<Line> {
+pub(super) fn lines(change: &FileChange, path: &Clean<'_>, style: &Style) -> Vec<Line> {
     let new = change.new_lines;
     let old = change.old_lines.unwrap_or(0);
     let Some(texts) = &change.texts else {
-        let words = format!("{} before, {new} now", lines_of(old));
+        let words = clean!("{} before, {} now", lines_of(old), new);
         return vec![head(path).with(Tone::Faint, words)];
     };
     let Some(old_text) = texts.old_text.as_deref().filter(|text| !text.is_empty()) else {
-        let head = head(path).with(Tone::Good, format!("new, {}", lines_of(new)));
+        let head = head(path).with(Tone::Good, clean!("new, {}", lines_of(new)));
         return with_rows(head, added(&texts.new_text), new, MAX_NEW, new, style);
     };
     let compared = TextDiff::configure()
@@ -48,14 +48,14 @@ pub(super) fn lines(change: &FileChange, path: &str, style: &Style) -> Vec<Line>
     }
     let mut head = head(path);
     if plus > 0 {
-        head = head.with(Tone::Good, format!("+{plus}"));
+        head = head.with(Tone::Good, clean!("+{}", plus));
     }
     if minus > 0 {
-        let gap = if plus > 0 { " " } else { "" };
-        head = head.with(Tone::Bad, format!("{gap}-{minus}"));
+        let gap = if plus > 0 { clean!(" ") } else { clean!("") };
+        head = head.with(Tone::Bad, clean!("{}-{}", gap, minus));
     }
     if plus + minus == 0 {
-        return vec![head.with(Tone::Faint, "unchanged")];
+        return vec![head.with(Tone::Faint, clean!("unchanged"))];
     }
     let hunks = compared.grouped_ops(CONTEXT);
     let all: usize = hunks
@@ -92,8 +92,10 @@ enum Row<'a> {
     Gap,
 }
 
-fn head(path: &str) -> Line {
-    Line::new().with(Tone::Plain, path).with(Tone::Plain, "  ")
+fn head(path: &Clean<'_>) -> Line {
+    Line::new()
+        .with(Tone::Plain, path)
+        .with(Tone::Plain, clean!("  "))
 }
 
 fn added(text: &str) -> impl Iterator<Item = Row<'_>> {
@@ -122,8 +124,9 @@ fn with_rows<'a>(
     for row in rows {
         let (tag, number, text) = match row {
             Row::Gap if shown < limit => {
-                let gap = format!("{:>digits$}", style.signs.more);
-                lines.push(Line::new().with(Tone::Faint, gap));
+                let blanks = digits.saturating_sub(style.signs.more.width());
+                let gap = Line::new().with_blanks(blanks);
+                lines.push(gap.with(Tone::Faint, &style.signs.more));
                 continue;
             }
             Row::Line { tag, number, text } if shown < limit => (tag, number, text),
@@ -131,15 +134,16 @@ fn with_rows<'a>(
         };
         shown += 1;
         let (tone, sign) = match tag {
-            ChangeTag::Insert => (Tone::Good, '+'),
-            ChangeTag::Delete => (Tone::Bad, '-'),
-            ChangeTag::Equal => (Tone::Plain, ' '),
+            ChangeTag::Insert => (Tone::Good, clean!("+")),
+            ChangeTag::Delete => (Tone::Bad, clean!("-")),
+            ChangeTag::Equal => (Tone::Plain, clean!(" ")),
         };
         let text = verbatim(text.trim_end_matches('\n'));
         lines.push(
             Line::new()
-                .with(Tone::Faint, format!("{number:>digits$} "))
-                .with(tone, format!("{sign} {text}").trim_end()),
+                .with_blanks(digits.saturating_sub(width(&number.to_string())))
+                .with(Tone::Faint, clean!("{} ", number))
+                .with(tone, clean!("{} {}", sign, text).trim_end()),
         );
     }
     if shown < all {
@@ -150,10 +154,10 @@ fn with_rows<'a>(
 
 /// The line that stands for lines left out.
 pub(super) fn more(lines: usize, style: &Style) -> Line {
-    let more = count(lines, "more line", "more lines");
-    Line::new().with(Tone::Faint, format!("{} {more}", style.signs.more))
+    let more = count(lines, &clean!("more line"), &clean!("more lines"));
+    Line::new().with(Tone::Faint, clean!("{} {}", style.signs.more, more))
 }
 
-fn lines_of(number: usize) -> String {
-    count(number, "line", "lines")
+fn lines_of(number: usize) -> Clean<'static> {
+    count(number, &clean!("line"), &clean!("lines"))
 }

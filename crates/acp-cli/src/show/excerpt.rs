@@ -1,6 +1,7 @@
 //! The beginning or the end of a long text, and how much was left out.
 
 use acp_conversation::KeptText;
+use acp_text::{Clean, clean};
 
 use super::line::verbatim;
 
@@ -15,9 +16,9 @@ pub(super) enum Part {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Excerpt {
     /// The first lines, [`KEPT`] at most.
-    first: Vec<String>,
+    first: Vec<Clean<'static>>,
     /// The last lines, [`KEPT`] at most, when there are more.
-    last: Vec<String>,
+    last: Vec<Clean<'static>>,
     /// How many lines there are.
     pub(super) total: usize,
 }
@@ -61,7 +62,7 @@ impl Excerpt {
 
     /// Returns the lines of a part, and how many are left out: in front of them for the
     /// last ones, else behind.
-    pub(super) fn part(&self, part: Part) -> (&[String], usize) {
+    pub(super) fn part(&self, part: Part) -> (&[Clean<'static>], usize) {
         let ends_in_last = !self.last.is_empty();
         let lines = match part {
             Part::First(count) => &self.first[..count.min(self.first.len())],
@@ -91,8 +92,8 @@ fn unfenced(text: &str) -> &str {
 }
 
 /// Says a number of things.
-pub(super) fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
+pub(super) fn count(number: usize, one: &Clean<'static>, many: &Clean<'static>) -> Clean<'static> {
+    clean!("{} {}", number, if number == 1 { one } else { many })
 }
 
 #[cfg(test)]
@@ -108,17 +109,17 @@ mod tests {
         let long = Excerpt::of(&numbered(100));
         assert_eq!(
             long.part(Part::First(2)),
-            (&["1".into(), "2".into()][..], 98)
+            (&[clean!("1"), clean!("2")][..], 98)
         );
         assert_eq!(
             long.part(Part::Last(2)),
-            (&["99".into(), "100".into()][..], 98)
+            (&[clean!("99"), clean!("100")][..], 98)
         );
         assert_eq!(long.part(Part::Last(100)).0.len(), KEPT);
         let short = Excerpt::of(&numbered(3));
         assert_eq!(
             short.part(Part::Last(2)),
-            (&["2".into(), "3".into()][..], 1)
+            (&[clean!("2"), clean!("3")][..], 1)
         );
         assert_eq!(short.part(Part::First(9)).1, 0);
         assert_eq!(Excerpt::of("\n \n").total, 0);

@@ -4,16 +4,15 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use acp_client::{Decision, Reason};
-use acp_conversation::{Conversation, ConversationChange, MessageRole, ToolCallState};
+use acp_conversation::{Conversation, ConversationChange, MessageRole};
 use acp_protocol::Patch;
 use acp_protocol::v1::{
-    CompactionStatus, ContentBlock, ContentChunk, Notice, NoticeSeverity, SessionUpdate,
-    ToolCallId, ToolCallUpdate,
+    CompactionStatus, ContentBlock, ContentChunk, Notice, NoticeSeverity, SessionUpdate, ToolCallId,
 };
+use acp_text::{Clean, ScreenWriter, clean};
 
-use super::excerpt::{Excerpt, count};
-use super::label::{ACP, ALSO, ASKS, LINK, LOST, Label, NEWS, PLAN, THOUGHT, bracketed};
+use super::excerpt::count;
+use super::label::{ACP, ALSO, LINK, LOST, Label, NEWS, PLAN, THOUGHT, bracketed};
 use super::line::{Line, one_line, shown};
 use super::page::{Facts, Fit, INDENT, INDENT_BELOW, Look, Page};
 use super::plan::Steps;
@@ -27,20 +26,26 @@ use crate::outcome::Failure;
 
 /// Shows a turn.
 pub(super) struct Screen<O, E> {
-    page: Page<O, E>,
+    pub(super) page: Page<O, E>,
     began: Instant,
-    cwd: PathBuf,
-    conversation: Conversation,
-    tools: Tools,
-    used_tools: usize,
+    pub(super) cwd: PathBuf,
+    pub(super) conversation: Conversation,
+    pub(super) tools: Tools,
+    pub(super) used_tools: usize,
     /// Where the thought that goes on begins in its message.
     thought: Option<usize>,
     /// What goes on, in words; nothing before it begins and after it ended.
-    status: Option<String>,
+    status: Option<Clean<'static>>,
 }
 
 impl<O: Write, E: Write> Screen<O, E> {
-    pub(super) fn new(out: O, err: E, facts: Facts, look: Look, now: Instant) -> Self {
+    pub(super) fn new(
+        out: ScreenWriter<O>,
+        err: ScreenWriter<E>,
+        facts: Facts,
+        look: Look,
+        now: Instant,
+    ) -> Self {
         Self {
             page: Page::new(out, err, facts, look, now),
             began: now,
@@ -65,8 +70,8 @@ impl<O: Write, E: Write> Screen<O, E> {
     }
 
     /// Says what goes on, in the last of the rows that are drawn again and again.
-    pub(super) fn status(&mut self, words: &str) {
-        self.status = Some(one_line(words));
+    pub(super) fn status(&mut self, words: &Clean<'_>) {
+        self.status = Some(words.clone().into_owned());
         self.settle();
     }
 
@@ -86,7 +91,7 @@ impl<O: Write, E: Write> Screen<O, E> {
                 .thought
                 .and_then(|from| thought_of(&self.conversation, from, 0)),
             usage: self.conversation.usage.as_ref(),
-            status: self.status.as_deref(),
+            status: self.status.as_ref(),
         };
         self.page.draw(|height, style| rows.lines(height, style));
     }
@@ -157,19 +162,19 @@ impl<O: Write, E: Write> Screen<O, E> {
             SessionUpdate::AgentMessageChunk(chunk) => self.text(chunk),
             SessionUpdate::Notice(notice) => self.notice(notice),
             SessionUpdate::CurrentModeUpdate(news) => {
-                self.news("mode", news.current_mode_id.as_str())
+                self.news(&clean!("mode"), &one_line(news.current_mode_id.as_str()))
             }
             SessionUpdate::SessionInfoUpdate(news) => match &news.title {
-                Patch::Set(title) => self.news("title", title),
+                Patch::Set(title) => self.news(&clean!("title"), &one_line(title)),
                 _ => Ok(()),
             },
             SessionUpdate::CompactionUpdate(news) => {
                 let words = match news.status {
-                    CompactionStatus::InProgress => "is being shortened",
-                    CompactionStatus::Completed => "was shortened",
-                    _ => "could not be shortened",
+                    CompactionStatus::InProgress => clean!("is being shortened"),
+                    CompactionStatus::Completed => clean!("was shortened"),
+                    _ => clean!("could not be shortened"),
                 };
-                self.news("the conversation", words)
+                self.news(&clean!("the conversation"), &words)
             }
             _ => Ok(()),
         }
@@ -177,89 +182,8 @@ impl<O: Write, E: Write> Screen<O, E> {
 
     /// Says that updates were lost.
     pub(super) fn gap(&mut self, dropped: u64) -> io::Result<()> {
-        let words = format!("{dropped} updates came too fast to be kept");
+        let words = clean!("{} updates came too fast to be kept", dropped);
         self.say_line(&LOST, Line::new().with(Tone::Plain, words))
-    }
-
-    /// Says what was answered to a permission request.
-    pub(super) fn permission(
-        &mut self,
-        tool: &ToolCallState,
-        decision: &Decision,
-    ) -> io::Result<()> {
-        self.end_thought()?;
-        let kind = tool.kind.as_ref().map_or("tool", |kind| kind.as_str());
-        let title = one_line(tool.title.as_deref().unwrap_or("a tool"));
-        let (answer, tone) = match decision.allowed {
-            true => ("allowed", Tone::Good),
-            false => ("refused", Tone::Bad),
-        };
-        let hint = match decision.reason {
-            _ if decision.allowed => "",
-            // No level of it helps.
-            Reason::AskedAsChoice => "",
-            _ => "; see --allow",
-        };
-        let reason = one_line(&decision.reason.to_string());
-        let line = Line::new()
-            .with(Tone::Plain, format!("{} {title}: ", one_line(kind)))
-            .with(tone, answer)
-            .with(Tone::Faint, format!(" ({reason}{hint})"));
-        self.say_line(&ASKS, line)
-    }
-
-    /// Says what was answered to a question.
-    pub(super) fn asked(&mut self, text: &str) -> io::Result<()> {
-        self.end_thought()?;
-        self.say_line(&ASKS, Line::new().with(Tone::Plain, text))
-    }
-
-    /// A command that was served ended, and wrote this; the call it belongs to shows it.
-    pub(super) fn wrote(&mut self, terminal: &str, output: &Excerpt) {
-        self.tools.wrote(terminal, output);
-    }
-
-    /// Says what the agent was served.
-    pub(super) fn served(&mut self, what: &'static str, text: &str) -> io::Result<()> {
-        let label = Label::of_served(what);
-        self.say_line(&label, Line::new().with(Tone::Plain, text))
-    }
-
-    /// Shows what a call would do about which somebody is going to be asked.
-    pub(super) fn preview(&mut self, call: &ToolCallUpdate) -> io::Result<()> {
-        self.end_thought()?;
-        let (style, below) = (self.page.style(INDENT), self.page.style(INDENT_BELOW));
-        let (drawn, now) = (self.page.facts().drawn, self.page.now());
-        let Some(change) = self.conversation.ask(call) else {
-            return Ok(());
-        };
-        self.tools.note(&change, now);
-        self.used_tools += usize::from(change.begins);
-        let shown = self.tools.show(change.call, &self.cwd, now);
-        let body = said::body(&shown, &below);
-        if body.is_empty() {
-            // The question says the rest.
-            return Ok(());
-        }
-        let line = match drawn {
-            true => said::running(&shown, style.signs.waiting, &style),
-            false => {
-                bracketed("tool").with(Tone::Plain, format!("{}: would do this", shown.name()))
-            }
-        };
-        self.push(line, Fit::Cut, &body)
-    }
-
-    /// Shows a question as it is; what is typed stands behind it. Nothing is drawn until it
-    /// is [answered](Self::answered).
-    pub(super) fn ask(&mut self, text: &str) -> io::Result<()> {
-        self.end_thought()?;
-        self.page.ask(text)
-    }
-
-    /// What was asked is answered, or nobody wants to know any more.
-    pub(super) fn answered(&mut self) {
-        self.page.answered();
     }
 
     /// Leaves the terminal as it should be, whatever is unfinished.
@@ -277,7 +201,7 @@ impl<O: Write, E: Write> Screen<O, E> {
     }
 
     /// Says something of our own.
-    pub(super) fn say(&mut self, text: &str) -> io::Result<()> {
+    pub(super) fn say(&mut self, text: &Clean<'_>) -> io::Result<()> {
         self.say_line(&ACP, Line::new().with(Tone::Plain, text))
     }
 
@@ -301,7 +225,7 @@ impl<O: Write, E: Write> Screen<O, E> {
         let plan = Steps::of(&self.conversation);
         if is_live && !plan.is_empty() {
             let lines = plan.lines(usize::MAX, &self.page.style(INDENT_BELOW));
-            let head = Line::new().with(Tone::Faint, format!("plan {}", plan.progress()));
+            let head = Line::new().with(Tone::Faint, clean!("plan {}", plan.progress()));
             done = done.and(self.page.push(head, Fit::Cut, &lines));
         }
         done = done.and(self.page.end_text_line());
@@ -309,10 +233,10 @@ impl<O: Write, E: Write> Screen<O, E> {
             let took = self.page.now().saturating_duration_since(self.began);
             let mut words: Vec<_> = said::spoken(took).into_iter().collect();
             if self.used_tools > 0 {
-                words.push(count(self.used_tools, "tool", "tools"));
+                words.push(count(self.used_tools, &clean!("tool"), &clean!("tools")));
             }
             words.extend(usage::words(self.conversation.usage.as_ref()));
-            let words = words.join(self.page.style(INDENT).signs.dot);
+            let words = Clean::join(words, &self.page.style(INDENT).signs.dot);
             if !words.is_empty() {
                 let line = Line::new().with(Tone::Faint, words);
                 done = done.and(self.page.push(line, Fit::Wrap, &[]));
@@ -335,7 +259,7 @@ impl<O: Write, E: Write> Screen<O, E> {
                 self.say_line(&LINK, Line::new().with(Tone::Plain, one_line(&link.uri)))
             }
             other => {
-                let words = format!("a piece of {}, which is not shown", one_line(other.tag()));
+                let words = clean!("a piece of {}, which is not shown", one_line(other.tag()));
                 self.say_line(&ALSO, Line::new().with(Tone::Plain, words))
             }
         }
@@ -352,7 +276,7 @@ impl<O: Write, E: Write> Screen<O, E> {
             Some(words) => words,
             None => plan.in_one_line(),
         };
-        let words = format!("{} {words}", plan.progress());
+        let words = clean!("{} {}", plan.progress(), words);
         self.say_line(&PLAN, Line::new().with(Tone::Plain, words))
     }
 
@@ -367,7 +291,7 @@ impl<O: Write, E: Write> Screen<O, E> {
         let body = said::body(&shown, &self.page.style(INDENT_BELOW));
         let line = match self.page.facts().drawn {
             true => said::ended(&shown, &self.page.style(INDENT)),
-            false => bracketed("tool").and(said::in_words(&shown)),
+            false => bracketed(&clean!("tool")).and(said::in_words(&shown)),
         };
         self.push(line, Fit::Cut, &body)
     }
@@ -398,21 +322,21 @@ impl<O: Write, E: Write> Screen<O, E> {
             _ => label.tone,
         };
         let mut line = Line::new()
-            .with(tone, format!("{severity}: "))
+            .with(tone, clean!("{}: ", severity))
             .with(Tone::Plain, one_line(&notice.title));
         if let Some(more) = notice.description.as_deref().map(shown) {
-            line = line.with(Tone::Faint, format!(" {more}").trim_end());
+            line = line.with(Tone::Faint, clean!(" {}", more).trim_end());
         }
         self.say_line(&label, line)
     }
 
     /// Says what changed in the session, in few words.
-    fn news(&mut self, what: &str, how: &str) -> io::Result<()> {
-        let words = format!("{what} {}", one_line(how));
+    fn news(&mut self, what: &Clean<'_>, how: &Clean<'_>) -> io::Result<()> {
+        let words = clean!("{} {}", what, how);
         self.say_line(&NEWS, Line::new().with(Tone::Faint, words))
     }
 
-    fn end_thought(&mut self) -> io::Result<()> {
+    pub(super) fn end_thought(&mut self) -> io::Result<()> {
         match self.thought.take() {
             Some(from) => self.say_thought(from, 0),
             None => Ok(()),
@@ -429,12 +353,12 @@ impl<O: Write, E: Write> Screen<O, E> {
         }
     }
 
-    fn say_line(&mut self, label: &Label, line: Line) -> io::Result<()> {
+    pub(super) fn say_line(&mut self, label: &Label, line: Line) -> io::Result<()> {
         let head = label.line(self.page.facts().drawn);
         self.push(head.and(line), Fit::Wrap, &[])
     }
 
-    fn push(&mut self, head: Line, fit: Fit, body: &[Line]) -> io::Result<()> {
+    pub(super) fn push(&mut self, head: Line, fit: Fit, body: &[Line]) -> io::Result<()> {
         let pushed = self.page.push(head, fit, body);
         self.settle();
         pushed

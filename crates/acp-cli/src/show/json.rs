@@ -10,6 +10,7 @@ use acp_protocol::v1::{
     AuthMethodId, Implementation, PermissionOption, PermissionOptionId, PermissionOptionKind,
     SessionConfigOption, SessionId, SessionModeState, StopReason, ToolCallId, ToolKind,
 };
+use acp_text::ScreenWriter;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -22,7 +23,7 @@ pub(crate) const SCHEMA: &str = include_str!("run-events.schema.json");
 
 /// How every line begins: with the version of the format. What is added to it later does
 /// not change the number; who reads it passes over what it does not know.
-const VERSION: &[u8] = br#"{"v":1,"#;
+const VERSION: &str = r#"{"v":1,"#;
 
 /// One line of `--json`.
 #[derive(Debug, Serialize)]
@@ -266,14 +267,14 @@ impl<'a> Event<'a> {
     }
 
     /// Writes the event as one line, and pushes it out.
-    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let event = serde_json::to_vec(self)?;
-        let mut line = Vec::with_capacity(VERSION.len() + event.len());
-        line.extend_from_slice(VERSION);
+    pub(super) fn write(&self, out: &mut ScreenWriter<impl Write>) -> io::Result<()> {
+        let event = serde_json::to_string(self)?;
+        let mut line = String::with_capacity(VERSION.len() + event.len());
+        line.push_str(VERSION);
         // Every event is an object, and has members.
-        line.extend_from_slice(&event[1..]);
-        line.push(b'\n');
-        out.write_all(&line)?;
+        line.push_str(&event[1..]);
+        line.push('\n');
+        out.write_json(&line)?;
         out.flush()
     }
 }
@@ -298,7 +299,7 @@ mod tests {
     #[track_caller]
     fn check(event: &Event<'_>, expected: &str) {
         let mut line = Vec::new();
-        event.write(&mut line).unwrap();
+        event.write(&mut ScreenWriter::to_file(&mut line)).unwrap();
         assert_eq!(String::from_utf8(line).unwrap(), format!("{expected}\n"));
     }
 
@@ -308,6 +309,13 @@ mod tests {
         check(
             &Event::Update { params: &params },
             r#"{"v":1,"event":"update","params":{ "b":1.0, "a":"\u00e4" }}"#,
+        );
+        // But for what acts on the terminal of somebody who looks at it.
+        let hostile = "{\"a\":\"\u{9b}2J\u{202e}\",\r\"b\":1}";
+        let params = RawValue::from_string(hostile.to_owned()).unwrap();
+        check(
+            &Event::Update { params: &params },
+            r#"{"v":1,"event":"update","params":{"a":"\u009b2J\u202e", "b":1}}"#,
         );
         check(
             &Event::Gap { dropped: 3 },

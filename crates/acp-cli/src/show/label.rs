@@ -1,48 +1,49 @@
 //! What begins a line of ours: a sign on a terminal, else a word in brackets.
 
 use acp_protocol::v1::NoticeSeverity;
+use acp_text::{Clean, clean};
 
 use super::line::Line;
 use super::style::Tone;
 
 /// What begins a line of ours.
 pub(super) struct Label {
-    pub(super) word: &'static str,
-    pub(super) sign: &'static str,
+    pub(super) word: Clean<'static>,
+    pub(super) sign: Clean<'static>,
     pub(super) tone: Tone,
 }
 
-pub(super) const LOST: Label = Label::new("lost", "!", Tone::Warning);
-pub(super) const ASKS: Label = Label::new("asks", "?", Tone::Warning);
-pub(super) const ACP: Label = Label::new("acp", ">", Tone::Faint);
-pub(super) const LINK: Label = Label::new("link", "@", Tone::Faint);
-pub(super) const ALSO: Label = Label::new("also", "@", Tone::Faint);
-pub(super) const THOUGHT: Label = Label::new("thought", "~", Tone::Faint);
-pub(super) const NEWS: Label = Label::new("news", "-", Tone::Faint);
-pub(super) const PLAN: Label = Label::new("plan", "-", Tone::Faint);
+pub(super) const LOST: Label = Label::new(clean!("lost"), clean!("!"), Tone::Warning);
+pub(super) const ASKS: Label = Label::new(clean!("asks"), clean!("?"), Tone::Warning);
+pub(super) const ACP: Label = Label::new(clean!("acp"), clean!(">"), Tone::Faint);
+pub(super) const LINK: Label = Label::new(clean!("link"), clean!("@"), Tone::Faint);
+pub(super) const ALSO: Label = Label::new(clean!("also"), clean!("@"), Tone::Faint);
+pub(super) const THOUGHT: Label = Label::new(clean!("thought"), clean!("~"), Tone::Faint);
+pub(super) const NEWS: Label = Label::new(clean!("news"), clean!("-"), Tone::Faint);
+pub(super) const PLAN: Label = Label::new(clean!("plan"), clean!("-"), Tone::Faint);
 
 impl Label {
-    const fn new(word: &'static str, sign: &'static str, tone: Tone) -> Self {
+    const fn new(word: Clean<'static>, sign: Clean<'static>, tone: Tone) -> Self {
         Self { word, sign, tone }
     }
 
     /// For what was served to the agent, by its word.
-    pub(super) fn of_served(word: &'static str) -> Self {
-        let (sign, tone) = match word {
-            "runs" => ("$", Tone::Faint),
-            _ => ("!", Tone::Warning),
+    pub(super) fn of_served(word: Clean<'static>) -> Self {
+        let (sign, tone) = match word.as_str() {
+            "runs" => (clean!("$"), Tone::Faint),
+            _ => (clean!("!"), Tone::Warning),
         };
         Self { word, sign, tone }
     }
 
     pub(super) fn of_notice(severity: &NoticeSeverity) -> Self {
         let (sign, tone) = match severity {
-            NoticeSeverity::Error => ("!", Tone::Bad),
-            NoticeSeverity::Warning => ("!", Tone::Warning),
-            _ => ("i", Tone::Faint),
+            NoticeSeverity::Error => (clean!("!"), Tone::Bad),
+            NoticeSeverity::Warning => (clean!("!"), Tone::Warning),
+            _ => (clean!("i"), Tone::Faint),
         };
         Self {
-            word: "note",
+            word: clean!("note"),
             sign,
             tone,
         }
@@ -52,13 +53,13 @@ impl Label {
     pub(super) fn line(&self, drawn: bool) -> Line {
         match drawn {
             true => Line::new()
-                .with(self.tone, self.sign)
-                .with(Tone::Plain, " "),
-            false => bracketed(self.word),
+                .with(self.tone, &self.sign)
+                .with(Tone::Plain, clean!(" ")),
+            false => bracketed(&self.word),
         }
     }
 }
 
-pub(super) fn bracketed(word: &str) -> Line {
-    Line::new().with(Tone::Faint, format!("[{word}] "))
+pub(super) fn bracketed(word: &Clean<'_>) -> Line {
+    Line::new().with(Tone::Faint, clean!("[{}] ", word))
 }

@@ -7,8 +7,9 @@
 //! touched. The cursor is never hidden, and no drawing leaves a colour or a mode behind:
 //! a program that is killed leaves a terminal that works.
 
-use std::fmt::Write as _;
 use std::time::{Duration, Instant};
+
+use acp_text::{ScreenText, TerminalCommand};
 
 /// The least time between two drawings.
 const GAP: Duration = Duration::from_millis(80);
@@ -16,9 +17,6 @@ const GAP: Duration = Duration::from_millis(80);
 /// How long text must have paused in the middle of a row before live rows are drawn
 /// below it; until then the text itself shows that something goes on.
 const PAUSE: Duration = Duration::from_millis(600);
-
-/// Erases everything from the cursor on.
-const ERASE_BELOW: &str = "\x1b[J";
 
 /// What is drawn below the cursor, and when.
 #[derive(Debug, Default)]
@@ -79,18 +77,18 @@ impl Live {
     }
 
     /// Appends what takes the rows away.
-    pub(super) fn erase(&mut self, into: &mut String) {
+    pub(super) fn erase(&mut self, into: &mut ScreenText) {
         if std::mem::take(&mut self.is_up) {
             if self.column == 0 {
-                into.push('\r');
+                into.command(TerminalCommand::Return);
             }
-            into.push_str(ERASE_BELOW);
+            into.command(TerminalCommand::EraseBelow);
         }
     }
 
     /// Appends what draws these rows over the ones before. None of them is as wide as
     /// the window.
-    pub(super) fn draw(&mut self, rows: &[String], now: Instant, into: &mut String) {
+    pub(super) fn draw(&mut self, rows: &[ScreenText], now: Instant, into: &mut ScreenText) {
         self.drawn = Some(now);
         if rows.is_empty() {
             return self.erase(into);
@@ -98,33 +96,35 @@ impl Live {
         self.is_up = true;
         let count = rows.len();
         // No wrapping, for where a terminal takes more columns than we count.
-        into.push_str("\x1b[?7l");
+        into.command(TerminalCommand::WrapOff);
         if self.column == 0 {
-            into.push('\r');
+            into.command(TerminalCommand::Return);
             self.rows(rows, into);
-            if count > 1 {
-                let _ = write!(into, "\x1b[{}A", count - 1);
-            }
-            into.push('\r');
+            into.command(TerminalCommand::Up(count - 1));
+            into.command(TerminalCommand::Return);
         } else {
             // Vertical tabs go down and scroll, and keep the column: now there is room,
             // and the place that is saved stays true.
-            into.extend(std::iter::repeat_n('\u{b}', count));
-            let _ = write!(into, "\x1b[{count}A\x1b7\r\n");
+            into.command(TerminalCommand::Down(count));
+            into.command(TerminalCommand::Up(count));
+            into.command(TerminalCommand::SaveCursor);
+            into.command(TerminalCommand::Return);
+            into.end_line();
             self.rows(rows, into);
-            into.push_str("\x1b8");
+            into.command(TerminalCommand::RestoreCursor);
         }
-        into.push_str("\x1b[?7h");
+        into.command(TerminalCommand::WrapOn);
     }
 
-    fn rows(&self, rows: &[String], into: &mut String) {
+    fn rows(&self, rows: &[ScreenText], into: &mut ScreenText) {
         for (at, row) in rows.iter().enumerate() {
             if at > 0 {
-                into.push_str("\r\n");
+                into.command(TerminalCommand::Return);
+                into.end_line();
             }
-            into.push_str(row);
-            into.push_str("\x1b[K");
+            into.append(row);
+            into.command(TerminalCommand::EraseRow);
         }
-        into.push_str(ERASE_BELOW);
+        into.command(TerminalCommand::EraseBelow);
     }
 }

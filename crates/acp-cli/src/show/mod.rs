@@ -1,5 +1,8 @@
 //! Where a run is shown: to a person or to a program.
 
+mod answered;
+mod ask;
+mod asking;
 mod changes;
 mod excerpt;
 mod human;
@@ -10,6 +13,7 @@ mod live;
 mod page;
 mod part;
 mod plan;
+mod print;
 mod rows;
 mod said;
 mod served;
@@ -26,25 +30,30 @@ mod usage;
 use std::io::{self, Write};
 use std::path::Path;
 
-use acp_client::{Client, Decision, ElicitationAnswer, Question, RawLine, Session, TurnEvent};
+use acp_client::{Client, Decision, Question, RawLine, Session, TurnEvent};
 use acp_conversation::{ToolCallState, TurnMessage};
 use acp_harness::turn::{Opened, TurnProgress};
 use acp_protocol::v1::{PermissionOption, SessionId, ToolCallUpdate};
+use acp_text::{Clean, ScreenWriter, clean};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::config::Colour;
-use crate::exit::Exit;
 use crate::outcome::Outcome;
 use crate::sessions::SessionOpening;
+pub(crate) use answered::{Answered, By};
+pub(crate) use ask::AskText;
+pub(crate) use asking::is_cut;
 pub(crate) use excerpt::Excerpt;
 use human::Screen;
 use json::Event;
 pub(crate) use json::SCHEMA;
+use line::decided;
 pub(crate) use line::{one_line, shown};
+pub(crate) use print::{Printed, ask, fail, print, tell, write};
 pub(crate) use served::Served;
 pub(crate) use stage::clear;
-use stage::{Sink, Stage};
+use stage::{AnyStream, Sink, Stage};
 
 /// A session that was opened.
 pub(crate) struct Open<'a> {
@@ -61,44 +70,6 @@ struct Ending<'a> {
     outcome: &'a Outcome,
     report: Option<&'a TurnMessage>,
     session: Option<&'a SessionId>,
-}
-
-/// How a question was answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answered {
-    Accepted { by: By },
-    Declined { by: By },
-    Cancelled { by: By },
-}
-
-/// Who answered a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum By {
-    Person,
-    /// The agent itself, by what it proposes.
-    Defaults,
-    Nobody,
-}
-
-impl By {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Person => "person",
-            Self::Defaults => "defaults",
-            Self::Nobody => "nobody",
-        }
-    }
-}
-
-impl Answered {
-    /// Tells how a question was answered without a person.
-    pub(crate) fn headless(question: &Question, answer: &ElicitationAnswer) -> Self {
-        match question.link() {
-            _ if answer.is_accepted() => Self::Accepted { by: By::Defaults },
-            Some(_) => Self::Cancelled { by: By::Nobody },
-            None => Self::Declined { by: By::Nobody },
-        }
-    }
 }
 
 /// Who it is shown to.
@@ -146,7 +117,7 @@ impl Output {
     }
 
     /// Says what goes on from now on, until the end; on a terminal alone.
-    pub(crate) fn status(&mut self, words: &str) {
+    pub(crate) fn status(&mut self, words: &Clean<'_>) {
         self.stage.status(words);
     }
 
@@ -155,7 +126,7 @@ impl Output {
         self.session = Some(open.session.id().clone());
         self.stage
             .act(|screen| screen.in_folder(open.cwd.to_owned()));
-        self.status("working");
+        self.status(&clean!("working"));
         let agent = open.client.agent().ok();
         let (modes, options) = (open.session.modes(), open.session.config_options());
         let event = Event::Session {
@@ -228,10 +199,10 @@ impl Output {
                 Answered::Accepted { by: By::Person } | Answered::Declined { by: By::Person } => {
                     return Ok(());
                 }
-                Answered::Accepted { .. } => "answered by what it proposes",
-                _ => "declined, for nobody is asked; see --ask",
+                Answered::Accepted { .. } => clean!("answered by what it proposes"),
+                _ => clean!("declined, for nobody is asked; see --ask"),
             };
-            screen.asked(&format!("{}: {how}", one_line(question.message())))
+            screen.asked(&clean!("{}: {}", decided(question.message()), how))
         })
     }
 
@@ -253,17 +224,17 @@ impl Output {
     pub(crate) fn progress(&mut self, event: &TurnProgress) {
         let (method, succeeded) = match event {
             TurnProgress::Login { method, succeeded } => (method, succeeded),
-            TurnProgress::Connected { .. } => return self.status("opening a session"),
+            TurnProgress::Connected { .. } => return self.status(&clean!("opening a session")),
             _ => return,
         };
         let succeeded = *succeeded;
         self.note(&Event::Login { method, succeeded });
         let how = match succeeded {
-            None => "logging in by",
-            Some(true) => "logged in by",
-            Some(false) => "the agent refuses the login by",
+            None => clean!("logging in by"),
+            Some(true) => clean!("logged in by"),
+            Some(false) => clean!("the agent refuses the login by"),
         };
-        self.tell(&format!("{how} {}", one_line(method.as_str())));
+        self.tell(&clean!("{} {}", how, one_line(method.as_str())));
     }
 
     /// Shows what a call would do about which the person at the terminal is going to be asked.
@@ -272,7 +243,7 @@ impl Output {
     }
 
     /// Shows a question to the person at the terminal, who types behind it.
-    pub(crate) fn ask(&mut self, text: &str) -> io::Result<()> {
+    pub(crate) fn ask(&mut self, text: &AskText) -> io::Result<()> {
         self.stage.act(|screen| screen.ask(text))
     }
 
@@ -285,7 +256,7 @@ impl Output {
     pub(crate) fn kept(&mut self, told: &SessionOpening) {
         self.note(&Event::kept(told));
         if self.format != Format::Quiet || told.is_surprising() {
-            self.tell(&told.to_string());
+            self.tell(&Clean::line(&told.to_string()));
         }
     }
 
@@ -293,7 +264,7 @@ impl Output {
     pub(crate) fn steered(&mut self) {
         self.note(&Event::Steered {});
         if self.format != Format::Quiet {
-            self.tell("the turn that runs in the session took it");
+            self.tell(&clean!("the turn that runs in the session took it"));
         }
     }
 
@@ -317,14 +288,14 @@ impl Output {
     /// Something the person at the keyboard should know.
     pub(crate) fn say(&mut self, text: &str) {
         self.note(&Event::Notice { message: text });
-        self.tell(text);
+        self.tell(&Clean::line(text));
     }
 
     /// Shows an event to whoever it is for: a program, or a person on the screen.
     fn show(
         &mut self,
         event: &Event<'_>,
-        on_screen: impl FnOnce(&mut Screen<Sink, Sink>) -> io::Result<()>,
+        on_screen: impl FnOnce(&mut Screen<AnyStream, AnyStream>) -> io::Result<()>,
     ) -> io::Result<()> {
         match &mut self.json {
             _ if self.broken || self.format == Format::Quiet => Ok(()),
@@ -339,7 +310,7 @@ impl Output {
         let _ = self.show(event, |_| Ok(()));
     }
 
-    fn tell(&mut self, text: &str) {
+    fn tell(&mut self, text: &Clean<'_>) {
         // Without standard error there is nobody to tell.
         let _ = self.stage.act(|screen| screen.say(text));
     }
@@ -389,32 +360,8 @@ impl Output {
     }
 }
 
-/// Shows what came of a command that writes one text, or how it failed.
-pub(crate) fn print(done: Result<impl AsRef<[u8]>, Outcome>) -> Exit {
-    match done.and_then(|text| write_stdout(text.as_ref())) {
-        Ok(()) => Exit::EndOfTurn,
-        Err(outcome) => fail(&outcome),
-    }
-}
-
-/// Writes to standard output; a closed pipe is no failure.
-pub(crate) fn write_stdout(text: &[u8]) -> Result<(), Outcome> {
-    acp_process::stdio::write_stdout(|out| out.write_all(text)).map_err(|error| {
-        Outcome::usage(
-            format!("failed to write to standard output: {error}"),
-            "see that there is room where it goes",
-        )
-    })
-}
-
-/// Shows how something failed that shows nothing else.
-pub(crate) fn fail(outcome: &Outcome) -> Exit {
-    Output::standard(Format::Human, Colour::Auto).end(outcome);
-    outcome.exit
-}
-
 /// Writes an update with its parameters as the agent spelled them.
-fn as_sent(line: &RawLine, out: &mut impl io::Write) -> io::Result<()> {
+fn as_sent(line: &RawLine, out: &mut ScreenWriter<impl Write>) -> io::Result<()> {
     #[derive(Deserialize)]
     struct Message<'a> {
         #[serde(borrow)]

@@ -4,12 +4,13 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
+use super::ask::AskText;
 use super::line::{Line, shown};
 use super::live::Live;
 use super::style::{ASCII, Style, Tone, UNICODE};
 use super::terminal::Window;
 use crate::outcome::Failure;
-use acp_text::{Cleaner, width};
+use acp_text::{Clean, Cleaner, ScreenText, ScreenWriter, clean, width};
 
 /// Bytes of lines that wait for the next drawing.
 const MAX_WAITING: usize = 16 << 10;
@@ -52,8 +53,8 @@ pub(super) enum Fit {
 
 /// Text goes to `out`, everything else to `err`.
 pub(super) struct Page<O, E> {
-    out: O,
-    err: E,
+    out: ScreenWriter<O>,
+    err: ScreenWriter<E>,
     facts: Facts,
     look: Look,
     now: Instant,
@@ -63,11 +64,17 @@ pub(super) struct Page<O, E> {
     /// Somebody is typing an answer, where the rows would be.
     is_asking: bool,
     /// Lines that are not yet written.
-    waiting: String,
+    waiting: ScreenText,
 }
 
 impl<O: Write, E: Write> Page<O, E> {
-    pub(super) fn new(out: O, err: E, facts: Facts, look: Look, now: Instant) -> Self {
+    pub(super) fn new(
+        out: ScreenWriter<O>,
+        err: ScreenWriter<E>,
+        facts: Facts,
+        look: Look,
+        now: Instant,
+    ) -> Self {
         Self {
             out,
             err,
@@ -78,7 +85,7 @@ impl<O: Write, E: Write> Page<O, E> {
             end: TextEnd::default(),
             live: Live::new(now),
             is_asking: false,
-            waiting: String::new(),
+            waiting: ScreenText::new(),
         }
     }
 
@@ -116,19 +123,19 @@ impl<O: Write, E: Write> Page<O, E> {
     pub(super) fn text(&mut self, text: &str) -> io::Result<()> {
         if !self.facts.out_is_terminal {
             self.end.add(text);
-            self.out.write_all(text.as_bytes())?;
+            self.out.pass_on(text)?;
             return self.out.flush();
         }
         let text = self.cleaner.clean(text);
         if text.is_empty() {
             return Ok(());
         }
-        self.end.add(&text);
+        self.end.add(text.as_str());
         self.make_way();
         if self.facts.together {
             self.live.text(self.end.column, self.now);
         }
-        self.out.write_all(text.as_bytes())?;
+        self.out.write(&ScreenText::from(text))?;
         self.out.flush()
     }
 
@@ -139,18 +146,20 @@ impl<O: Write, E: Write> Page<O, E> {
         }
         self.make_way();
         self.end = TextEnd::default();
-        self.out.write_all(b"\n")?;
+        self.out.write(&ScreenText::from(clean!("\n")))?;
         self.out.flush()
     }
 
     /// Writes a question, which is answered by what is typed behind it.
-    pub(super) fn ask(&mut self, text: &str) -> io::Result<()> {
+    pub(super) fn ask(&mut self, text: &AskText) -> io::Result<()> {
         self.is_asking = true;
         self.make_way();
         if self.facts.together {
             self.end_text_line()?;
         }
-        self.err.write_all(text.as_bytes())?;
+        let columns = (self.look)().map(|window| window.columns);
+        let columns = columns.filter(|columns| *columns > 0);
+        self.err.write(&text.laid_out(columns))?;
         self.err.flush()
     }
 
@@ -170,17 +179,16 @@ impl<O: Write, E: Write> Page<O, E> {
         self.live.at_line_start();
         let indent = if self.facts.drawn { INDENT } else { 0 };
         let style = self.style(0);
-        let line = Line::new().with(Tone::Plain, " ".repeat(indent)).and(head);
+        let line = Line::new().with_blanks(indent).and(head);
         match fit {
             Fit::Cut => line.render(&style, &mut self.waiting),
             Fit::Wrap => line.render_wrapped(&style, INDENT_BELOW, &mut self.waiting),
         }
-        self.waiting.push('\n');
+        self.waiting.end_line();
         for line in body {
-            let blanks = " ".repeat(INDENT_BELOW);
-            let line = Line::new().with(Tone::Plain, blanks).and(line.clone());
+            let line = Line::new().with_blanks(INDENT_BELOW).and(line.clone());
             line.render(&style, &mut self.waiting);
-            self.waiting.push('\n');
+            self.waiting.end_line();
         }
         if !self.facts.live || self.is_asking || self.waiting.len() > MAX_WAITING {
             self.make_way();
@@ -192,38 +200,38 @@ impl<O: Write, E: Write> Page<O, E> {
     pub(super) fn fail(&mut self, failure: &Failure) -> io::Result<()> {
         self.make_way();
         let style = self.style(0);
-        let mut text = String::new();
-        let mut line = |indent: usize, tone, words: &str| {
-            let line = Line::new()
-                .with(Tone::Plain, " ".repeat(indent))
-                .with(tone, words);
+        let mut text = ScreenText::new();
+        let mut line = |indent: usize, tone, words: &Clean<'_>| {
+            let line = Line::new().with_blanks(indent).with(tone, words);
             line.render_wrapped(&style, INDENT_BELOW, &mut text);
-            text.push('\n');
+            text.end_line();
         };
-        line(0, Tone::Strong, &format!("acp: {}", failure.message));
-        if let Some(hint) = &failure.hint {
-            line(INDENT, Tone::Plain, hint);
+        let message = Clean::line(&failure.message);
+        line(0, Tone::Strong, &clean!("acp: {}", message));
+        // Some list what there is to choose from.
+        for hint in failure.hint.iter().flat_map(|hint| hint.lines()) {
+            line(INDENT, Tone::Plain, &Clean::new(hint));
         }
         if let Some(words) = &failure.last_words {
-            line(INDENT, Tone::Plain, "the agent wrote last:");
+            line(INDENT, Tone::Plain, &clean!("the agent wrote last:"));
             for words in words.lines() {
-                line(INDENT, Tone::Faint, &format!("| {}", shown(words)));
+                line(INDENT, Tone::Faint, &clean!("| {}", shown(words)));
             }
         }
         if let Some(noise) = &failure.noise {
-            let words = "its standard output has a line that is no message:";
-            line(INDENT, Tone::Plain, words);
-            line(INDENT, Tone::Faint, &format!("| {}", shown(noise)));
+            let words = clean!("its standard output has a line that is no message:");
+            line(INDENT, Tone::Plain, &words);
+            line(INDENT, Tone::Faint, &clean!("| {}", shown(noise)));
         }
-        self.err.write_all(text.as_bytes())
+        self.err.write(&text)
     }
 
     /// Writes what waits, and takes the rows away that are drawn again and again.
     pub(super) fn make_way(&mut self) {
-        let mut bytes = String::new();
-        self.live.erase(&mut bytes);
-        bytes.push_str(&std::mem::take(&mut self.waiting));
-        self.write(&bytes);
+        let mut text = ScreenText::new();
+        self.live.erase(&mut text);
+        text.append(&std::mem::take(&mut self.waiting));
+        self.write(&text);
     }
 
     /// Tells whether it is time to draw.
@@ -239,36 +247,35 @@ impl<O: Write, E: Write> Page<O, E> {
             self.live.forget();
             return self.make_way();
         };
-        let mut bytes = String::new();
+        let mut text = ScreenText::new();
         if !self.waiting.is_empty() {
-            self.live.erase(&mut bytes);
-            bytes.push_str(&std::mem::take(&mut self.waiting));
+            self.live.erase(&mut text);
+            text.append(&std::mem::take(&mut self.waiting));
         }
         if self.live.has_room(window.columns, self.now) {
             let style = self.style(0);
             // Half of the window stays for what was said.
             let lines = rows(window.rows / 2, &self.style(INDENT));
-            let rows: Vec<String> = lines
+            let rows: Vec<ScreenText> = lines
                 .into_iter()
                 .map(|line| {
-                    let mut row = String::new();
-                    let blanks = " ".repeat(INDENT);
-                    let line = Line::new().with(Tone::Plain, blanks).and(line);
+                    let mut row = ScreenText::new();
+                    let line = Line::new().with_blanks(INDENT).and(line);
                     line.render(&style, &mut row);
                     row
                 })
                 .collect();
-            self.live.draw(&rows, self.now, &mut bytes);
+            self.live.draw(&rows, self.now, &mut text);
         } else {
-            self.live.erase(&mut bytes);
+            self.live.erase(&mut text);
         }
-        self.write(&bytes);
+        self.write(&text);
     }
 
-    fn write(&mut self, bytes: &str) {
-        if !bytes.is_empty() {
+    fn write(&mut self, text: &ScreenText) {
+        if !text.is_empty() {
             // A standard error that nobody reads is no reason to stop.
-            let _ = self.err.write_all(bytes.as_bytes());
+            let _ = self.err.write(text);
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use acp_conversation::{FileChange, ToolCallPart};
+use acp_text::Clean;
 
 use super::excerpt::Excerpt;
 use super::line::one_line;
@@ -13,10 +14,10 @@ pub(super) enum Part<'a> {
     Text(Excerpt),
     Change {
         change: &'a FileChange,
-        path: String,
+        path: Clean<'static>,
     },
     /// Something that has no lines.
-    Other(String),
+    Other(Clean<'static>),
 }
 
 impl<'a> Part<'a> {
@@ -35,7 +36,7 @@ impl<'a> Part<'a> {
 }
 
 /// Shortens a path that lies in the folder the agent works in.
-pub(super) fn short_path(path: &str, cwd: &Path) -> String {
+pub(super) fn short_path(path: &str, cwd: &Path) -> Clean<'static> {
     let inside = Path::new(path).strip_prefix(cwd).ok();
     match inside
         .and_then(Path::to_str)

@@ -2,8 +2,8 @@
 
 use acp_conversation::Conversation;
 use acp_protocol::v1::{PlanEntry, PlanEntryStatus};
+use acp_text::{Clean, clean};
 
-use super::excerpt::count;
 use super::line::{Line, one_line};
 use super::style::{Style, Tone};
 
@@ -13,7 +13,7 @@ const MAX_ENTRIES: usize = 24;
 /// The newest plan.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Steps {
-    steps: Vec<(Step, String)>,
+    steps: Vec<(Step, Clean<'static>)>,
     /// Steps there are, and those that are done.
     all: usize,
     done: usize,
@@ -53,8 +53,8 @@ impl Steps {
     }
 
     /// Says how far it is.
-    pub(super) fn progress(&self) -> String {
-        format!("{}/{}", self.done, self.all)
+    pub(super) fn progress(&self) -> Clean<'static> {
+        clean!("{}/{}", self.done, self.all)
     }
 
     /// Returns the lines of `limit` steps: those around the one that is worked on.
@@ -69,15 +69,15 @@ impl Steps {
         let mut lines: Vec<_> = window.map(|step| line(step, style)).collect();
         let behind = self.all - from - lines.len();
         if from + behind > 0 {
-            let more = count(from + behind, "more step", "more steps");
-            let more = format!("{} {more}", style.signs.more);
+            let more = more_steps(from + behind);
+            let more = clean!("{} {}", style.signs.more, more);
             lines.push(Line::new().with(Tone::Faint, more));
         }
         lines
     }
 
     /// Says which steps went on since then, or `None` when it is another plan.
-    pub(super) fn since(&self, before: &Self) -> Option<String> {
+    pub(super) fn since(&self, before: &Self) -> Option<Clean<'static>> {
         let same = self.all == before.all
             && self
                 .steps
@@ -89,45 +89,45 @@ impl Steps {
             .iter()
             .zip(&before.steps)
             .filter(|(now, then)| now.0 != then.0);
-        let news: Vec<_> = news
-            .map(|((step, text), _)| format!("{} {text}", step.in_ascii()))
-            .collect();
-        same.then(|| news.join("  "))
+        let changed = news.map(|((step, text), _)| clean!("{} {}", step.in_ascii(), text));
+        same.then(|| Clean::join(changed, &clean!("  ")))
     }
 
     /// Returns all steps in one line.
-    pub(super) fn in_one_line(&self) -> String {
+    pub(super) fn in_one_line(&self) -> Clean<'static> {
         let mut steps: Vec<_> = self
             .steps
             .iter()
-            .map(|(step, text)| format!("{} {text}", step.in_ascii()))
+            .map(|(step, text)| clean!("{} {}", step.in_ascii(), text))
             .collect();
         if self.all > self.steps.len() {
-            steps.push(count(
-                self.all - self.steps.len(),
-                "more step",
-                "more steps",
-            ));
+            steps.push(more_steps(self.all - self.steps.len()));
         }
-        steps.join("  ")
+        Clean::join(steps, &clean!("  "))
     }
 }
 
 impl Step {
-    fn in_ascii(self) -> &'static str {
+    fn in_ascii(self) -> Clean<'static> {
         match self {
-            Self::Done => "[x]",
-            Self::Current => "[>]",
-            Self::Waiting => "[ ]",
+            Self::Done => clean!("[x]"),
+            Self::Current => clean!("[>]"),
+            Self::Waiting => clean!("[ ]"),
         }
     }
 }
 
-fn line((step, text): &(Step, String), style: &Style) -> Line {
+fn more_steps(count: usize) -> Clean<'static> {
+    super::excerpt::count(count, &clean!("more step"), &clean!("more steps"))
+}
+
+fn line((step, text): &(Step, Clean<'static>), style: &Style) -> Line {
     let (sign, tone, words) = match step {
-        Step::Done => (style.signs.done, Tone::Good, Tone::Faint),
-        Step::Current => (style.signs.current, Tone::Busy, Tone::Plain),
-        Step::Waiting => (style.signs.waiting, Tone::Faint, Tone::Plain),
+        Step::Done => (&style.signs.done, Tone::Good, Tone::Faint),
+        Step::Current => (&style.signs.current, Tone::Busy, Tone::Plain),
+        Step::Waiting => (&style.signs.waiting, Tone::Faint, Tone::Plain),
     };
-    Line::new().with(tone, sign).with(words, format!(" {text}"))
+    Line::new()
+        .with(tone, sign)
+        .with(words, clean!(" {}", text))
 }

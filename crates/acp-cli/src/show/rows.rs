@@ -12,7 +12,7 @@ use super::style::{Style, Tone};
 use super::thought;
 use super::tools::ShownCall;
 use super::usage;
-use acp_text::width;
+use acp_text::{Clean, clean};
 
 /// Rows at most, of each sort.
 const MAX_TOOLS: usize = 5;
@@ -27,7 +27,7 @@ pub(super) struct Rows<'a> {
     pub(super) thought: Option<&'a str>,
     pub(super) usage: Option<&'a UsageUpdate>,
     /// What goes on; without it there is nothing to show.
-    pub(super) status: Option<&'a str>,
+    pub(super) status: Option<&'a Clean<'static>>,
 }
 
 impl Rows<'_> {
@@ -63,21 +63,30 @@ impl Rows<'_> {
         lines
     }
 
-    fn status(&self, status: &str, hidden: usize, turning: &str, style: &Style) -> Line {
-        let mut words = vec![status.to_owned(), said::in_seconds(self.took)];
+    fn status(
+        &self,
+        status: &Clean<'static>,
+        hidden: usize,
+        turning: &Clean<'_>,
+        style: &Style,
+    ) -> Line {
+        let mut words = vec![status.clone(), said::in_seconds(self.took)];
         if hidden > 0 {
-            words.push(count(hidden, "more tool", "more tools"));
+            words.push(count(hidden, &clean!("more tool"), &clean!("more tools")));
         }
         if !self.plan.is_empty() {
-            words.push(format!("plan {}", self.plan.progress()));
+            words.push(clean!("plan {}", self.plan.progress()));
         }
         words.extend(usage::words(self.usage));
         let room = style.width.unwrap_or(usize::MAX).saturating_sub(2);
-        while words.len() > 2 && width(&words.join(style.signs.dot)) > room {
+        let joined = |words: &[Clean<'static>]| {
+            Clean::join(words.iter().map(Clean::borrowed), &style.signs.dot)
+        };
+        while words.len() > 2 && joined(&words).width() > room {
             words.pop();
         }
         Line::new()
             .with(Tone::Busy, turning)
-            .with(Tone::Faint, format!(" {}", words.join(style.signs.dot)))
+            .with(Tone::Faint, clean!(" {}", joined(&words)))
     }
 }

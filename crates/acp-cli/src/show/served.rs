@@ -1,6 +1,9 @@
 //! Files and commands that the agent was served.
 
-use super::{Excerpt, one_line, shown};
+use acp_text::{Clean, clean};
+
+use super::line::decided;
+use super::{Excerpt, shown};
 
 /// Something that was served to the agent, or refused.
 #[derive(Debug)]
@@ -30,7 +33,7 @@ pub(crate) enum Served {
 impl Served {
     /// What a person is told of what was served: commands, and what was refused. Agents tell the
     /// rest themselves.
-    pub(super) fn in_words(&self) -> Option<(&'static str, String)> {
+    pub(super) fn in_words(&self) -> Option<(Clean<'static>, Clean<'static>)> {
         match self {
             Self::File { error: None, .. } | Self::CommandEnd { .. } => None,
             Self::File {
@@ -38,9 +41,13 @@ impl Served {
                 path,
                 error: Some(error),
             } => {
-                let operation = if *write { "write" } else { "read" };
-                let text = format!("{operation} {}: {}", one_line(path), shown(error));
-                Some(("file", text))
+                let operation = if *write {
+                    clean!("write")
+                } else {
+                    clean!("read")
+                };
+                let text = clean!("{} {}: {}", operation, decided(path), shown(error));
+                Some((clean!("file"), text))
             }
             Self::Command {
                 command,
@@ -53,12 +60,12 @@ impl Served {
                     line.push(' ');
                     line.push_str(arg);
                 }
-                let line = one_line(&line);
+                let line = decided(&line);
                 let text = match error {
-                    Some(error) => format!("{line}: {}", shown(error)),
+                    Some(error) => clean!("{}: {}", line, shown(error)),
                     None => line,
                 };
-                Some(("runs", text))
+                Some((clean!("runs"), text))
             }
         }
     }

@@ -1,11 +1,13 @@
 //! The standard streams of this process, and what shows a turn on them.
 
-use std::io::{self, IsTerminal, Write, stderr, stdout};
+use std::io::{self, Write};
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
 use std::time::Instant;
 
+use acp_process::stdio;
+use acp_text::{Clean, ScreenWriter};
 use parking_lot::Mutex;
 
 use super::Format;
@@ -15,54 +17,43 @@ use super::terminal::{self, Beside};
 use super::ticker::Ticker;
 use crate::config::Colour;
 
-pub(super) type Sink = Box<dyn Write + Send>;
+/// A stream of any kind.
+pub(super) type AnyStream = Box<dyn Write + Send>;
+
+/// All that can be done with one.
+pub(super) type Sink = ScreenWriter<AnyStream>;
 
 /// Whether rows are on the terminal that have to be taken away before we go.
 static IS_UP: AtomicBool = AtomicBool::new(false);
 
 /// A screen that also changes with time.
 pub(super) struct Stage {
-    screen: Arc<Mutex<Screen<Sink, Sink>>>,
+    screen: Arc<Mutex<Screen<AnyStream, AnyStream>>>,
     is_live: bool,
     ticker: Option<Ticker>,
-}
-
-/// Writes lines of JSON to a terminal; each comes in one piece.
-struct EscapedLines<W>(W);
-
-impl<W: Write> Write for EscapedLines<W> {
-    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let text = String::from_utf8_lossy(line);
-        self.0.write_all(acp_text::escape_json(&text).as_bytes())?;
-        Ok(line.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
 }
 
 impl Stage {
     /// Opens the standard streams; the second is the one for a program, if it is for one.
     pub(super) fn standard(format: Format, colour: Colour) -> (Self, Option<Sink>) {
-        let (out, err) = (stdout(), stderr());
-        let facts = facts(format, colour, out.is_terminal(), err.is_terminal());
-        let (text, json): (Sink, Option<Sink>) = match format {
-            Format::Json if out.is_terminal() => {
-                (Box::new(io::sink()), Some(Box::new(EscapedLines(out))))
-            }
-            Format::Json => (Box::new(io::sink()), Some(Box::new(out))),
-            Format::Human | Format::Quiet => (Box::new(out), None),
+        let facts = facts(format, colour);
+        let (text, json) = match format {
+            Format::Json => (nowhere(), Some(stdio::stdout().boxed())),
+            Format::Human | Format::Quiet => (stdio::stdout().boxed(), None),
         };
         let look = Box::new(terminal::window);
-        (Self::new(text, Box::new(err), facts, look), json)
+        (Self::new(text, stdio::stderr().boxed(), facts, look), json)
     }
 
     /// Shows nothing.
     #[cfg(test)]
     pub(super) fn nowhere() -> Self {
-        let (out, err) = (Box::new(io::sink()), Box::new(io::sink()));
-        Self::new(out, err, Facts::default(), Box::new(|| None))
+        Self::new(
+            self::nowhere(),
+            self::nowhere(),
+            Facts::default(),
+            Box::new(|| None),
+        )
     }
 
     fn new(out: Sink, err: Sink, facts: Facts, look: Look) -> Self {
@@ -75,7 +66,7 @@ impl Stage {
     }
 
     /// Says what goes on from now on, on a terminal alone.
-    pub(super) fn status(&mut self, words: &str) {
+    pub(super) fn status(&mut self, words: &Clean<'_>) {
         if !self.is_live {
             return;
         }
@@ -89,7 +80,7 @@ impl Stage {
     }
 
     /// Does something on the screen.
-    pub(super) fn act<T>(&self, act: impl FnOnce(&mut Screen<Sink, Sink>) -> T) -> T {
+    pub(super) fn act<T>(&self, act: impl FnOnce(&mut Screen<AnyStream, AnyStream>) -> T) -> T {
         self::act(&self.screen, act)
     }
 }
@@ -109,7 +100,10 @@ pub(crate) fn clear() {
     }
 }
 
-fn act<T>(screen: &Mutex<Screen<Sink, Sink>>, act: impl FnOnce(&mut Screen<Sink, Sink>) -> T) -> T {
+fn act<T>(
+    screen: &Mutex<Screen<AnyStream, AnyStream>>,
+    act: impl FnOnce(&mut Screen<AnyStream, AnyStream>) -> T,
+) -> T {
     let mut screen = screen.lock();
     let done = act(screen.at(Instant::now()));
     IS_UP.store(screen.is_up(), Ordering::Relaxed);
@@ -127,7 +121,14 @@ fn tidy_up_before_panics() {
     });
 }
 
-fn facts(format: Format, colour: Colour, out_is_terminal: bool, err_is_terminal: bool) -> Facts {
+/// Writes to no stream.
+fn nowhere() -> Sink {
+    ScreenWriter::to_file(io::sink()).boxed()
+}
+
+fn facts(format: Format, colour: Colour) -> Facts {
+    let (out_is_terminal, err_is_terminal) =
+        (stdio::stdout_is_terminal(), stdio::stderr_is_terminal());
     let drawn = err_is_terminal && !terminal::is_dumb();
     let beside = match drawn {
         true => terminal::beside(),

@@ -1,5 +1,7 @@
 //! How lines look: signs, colours, and the width there is.
 
+use acp_text::{Clean, ScreenText, TerminalCommand, clean};
+
 /// How lines look where they are shown.
 #[derive(Debug, Clone)]
 pub(super) struct Style {
@@ -24,68 +26,82 @@ pub(super) enum Tone {
 /// Signs that stand for words.
 #[derive(Debug, PartialEq)]
 pub(super) struct Signs {
-    pub(super) done: &'static str,
-    pub(super) failed: &'static str,
-    pub(super) waiting: &'static str,
-    pub(super) current: &'static str,
+    pub(super) done: Clean<'static>,
+    pub(super) failed: Clean<'static>,
+    pub(super) waiting: Clean<'static>,
+    pub(super) current: Clean<'static>,
     /// Stands for what was left out.
-    pub(super) more: &'static str,
-    pub(super) dot: &'static str,
-    pub(super) bar: &'static str,
-    pub(super) turning: &'static [&'static str],
+    pub(super) more: Clean<'static>,
+    pub(super) dot: Clean<'static>,
+    pub(super) bar: Clean<'static>,
+    pub(super) turning: &'static [Clean<'static>],
 }
 
 /// For terminals that know them.
-pub(super) const UNICODE: Signs = Signs {
-    done: "✓",
-    failed: "✗",
-    waiting: "○",
-    current: "▸",
-    more: "…",
-    dot: " · ",
-    bar: "│ ",
-    turning: &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
+pub(super) static UNICODE: Signs = Signs {
+    done: clean!("✓"),
+    failed: clean!("✗"),
+    waiting: clean!("○"),
+    current: clean!("▸"),
+    more: clean!("…"),
+    dot: clean!(" · "),
+    bar: clean!("│ "),
+    turning: &TURNING_UNICODE,
 };
 
 /// For those that do not.
-pub(super) const ASCII: Signs = Signs {
-    done: "+",
-    failed: "x",
-    waiting: "o",
-    current: ">",
-    more: "~",
-    dot: ", ",
-    bar: "| ",
-    turning: &["|", "/", "-", "\\"],
+pub(super) static ASCII: Signs = Signs {
+    done: clean!("+"),
+    failed: clean!("x"),
+    waiting: clean!("o"),
+    current: clean!(">"),
+    more: clean!("~"),
+    dot: clean!(", "),
+    bar: clean!("| "),
+    turning: &TURNING_ASCII,
 };
+
+static TURNING_UNICODE: [Clean<'static>; 10] = [
+    clean!("⠋"),
+    clean!("⠙"),
+    clean!("⠹"),
+    clean!("⠸"),
+    clean!("⠼"),
+    clean!("⠴"),
+    clean!("⠦"),
+    clean!("⠧"),
+    clean!("⠇"),
+    clean!("⠏"),
+];
+
+static TURNING_ASCII: [Clean<'static>; 4] = [clean!("|"), clean!("/"), clean!("-"), clean!("\\")];
 
 impl Style {
     /// Appends a piece in its tone.
-    pub(super) fn paint(&self, tone: Tone, text: &str, into: &mut String) {
-        let code = match tone {
-            Tone::Plain => "",
-            Tone::Strong => "1",
-            Tone::Faint => "2",
-            Tone::Good => "32",
-            Tone::Bad => "31",
-            Tone::Warning => "33",
-            Tone::Busy => "36",
+    pub(super) fn paint(&self, tone: Tone, text: &Clean<'_>, into: &mut ScreenText) {
+        let command = match tone {
+            Tone::Plain => None,
+            Tone::Strong => Some(TerminalCommand::Bold),
+            Tone::Faint => Some(TerminalCommand::Faint),
+            Tone::Good => Some(TerminalCommand::Green),
+            Tone::Bad => Some(TerminalCommand::Red),
+            Tone::Warning => Some(TerminalCommand::Yellow),
+            Tone::Busy => Some(TerminalCommand::Cyan),
         };
-        if !self.colour || code.is_empty() || text.is_empty() {
-            into.push_str(text);
-            return;
+        match command.filter(|_| self.colour && !text.is_empty()) {
+            Some(command) => {
+                into.command(command);
+                into.push(text);
+                into.command(TerminalCommand::Plain);
+            }
+            None => into.push(text),
         }
-        into.push_str("\x1b[");
-        into.push_str(code);
-        into.push('m');
-        into.push_str(text);
-        into.push_str("\x1b[0m");
     }
 
     /// Returns the turning sign at this moment of a turn.
-    pub(super) fn turning(&self, millis: u128) -> &'static str {
+    pub(super) fn turning(&self, millis: u128) -> &'static Clean<'static> {
         let signs = self.signs.turning;
         let at = usize::try_from(millis / 100).unwrap_or_default();
-        signs[at % signs.len()]
+        &signs[at % signs.len()]
     }
 }

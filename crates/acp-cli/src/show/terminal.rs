@@ -56,13 +56,17 @@ fn variable(name: &str) -> Option<String> {
 pub(super) use platform::{beside, erase_below, window};
 
 #[cfg(unix)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "asks what the streams are, and erases rows of ours where a lock may be held"
+)]
 mod platform {
     use std::fs::{File, Metadata};
-    use std::io::{IsTerminal, stderr, stdout};
     use std::os::fd::AsFd;
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::stdio::{stderr, stdout};
     use rustix::{process, termios};
 
     use super::{Beside, Window};
@@ -70,9 +74,9 @@ mod platform {
     /// Looks at the window of standard error.
     pub(in crate::show) fn window() -> Option<Window> {
         let terminal = stderr();
-        let size = termios::tcgetwinsize(&terminal).ok()?;
+        let size = termios::tcgetwinsize(terminal).ok()?;
         // What is not the terminal that controls us has no foreground.
-        let foreground = termios::tcgetpgrp(&terminal);
+        let foreground = termios::tcgetpgrp(terminal);
         Some(Window {
             columns: size.ws_col.into(),
             rows: size.ws_row.into(),
@@ -85,7 +89,7 @@ mod platform {
             return Beside::Unknown;
         };
         let kind = out.file_type();
-        if stdout().is_terminal() {
+        if acp_process::stdio::stdout_is_terminal() {
             match out.rdev() == err.rdev() {
                 true => Beside::Same,
                 false => Beside::Unknown,
@@ -107,7 +111,7 @@ mod platform {
         };
         if poll(&mut ready, Some(&now)).is_ok_and(|count| count > 0) {
             // There is nobody left to tell.
-            let _ = rustix::io::write(&terminal, b"\x1b[J");
+            let _ = rustix::io::write(terminal, b"\x1b[J");
         }
     }
 

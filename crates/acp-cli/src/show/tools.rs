@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use acp_conversation::limits::MAX_TOOL_CALLS;
 use acp_conversation::{ToolCallChange, ToolCallPart, ToolCallState, ToolCalls};
 use acp_protocol::v1::{ToolCallId, ToolCallStatus};
+use acp_text::{Clean, clean};
 use indexmap::IndexMap;
 
 use super::excerpt::Excerpt;
@@ -134,7 +135,7 @@ impl Tools {
             .collect();
         let more = content.len().saturating_sub(MAX_PARTS) + call.more_parts;
         if more > 0 {
-            parts.push(Part::Other(format!("and {more} more parts")));
+            parts.push(Part::Other(clean!("and {} more parts", more)));
         }
         parts
     }
@@ -175,34 +176,35 @@ impl<'a> ShownCall<'a> {
     }
 
     /// Returns the title, on one line.
-    pub(super) fn title(&self) -> String {
+    pub(super) fn title(&self) -> Clean<'static> {
         one_line(self.call.title.as_deref().unwrap_or_default())
     }
 
     /// Returns what it is called: its title, or else its kind.
-    pub(super) fn name(&self) -> String {
+    pub(super) fn name(&self) -> Clean<'static> {
         match (self.title(), &self.call.kind) {
             (title, Some(kind)) if title.is_empty() => one_line(kind.as_str()),
-            (title, None) if title.is_empty() => "a call that was not announced".to_owned(),
+            (title, None) if title.is_empty() => clean!("a call that was not announced"),
             (title, _) => title,
         }
     }
 
     /// Returns the first place it names, and how many more there are, unless its title
     /// names the file.
-    pub(super) fn place(&self) -> Option<String> {
+    pub(super) fn place(&self) -> Option<Clean<'static>> {
         let (first, others) = self.call.locations.split_first()?;
         let mut place = short_path(&first.path, self.cwd);
-        let file = place.rsplit('/').next().unwrap_or(&place);
+        let file = place.as_str();
+        let file = file.rsplit('/').next().unwrap_or(file);
         let file = file.split(':').next().unwrap_or(file);
-        if self.title().contains(file) {
+        if self.title().as_str().contains(file) {
             return None;
         }
         if let Some(line) = first.line {
-            place.push_str(&format!(":{line}"));
+            place = clean!("{}:{}", place, line);
         }
         if !others.is_empty() {
-            place.push_str(&format!(" +{}", others.len()));
+            place = clean!("{} +{}", place, others.len());
         }
         Some(place)
     }

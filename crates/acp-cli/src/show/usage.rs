@@ -2,30 +2,33 @@
 
 use acp_protocol::v1::UsageUpdate;
 
+use acp_text::{Clean, clean};
+
 use super::line::one_line;
 
 /// Says it in words, each of them short.
-pub(super) fn words(usage: Option<&UsageUpdate>) -> impl Iterator<Item = String> {
+pub(super) fn words(usage: Option<&UsageUpdate>) -> impl Iterator<Item = Clean<'static>> {
     let context = usage.map(|usage| match usage.size {
-        0 => format!("{} tokens", short(usage.used)),
-        size => format!("{} of {} tokens", short(usage.used), short(size)),
+        0 => clean!("{} tokens", short(usage.used)),
+        size => clean!("{} of {} tokens", short(usage.used), short(size)),
     });
     let cost = usage.and_then(|usage| usage.cost.as_ref()).map(|cost| {
         let digits = if cost.amount.abs() < 0.01 { 4 } else { 2 };
+        let amount = Clean::line(&format!("{:.digits$}", cost.amount));
         match cost.currency.as_str() {
-            "USD" => format!("${:.digits$}", cost.amount),
-            other => format!("{:.digits$} {}", cost.amount, one_line(other)),
+            "USD" => clean!("${}", amount),
+            other => clean!("{} {}", amount, one_line(other)),
         }
     });
     context.into_iter().chain(cost)
 }
 
-fn short(number: u64) -> String {
+fn short(number: u64) -> Clean<'static> {
     match number {
-        0..1_000 => number.to_string(),
-        1_000..10_000 => format!("{}.{}k", number / 1_000, number % 1_000 / 100),
-        10_000..1_000_000 => format!("{}k", number / 1_000),
-        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
+        0..1_000 => clean!("{}", number),
+        1_000..10_000 => clean!("{}.{}k", number / 1_000, number % 1_000 / 100),
+        10_000..1_000_000 => clean!("{}k", number / 1_000),
+        _ => clean!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
     }
 }
 
@@ -37,7 +40,7 @@ mod tests {
 
     #[test]
     fn it_is_said_in_short() {
-        let said = |usage: UsageUpdate| words(Some(&usage)).collect::<Vec<_>>().join(", ");
+        let said = |usage: UsageUpdate| Clean::join(words(Some(&usage)), &clean!(", "));
         assert_eq!(said(UsageUpdate::new(999, 0)), "999 tokens");
         assert_eq!(
             said(UsageUpdate::new(1_250, 200_000)),

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use struct_patch::Patch;
 
 use crate::version::Version;
 
@@ -12,16 +13,20 @@ use crate::version::Version;
 /// Nothing in this crate asks for an agent by its name: what one needs that others do not
 /// is said here. A prompt has no place in it: prompts go over the connection, never on a
 /// command line, where everybody on the machine may read them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Patch)]
+#[patch(name = "EntryPatch", attribute(derive(Clone, Default, Deserialize)))]
+#[patch(attribute(serde(default, deny_unknown_fields)))]
 #[non_exhaustive]
 pub struct AgentEntry {
     /// What callers call it: a lower-case letter, then letters, digits and hyphens.
+    #[patch(skip)]
     pub name: String,
     /// What people call it.
     pub title: String,
     /// Other names it is found by; those of the official registry are among them.
     pub aliases: Vec<String>,
     /// Where this was read.
+    #[patch(skip)]
     pub origin: AgentOrigin,
     /// The program: a name that is looked up in the search path, or an absolute path.
     pub command: String,
@@ -57,13 +62,20 @@ pub struct AgentEntry {
     /// Variables that keep it from working.
     pub conflicts: Vec<String>,
     /// How one logs in.
+    #[patch(nesting)]
     pub login: Login,
     /// What it does that others do not.
+    #[patch(nesting)]
     pub quirks: Quirks,
+    /// A table takes the agent away.
+    #[serde(skip)]
+    pub(super) disabled: bool,
 }
 
 /// How one logs in to an agent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Patch)]
+#[patch(name = "LoginPatch", attribute(derive(Clone, Default, Deserialize)))]
+#[patch(attribute(serde(default, deny_unknown_fields)))]
 #[non_exhaustive]
 pub struct Login {
     /// What a person does.
@@ -84,7 +96,9 @@ pub struct Login {
 }
 
 /// What an agent does that others do not.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Patch)]
+#[patch(name = "QuirksPatch", attribute(derive(Clone, Default, Deserialize)))]
+#[patch(attribute(serde(default, deny_unknown_fields)))]
 #[non_exhaustive]
 pub struct Quirks {
     /// As it starts, it runs tools without asking for permission.
@@ -150,6 +164,7 @@ impl AgentEntry {
             conflicts: Vec::new(),
             login: Login::default(),
             quirks: Quirks::default(),
+            disabled: false,
         }
     }
 

@@ -6,10 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use struct_patch::Patch as _;
 
-use super::entry::{AgentEntry, AgentOrigin, InvalidEntry, Login, Quirks};
+use super::entry::{AgentEntry, AgentOrigin, EntryPatch, InvalidEntry};
 use crate::limits::{MAX_AGENTS, MAX_REGISTRY_FILE};
-use crate::version::Version;
 
 /// Why a file of agents cannot be used. Nothing of it is, then.
 #[derive(Debug, thiserror::Error)]
@@ -71,7 +71,7 @@ pub(super) fn lay_over(
 ) -> Result<BTreeMap<String, AgentEntry>, RegistryFileError> {
     let mut entries = entries.clone();
     for (name, patch) in table.0 {
-        if patch.disabled {
+        if patch.disabled == Some(true) {
             entries.remove(&name);
             continue;
         }
@@ -84,7 +84,7 @@ pub(super) fn lay_over(
             return Err(InvalidEntry { name, reason }.into());
         };
         entry.origin = origin.clone();
-        patch.apply_to(&mut entry);
+        entry.apply(patch);
         entry.check()?;
         entries.insert(name, entry);
     }
@@ -127,84 +127,5 @@ impl AgentTable {
 impl fmt::Debug for AgentTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.names()).finish()
-    }
-}
-
-/// Declares what a file may say of something, and how that is laid over what is known.
-macro_rules! patch {
-    ($(#[$doc:meta])* $patch:ident over $target:ident {
-        $(set $set:ident: $set_type:ty,)*
-        $(some $some:ident: $some_type:ty,)*
-        $(inner $inner:ident: $inner_type:ty,)*
-        $(extra $extra:ident: $extra_type:ty,)*
-    }) => {
-        $(#[$doc])*
-        #[derive(Clone, Default, Deserialize)]
-        #[serde(deny_unknown_fields, default)]
-        struct $patch {
-            $($set: Option<$set_type>,)*
-            $($some: Option<$some_type>,)*
-            $($inner: $inner_type,)*
-            $($extra: $extra_type,)*
-        }
-
-        impl $patch {
-            fn apply_to(self, target: &mut $target) {
-                $(if let Some(value) = self.$set { target.$set = value; })*
-                $(if let Some(value) = self.$some { target.$some = Some(value); })*
-                $(self.$inner.apply_to(&mut target.$inner);)*
-            }
-        }
-    };
-}
-
-patch! {
-    /// What a file says of one agent.
-    EntryPatch over AgentEntry {
-        set title: String,
-        set aliases: Vec<String>,
-        set command: String,
-        set args: Vec<String>,
-        set os_args: BTreeMap<String, Vec<String>>,
-        set env: BTreeMap<String, String>,
-        set requires: Vec<String>,
-        set probe: Vec<String>,
-        set docs: String,
-        set install: String,
-        set home_paths: Vec<String>,
-        set home_env: Vec<String>,
-        set conflicts: Vec<String>,
-        some version: String,
-        some min_version: Version,
-        some model: String,
-        some model_env: String,
-        inner login: LoginPatch,
-        inner quirks: QuirksPatch,
-        extra disabled: bool,
-    }
-}
-
-patch! {
-    /// What a file says of a login.
-    LoginPatch over Login {
-        set hint: String,
-        set keys: Vec<String>,
-        set announces_key: bool,
-        set device: Vec<String>,
-        set browser_methods: Vec<String>,
-        some key_method: String,
-        some device_code: String,
-    }
-}
-
-patch! {
-    /// What a file says of quirks.
-    QuirksPatch over Quirks {
-        set unasked_tools: bool,
-        set missing_file_reads_empty: bool,
-        set empty_success: bool,
-        set leaves_daemon: bool,
-        set steering_versions: Vec<String>,
-        some asking_mode: String,
     }
 }

@@ -180,8 +180,6 @@ impl ProgressReceiver {
     }
 }
 
-impl Shared {}
-
 impl Drop for Open {
     fn drop(&mut self) {
         self.0.queue.lock().closed = true;

@@ -1,6 +1,6 @@
 //! The view of a turn that a report and progress events are made of.
 
-use acp_client::{TurnEvent, Update};
+use acp_client::{PendingPermission, TurnEvent, Update};
 use acp_conversation::Conversation;
 use acp_protocol::v1::{PromptResponse, SessionUpdate};
 
@@ -22,8 +22,9 @@ impl Reading {
             }
             DriverEvent::Turn(TurnEvent::Unreadable { .. }) => self.lose(1, tell),
             DriverEvent::Turn(TurnEvent::Gap { dropped }) => self.lose(dropped, tell),
-            // Updates before the prompt are no part of this turn, and a question is
-            // answered in being dropped: no.
+            DriverEvent::Turn(TurnEvent::Permission(pending)) => self.refuse(pending),
+            // Updates before the prompt are no part of this turn, and an elicitation is
+            // declined by being dropped.
             DriverEvent::Turn(_) => {}
             DriverEvent::Steered(outcome) => tell(TurnProgress::Steered(outcome)),
             DriverEvent::Stopping(cause) => tell(TurnProgress::Stopping {
@@ -42,6 +43,16 @@ impl Reading {
             response.meta = answer.meta.clone();
             self.conversation.end(&response);
         }
+    }
+
+    /// Refuses a permission request that no handler answers, and records it.
+    fn refuse(&mut self, pending: PendingPermission) {
+        let request = pending.request();
+        let number = self.conversation.permission(request.raw());
+        let answer = request.reject();
+        let questions = &mut self.conversation.questions;
+        questions.answer_permission(number, &answer);
+        pending.reject();
     }
 
     fn lose(&mut self, updates: u64, tell: &mut Observer<'_>) {

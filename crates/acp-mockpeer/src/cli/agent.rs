@@ -1,10 +1,10 @@
 //! `acp-mockpeer agent`.
 
-use std::io::{self, Write};
+use std::io;
 use std::process::Stdio;
 use std::time::Duration;
 
-use acp_process::stdio::{Stdout, protocol_stdio};
+use acp_process::stdio::{Stdout, play_stderr, protocol_stdio};
 use tokio::io::{AsyncBufReadExt, AsyncWrite, BufReader, DuplexStream};
 
 use super::environment::Environment;
@@ -32,7 +32,7 @@ pub(super) fn run(args: &AgentArgs) -> Result<u8, Misuse> {
     let play = Play::agent(&scenario)
         .with_value("version", env!("CARGO_PKG_VERSION"))
         .without_limit()
-        .with_process(|bytes| io::stderr().write_all(bytes), grandchild);
+        .with_process(play_stderr, grandchild);
     let play = args.play.apply(play, &scenario)?;
     let runtime = super::runtime()?;
     let ended = runtime.block_on(serve(args, play, &environment));

@@ -1,11 +1,12 @@
 //! `acp-mockpeer check`, and `acp check`.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use acp_process::Launch;
+use acp_text::{Clean, ScreenText};
 
 use super::{EXIT_CONFIG, EXIT_FAILED, Misuse, print, say};
 use crate::judge::{
@@ -336,7 +337,7 @@ fn judge(args: &CheckArgs, agent: &[&OsStr]) -> Result<u8, Wrong> {
     }
     let mut code = code(&report);
     for (path, format) in outputs {
-        let colours = path.is_none() && wants_colours(&io::stdout());
+        let colours = path.is_none() && wants_colours();
         let text = report.render(format, ReportLook { colours });
         match path {
             None => {
@@ -364,9 +365,9 @@ fn code(report: &Report) -> u8 {
     }
 }
 
-fn wants_colours(stream: &impl IsTerminal) -> bool {
+fn wants_colours() -> bool {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    stream.is_terminal()
+    acp_process::stdio::stdout_is_terminal()
         && set("NO_COLOR").is_none()
         && set("TERM").is_none_or(|term| term != "dumb")
 }
@@ -381,7 +382,7 @@ struct Progress {
 impl Progress {
     fn new(all: usize) -> Self {
         Self {
-            shown: io::stderr().is_terminal(),
+            shown: acp_process::stdio::stderr_is_terminal(),
             done: 0,
             all,
         }
@@ -391,14 +392,13 @@ impl Progress {
         self.done += 1;
         if self.shown {
             let width = self.all.to_string().len();
-            let _ = writeln!(
-                io::stderr(),
-                "{:>width$}/{}  {:13}  {}",
-                self.done,
-                self.all,
-                judged.state.name(),
-                crate::player::shown(judged.name.as_bytes()),
-            );
+            let state = judged.state.name();
+            let name = crate::player::shown(judged.name.as_bytes());
+            let line = format!("{:>width$}/{}  {state:13}  {name}", self.done, self.all);
+            let mut text = ScreenText::from(Clean::new(&line));
+            text.end_line();
+            // Nobody misses it where standard error is gone.
+            let _ = acp_process::stdio::stderr().write(&text);
         }
     }
 }

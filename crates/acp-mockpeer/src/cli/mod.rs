@@ -282,7 +282,7 @@ fn code_of(verdict: &Verdict) -> u8 {
 fn print(
     write: impl FnOnce(&mut std::io::StdoutLock<'static>) -> std::io::Result<()>,
 ) -> Result<u8, Misuse> {
-    acp_process::stdio::write_stdout(write)?;
+    acp_process::stdio::write_document(write)?;
     Ok(0)
 }
 

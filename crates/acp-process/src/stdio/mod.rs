@@ -1,4 +1,6 @@
-//! The standard streams of this process as asynchronous streams.
+//! The standard streams of this process: for its own text, and as asynchronous streams.
+//!
+//! [`write_stdout`], [`stdout`] and [`stderr`] take clean text and escaped JSON only.
 //!
 //! [`protocol_stdio`] is for programs that speak a protocol over their stdin
 //! and stdout: it takes both streams away from the rest of the program, so
@@ -27,23 +29,10 @@ mod socket;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 mod threaded;
 
-use std::io::{self, StdoutLock, Write};
+mod output;
 
+pub use output::{
+    ChildStderr, play_stderr, stderr, stderr_is_terminal, stdout, stdout_is_terminal,
+    write_document, write_stdout,
+};
 pub use platform::{Stdin, Stdout, protocol_stdio};
-
-/// Writes to standard output, for programs that print a text and end.
-///
-/// A closed pipe is no error: its reader wants no more.
-///
-/// # Errors
-///
-/// Any other failure to write or flush, such as a full disk.
-pub fn write_stdout(
-    write: impl FnOnce(&mut StdoutLock<'static>) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    match write(&mut stdout).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
-        _ => Ok(()),
-    }
-}

@@ -69,6 +69,10 @@ pub fn protocol_stdio() -> io::Result<(Stdin, Stdout)> {
     taken
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "takes both streams away from all that writes text"
+)]
 fn take() -> io::Result<(Stdin, Stdout)> {
     let streams = (
         Stdin {

@@ -40,6 +40,7 @@ fn echo() {
             std::io::ErrorKind::AlreadyExists
         );
         print!("stray print, ");
+        #[expect(clippy::disallowed_methods, reason = "plays a program that prints")]
         std::io::stdout().flush().unwrap();
         let child = std::process::Command::new("/bin/sh")
             .args(["-c", "read line && echo eaten; echo stray child"])

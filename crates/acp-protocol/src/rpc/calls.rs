@@ -10,8 +10,8 @@ use foldhash::HashMap;
 
 use super::{
     CallError, CallFacts, Limits, ReceiveSeq,
-    inbound::RawResponse,
     mailbox::MailboxId,
+    message::RawResponse,
     wake::{Wakes, register},
     watches::{CallWatch, Watches},
 };

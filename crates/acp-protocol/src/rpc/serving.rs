@@ -10,7 +10,7 @@ use foldhash::HashMap;
 
 use super::{
     Limits, RequestId,
-    inbound::Incoming,
+    message::Incoming,
     wake::{Wakes, register},
 };
 

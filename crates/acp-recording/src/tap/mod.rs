@@ -4,12 +4,12 @@ mod file;
 mod recorder;
 
 use std::ffi::OsString;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use acp_process::stdio::{Stdin, Stdout, protocol_stdio};
+use acp_process::stdio::{ChildStderr, Stdin, Stdout, protocol_stdio};
 use acp_process::{Child, ChildHandle, ExitStatus, Launch, Signal, SpawnError};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
@@ -175,12 +175,12 @@ where
 fn pass_stderr(mut from: io::PipeReader, seen: Source) -> io::Result<thread::JoinHandle<()>> {
     let pass = move || {
         let mut chunk = vec![0; CHUNK];
-        let mut stderr = io::stderr();
+        let mut stderr = ChildStderr::new();
         while let Ok(length @ 1..) = from.read(&mut chunk) {
             let bytes = &chunk[..length];
             seen.tell_blocking(Seen::Stderr(bytes.into()));
             // Who closed our stderr does not want to know.
-            let _ = stderr.write_all(bytes);
+            let _ = stderr.pass_on(bytes);
         }
     };
     thread::Builder::new()

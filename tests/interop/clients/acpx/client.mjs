@@ -162,7 +162,7 @@ await check("files", async () => {
 
 await check("terminal", async () => {
   const { text, request } = await exec("terminal echo interop", "--approve-all");
-  expect(text.includes("It ended with 0 and wrote 8 bytes"), `it said ${text}`);
+  expect(text.includes("exited with status 0 and wrote 8 bytes"), `it said ${text}`);
   expect(request("terminal/release"), "the terminal was not released");
 });
 

@@ -206,14 +206,14 @@ async def main():
         await peer.prompt(session, "question")
         expect(len(asked) == 1, f"asked {len(asked)} times")
         expect("answer" in asked[0].requested_schema.properties, "the form has no field for it")
-        expect("I water the Ivy" in heard.text(session), f"it said {heard.text(session)}")
+        expect("Watering the Ivy" in heard.text(session), f"it said {heard.text(session)}")
 
         async def decline(message, mode):
             return DeclineElicitationResponse(action="decline")
 
         heard.elicit = decline
         await peer.prompt(session, "question")
-        expect("You do not want to say" in heard.text(session), f"it said {heard.text(session)}")
+        expect("You declined to answer" in heard.text(session), f"it said {heard.text(session)}")
 
     await check("question", question)
 
@@ -254,7 +254,7 @@ async def main():
         session = await peer.open()
         heard.choose("allow_once")
         await peer.prompt(session, "terminal echo interop")
-        said = "It ended with 0 and wrote 8 bytes"
+        said = "exited with status 0 and wrote 8 bytes"
         expect(said in heard.text(session), f"it said {heard.text(session)}")
         expect(heard.released == 1, f"{heard.released} terminals were released")
 

@@ -176,10 +176,10 @@ await check("question", async () => {
   expect(form?.mode === "form", `asked in the mode ${form?.mode}`);
   const choices = form.requestedSchema.properties.answer.oneOf.map((choice) => choice.const);
   expect(choices.join() === "fern,ivy,cactus", `the choices are ${choices}`);
-  expect(peer.text(session).includes("I water the Ivy"), `it said ${peer.text(session)}`);
+  expect(peer.text(session).includes("Watering the Ivy"), `it said ${peer.text(session)}`);
   peer.elicitation = () => ({ action: "decline" });
   await peer.prompt(session, "question");
-  expect(peer.text(session).includes("You do not want to say"), `it said ${peer.text(session)}`);
+  expect(peer.text(session).includes("You declined to answer"), `it said ${peer.text(session)}`);
 });
 
 await check("form", async () => {
@@ -206,7 +206,7 @@ await check("terminal", async () => {
   const session = await peer.open();
   peer.choose("allow_once");
   await peer.prompt(session, "terminal echo interop");
-  expect(peer.text(session).includes("It ended with 0 and wrote 8 bytes"), `it said ${peer.text(session)}`);
+  expect(peer.text(session).includes("exited with status 0 and wrote 8 bytes"), `it said ${peer.text(session)}`);
   expect(peer.terminals.released === 1, `${peer.terminals.released} terminals were released`);
 });
 

@@ -113,15 +113,15 @@ impl History for MemoryHistory {
         at: u64,
         records: Vec<Record>,
     ) -> Result<(), HistoryError> {
-        let weighed = records.into_iter().map(Weighed::new);
-        let weighed = weighed.collect::<Result<Vec<_>, _>>()?;
+        let sized = records.into_iter().map(SizedRecord::new);
+        let sized = sized.collect::<Result<Vec<_>, _>>()?;
         let mut store = self.store();
         let rested = store.now();
         let known = store.find(id)?;
         if known.facts.length != at {
             return Err(HistoryError::Moved);
         }
-        known.append(weighed, self.max_session_bytes)?;
+        known.append(sized, self.max_session_bytes)?;
         known.rested = rested;
         while store.bytes() > self.max_bytes && store.forget_oldest(Some(id)) {}
         Ok(())
@@ -186,7 +186,7 @@ impl Store {
 struct Known {
     facts: StoredSession,
     /// Its last records.
-    records: VecDeque<Weighed>,
+    records: VecDeque<SizedRecord>,
     /// What its records weigh.
     bytes: usize,
     /// When it was last used.
@@ -194,12 +194,12 @@ struct Known {
 }
 
 #[derive(Debug)]
-struct Weighed {
+struct SizedRecord {
     record: Record,
     bytes: usize,
 }
 
-impl Weighed {
+impl SizedRecord {
     fn new(record: Record) -> Result<Self, HistoryError> {
         match json_length(&record) {
             usize::MAX => Err(HistoryError::Failed(HostError::public(
@@ -241,7 +241,7 @@ impl Known {
         self.facts.length - self.records.len() as u64
     }
 
-    fn append(&mut self, records: Vec<Weighed>, max: usize) -> Result<(), HistoryError> {
+    fn append(&mut self, records: Vec<SizedRecord>, max: usize) -> Result<(), HistoryError> {
         let Some(last) = records.last().map(|last| last.record.turn.clone()) else {
             return Ok(());
         };
@@ -281,7 +281,7 @@ impl Known {
         let mut page = Page::new(Vec::new(), start);
         let skipped = usize::try_from(start - forgotten).unwrap_or(usize::MAX);
         let mut bytes = 0;
-        for Weighed { record, bytes: own } in self.records.iter().skip(skipped) {
+        for SizedRecord { record, bytes: own } in self.records.iter().skip(skipped) {
             bytes += own;
             if bytes > PAGE_BYTES && !page.records.is_empty() {
                 break;

@@ -40,7 +40,7 @@ pub(in crate::kit) struct Recorder {
     turn: TurnId,
     pending: Mutex<Pending>,
     /// Held while something is written, so that writes come one by one.
-    place: tokio::sync::Mutex<Place>,
+    position: tokio::sync::Mutex<Position>,
     /// The position of the first record of the turn.
     first: OnceLock<u64>,
 }
@@ -62,7 +62,7 @@ impl Pending {
 
 /// Where the turn goes on.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum Position {
     /// Wherever the session ends, once something is written.
     End,
     /// At this position.
@@ -82,7 +82,7 @@ impl Recorder {
             session,
             turn,
             pending: Mutex::default(),
-            place: tokio::sync::Mutex::new(Place::End),
+            position: tokio::sync::Mutex::new(Position::End),
             first: OnceLock::new(),
         })
     }
@@ -130,14 +130,16 @@ impl Recorder {
     }
 
     async fn write(&self) -> Result<(), HostError> {
-        let mut place = self.place.lock().await;
+        let mut position = self.position.lock().await;
         let records = self.pending().take();
         let count = records.len() as u64;
-        let written = match *place {
-            Place::Lost => return Err(HostError::public("a part of the turn is not remembered")),
+        let written = match *position {
+            Position::Lost => {
+                return Err(HostError::public("a part of the turn is not remembered"));
+            }
             _ if records.is_empty() => return Ok(()),
-            Place::End => self.take_session(records).await,
-            Place::At(at) => {
+            Position::End => self.take_session(records).await,
+            Position::At(at) => {
                 let appended = self.history.0.append(&self.session, at, records).await;
                 appended.map(|()| at)
             }
@@ -145,11 +147,11 @@ impl Recorder {
         match written {
             Ok(at) => {
                 self.first.get_or_init(|| at);
-                *place = Place::At(at + count);
+                *position = Position::At(at + count);
                 Ok(())
             }
             Err(error) => {
-                *place = Place::Lost;
+                *position = Position::Lost;
                 Err(error.into())
             }
         }
@@ -232,7 +234,7 @@ fn progress(was: &mut ToolProgress, next: ToolProgress) {
 }
 
 /// What is kept of an event.
-pub(in crate::kit) fn what(body: &EventBody) -> Option<RecordBody> {
+pub(in crate::kit) fn record_of(body: &EventBody) -> Option<RecordBody> {
     Some(match body {
         EventBody::StepDone(blocks) => match &blocks[..] {
             [block] => RecordBody::Said(block.clone()),

@@ -38,7 +38,7 @@ use acp_host::{
 
 use crate::kit::{
     history::record::RecordBody,
-    history::recorder::{Recorder, what},
+    history::recorder::{Recorder, record_of},
     session::facts::SessionFacts,
 };
 
@@ -59,14 +59,14 @@ pub struct Turn {
     cancel: Cancel,
     session: Arc<SessionFacts>,
     /// What belongs to the turn and to those that work for it.
-    whole: Arc<Whole>,
+    shared: Arc<SharedTurn>,
     /// For a sub-agent: the tools that the client knows.
     known: Option<Mutex<BTreeSet<ToolId>>>,
 }
 
 /// What a turn shares with its sub-agents.
 #[derive(Debug)]
-struct Whole {
+struct SharedTurn {
     /// Tools that were announced and have not ended.
     tools: Mutex<BTreeSet<ToolId>>,
     /// Records the events of the turn, if the kit has a history.
@@ -75,8 +75,8 @@ struct Whole {
 
 /// The record of an event, to be noted once it is sent.
 struct Note {
-    place: Option<u64>,
-    what: RecordBody,
+    number: Option<u64>,
+    body: RecordBody,
 }
 
 impl Turn {
@@ -97,7 +97,7 @@ impl Turn {
             next_name: AtomicU64::new(1),
             cancel,
             session,
-            whole: Arc::new(Whole {
+            shared: Arc::new(SharedTurn {
                 tools: Mutex::default(),
                 recorder,
             }),
@@ -124,7 +124,7 @@ impl Turn {
             next_name: AtomicU64::new(1),
             cancel: self.cancel.clone(),
             session: Arc::clone(&self.session),
-            whole: Arc::clone(&self.whole),
+            shared: Arc::clone(&self.shared),
             known: Some(Mutex::default()),
         }
     }
@@ -183,7 +183,7 @@ impl Turn {
     }
 
     pub(in crate::kit) fn recorder(&self) -> Option<&Arc<Recorder>> {
-        self.whole.recorder.as_ref()
+        self.shared.recorder.as_ref()
     }
 
     /// Sends an event, unless the turn is cancelled.
@@ -216,10 +216,10 @@ impl Turn {
     /// Offers an event, and gives its record, to be noted once it is sent.
     fn offer(&self, body: EventBody) -> (Offer, Option<Note>) {
         let recorder = self.recorder().filter(|_| self.is_seen(&body));
-        let what = recorder.and_then(|_| what(&body));
+        let record = recorder.and_then(|_| record_of(&body));
         let event = self.event(body);
-        let place = self.place(event.number);
-        let note = what.map(|what| Note { place, what });
+        let number = self.record_number(event.number);
+        let note = record.map(|body| Note { number, body });
         (self.link.offer(event), note)
     }
 
@@ -231,16 +231,16 @@ impl Turn {
             Offer::Wait(rest) => rest.await,
         }?;
         Ok(match (self.recorder(), note) {
-            (Some(recorder), Some(note)) => recorder.note(note.place, note.what),
+            (Some(recorder), Some(note)) => recorder.note(note.number, note.body),
             _ => false,
         })
     }
 
     /// Notes something that is sent in another way, or not at all.
-    pub(in crate::kit) fn note(&self, what: impl FnOnce() -> RecordBody) {
+    pub(in crate::kit) fn note(&self, record: impl FnOnce() -> RecordBody) {
         if let Some(recorder) = self.recorder() {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
-            recorder.note(self.place(number), what());
+            recorder.note(self.record_number(number), record());
         }
     }
 
@@ -296,13 +296,13 @@ impl Turn {
     }
 
     pub(in crate::kit) fn tools(&self) -> MutexGuard<'_, BTreeSet<ToolId>> {
-        self.whole.tools.lock()
+        self.shared.tools.lock()
     }
 
     /// A name that is unique in the session.
-    pub(in crate::kit) fn name(&self, what: &str) -> String {
+    pub(in crate::kit) fn name(&self, kind: &str) -> String {
         let number = self.next_name.fetch_add(1, Ordering::Relaxed);
-        format!("{}.{what}{number}", self.origin.turn)
+        format!("{}.{kind}{number}", self.origin.turn)
     }
 
     fn event(&self, body: EventBody) -> HostEvent {
@@ -325,9 +325,9 @@ impl Turn {
         }
     }
 
-    /// The number of a record. Those of sub-agents stand behind each other: the
-    /// recorder keeps their order.
-    fn place(&self, number: u64) -> Option<u64> {
+    /// The number of a record; `None` for a sub-agent, whose records the recorder
+    /// numbers in their order.
+    fn record_number(&self, number: u64) -> Option<u64> {
         self.known.is_none().then_some(number)
     }
 }

@@ -3,16 +3,16 @@
 mod look;
 mod show;
 
-use std::io::{IsTerminal, stdout};
 use std::path::Path;
 
+use acp_process::stdio::stdout_is_terminal;
 use clap::Args;
 
 use crate::agent::keys::Keys;
 use crate::config::{self, Agent, Configuration, Flags};
 use crate::exit::Exit;
 use crate::outcome::Outcome;
-use crate::show::print;
+use crate::show::{Printed, print};
 use crate::table::width;
 pub(crate) use look::{Seen, SeenVersion, look};
 
@@ -41,29 +41,30 @@ pub(crate) async fn run(args: AgentsArgs) -> Exit {
     print(show(&args).await)
 }
 
-async fn show(args: &AgentsArgs) -> Result<String, Outcome> {
+async fn show(args: &AgentsArgs) -> Result<Printed, Outcome> {
     let configuration = config::load(Path::new("."), Flags::default())?;
-    let width = width(stdout().is_terminal());
+    let width = width(stdout_is_terminal());
     let Some(name) = &args.agent else {
         let seen = seen(&configuration, None).await;
         return Ok(match args.json {
-            true => format!("{:#}\n", show::all_json(&configuration, &seen)),
-            false => show::all(&configuration, &seen, width),
+            true => Printed::json(show::all_json(&configuration, &seen)),
+            false => show::all(&configuration, &seen, width).into(),
         });
     };
     let agent = configuration.find(name);
     match agent? {
         Agent::Known(name) => {
             let seen = seen(&configuration, Some(&name)).await;
-            Ok(seen
-                .iter()
-                .map(|seen| match args.json {
-                    true => format!("{:#}\n", show::json(&configuration, seen)),
-                    false => show::one(&configuration, seen),
-                })
-                .collect())
+            let seen = seen.iter();
+            Ok(match args.json {
+                true => Printed::Json(seen.map(|seen| show::json(&configuration, seen)).collect()),
+                false => {
+                    let texts = seen.map(|seen| show::one(&configuration, seen));
+                    texts.collect::<String>().into()
+                }
+            })
         }
-        _ => Ok("demo is built in: it has no model, and needs nothing\n".to_owned()),
+        _ => Ok("demo is built in: it has no model, and needs nothing\n".into()),
     }
 }
 

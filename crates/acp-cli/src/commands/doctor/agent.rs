@@ -101,7 +101,7 @@ fn tell(answer: &Answer, agent: &Agent, report: &mut Report) {
         let info = hello.agent_info.as_ref();
         let who = info.map_or_else(
             || "it does not say who it is".to_owned(),
-            |info| one_line(&format!("{} {}", info.name, info.version)),
+            |info| one_line(&format!("{} {}", info.name, info.version)).into_string(),
         );
         report.push(Check::well(
             "answers",

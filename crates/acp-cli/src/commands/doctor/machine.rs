@@ -97,7 +97,7 @@ async fn version(path: &Path) -> Result<String, String> {
     match ran.await {
         Ok(ProbeEnd::Printed { stdout }) => {
             let text = String::from_utf8_lossy(&stdout);
-            Ok(one_line(text.lines().next().unwrap_or_default()))
+            Ok(one_line(text.lines().next().unwrap_or_default()).into_string())
         }
         Ok(ProbeEnd::Failed { reason }) => Err(reason),
         Ok(_) => Err("it says nothing".to_owned()),

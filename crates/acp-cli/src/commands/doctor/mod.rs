@@ -4,16 +4,16 @@ mod agent;
 mod machine;
 mod report;
 
-use std::io::{IsTerminal, stdout};
 use std::path::PathBuf;
 
+use acp_process::stdio::stdout_is_terminal;
 use clap::Args;
 
 use crate::agent::inquiry::unless_interrupted;
 use crate::config::{self, Configuration, Flags, Origin, Word};
 use crate::exit::{self, Exit};
 use crate::outcome::Outcome;
-use crate::show::{fail, write_stdout};
+use crate::show::{Printed, fail, write};
 use crate::table::width;
 use report::{Check, Report};
 
@@ -57,11 +57,11 @@ pub(crate) async fn run(args: DoctorArgs) -> Exit {
         Ok(report) => report,
         Err(outcome) => return fail(&outcome),
     };
-    let text = match args.json {
-        true => format!("{:#}\n", report.json()),
-        false => report.text(width(stdout().is_terminal())),
+    let printed = match args.json {
+        true => Printed::json(report.json()),
+        false => report.text(width(stdout_is_terminal())).into(),
     };
-    match write_stdout(text.as_bytes()) {
+    match write(&printed) {
         Ok(()) => report.exit(),
         Err(outcome) => fail(&outcome),
     }

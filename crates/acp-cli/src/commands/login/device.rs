@@ -9,6 +9,7 @@ use crate::agent::Agent;
 use crate::exit::Exit;
 use crate::outcome::Outcome;
 use crate::show::one_line;
+use acp_text::Clean;
 
 /// Runs the agent's login command, shows what is to be done, and waits until it is.
 pub(super) async fn log_in(registry: &Registry, agent: &Agent) -> Result<(), Outcome> {
@@ -38,7 +39,7 @@ pub(super) async fn log_in(registry: &Registry, agent: &Agent) -> Result<(), Out
     let challenge = login.challenge().await.map_err(|error| failed(&error))?;
     say(&format!(
         "open {} and enter {}",
-        one_line(&challenge.url),
+        Clean::visible(&challenge.url),
         one_line(&challenge.code)
     ));
     say("waiting until you have; Ctrl-C gives up");

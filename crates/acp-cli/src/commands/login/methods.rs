@@ -1,10 +1,10 @@
 //! The ways to log in to an agent.
 
 use std::fmt::Write as _;
-use std::io::{Write as _, stderr};
 
 use acp_harness::registry::{AgentEntry, Registry};
 use acp_protocol::v1::AuthMethod;
+use acp_text::Clean;
 
 use super::ours;
 use crate::outcome::Outcome;
@@ -92,7 +92,7 @@ impl Methods {
             )),
             ways => {
                 // Who cannot see it does not choose.
-                let _ = stderr().write_all(self.menu(entry).as_bytes());
+                let _ = crate::show::ask(&Clean::new(&self.menu(entry)));
                 let typed = ours::read_choice().await.unwrap_or_default();
                 let number = typed.trim().parse::<usize>().ok();
                 let way = number.and_then(|number| ways.get(number.checked_sub(1)?));
@@ -135,7 +135,7 @@ impl Way {
                     }
                     _ => return Default::default(),
                 };
-                let mut what = one_line(name);
+                let mut what = one_line(name).into_string();
                 what.push_str(how);
                 if let Some(about) = about.as_deref().filter(|about| *about != name.as_str()) {
                     let _ = write!(what, ": {}", one_line(about));

@@ -6,11 +6,13 @@ mod methods;
 mod ours;
 mod terminal;
 
-use std::io::{IsTerminal, Write, stderr, stdin};
+use std::io::{IsTerminal, stdin};
 use std::path::Path;
 
 use acp_harness::registry::AgentEntry;
+use acp_process::stdio::stderr_is_terminal;
 use acp_protocol::v1::{AuthMethod, AuthMethodAgent};
+use acp_text::{Clean, clean};
 use clap::Args;
 
 use crate::agent::Agent;
@@ -123,7 +125,7 @@ async fn by_method(
     let way = match &args.method {
         Some(id) => methods.called(entry, id)?,
         None => {
-            let asks = stdin().is_terminal() && stderr().is_terminal();
+            let asks = stdin().is_terminal() && stderr_is_terminal();
             methods.choose(entry, asks).await?
         }
     };
@@ -228,6 +230,5 @@ fn here() -> Result<std::path::PathBuf, Outcome> {
 
 /// Tells the person in front of the terminal.
 fn say(text: &str) {
-    // Who does not see it sees what comes of it.
-    let _ = writeln!(stderr(), "acp: {text}");
+    crate::show::tell(&clean!("acp: {}", Clean::line(text)));
 }

@@ -1,8 +1,9 @@
 //! This program's own terminal: typed without an echo, or passed on key by key.
 
-use std::io::{self, BufRead as _, IsTerminal, Read as _, Write as _, stderr, stdin};
+use std::io::{self, BufRead as _, IsTerminal, Read as _, stdin};
 
 use acp_harness::Secret;
+use acp_text::{Clean, clean};
 
 use crate::agent::keys::{MAX_KEY, read_key};
 
@@ -15,7 +16,7 @@ use crate::agent::keys::{MAX_KEY, read_key};
 pub(super) async fn read_secret(prompt: &str) -> io::Result<Secret> {
     let mut quiet = None;
     if stdin().is_terminal() {
-        stderr().write_all(prompt.as_bytes())?;
+        crate::show::ask(&Clean::line(prompt))?;
         quiet = Some(state::Changed::quiet()?);
     }
     let typed = quiet.is_some();
@@ -26,7 +27,7 @@ pub(super) async fn read_secret(prompt: &str) -> io::Result<Secret> {
     let read = read.await;
     if quiet.take().is_some() {
         // The end of the line was not shown either.
-        stderr().write_all(b"\n")?;
+        crate::show::ask(&clean!("\n"))?;
     }
     read
 }

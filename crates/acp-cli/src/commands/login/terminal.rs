@@ -12,7 +12,7 @@ use crate::outcome::Outcome;
 
 /// Runs it; what is typed goes to it as it is, and what it shows comes through.
 pub(super) async fn log_in(launch: &Launch, method: &AuthMethodTerminal) -> Result<(), Outcome> {
-    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+    if !std::io::stdin().is_terminal() || !acp_process::stdio::stdout_is_terminal() {
         return Err(Outcome::usage(
             "this login needs a terminal".to_owned(),
             "run acp login where you can type, and see what it writes",
@@ -23,6 +23,10 @@ pub(super) async fn log_in(launch: &Launch, method: &AuthMethodTerminal) -> Resu
         login = login.with_size(acp_harness::login::TerminalSize::new(width.0, height.0));
     }
     let raw = Raw::begin()?;
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the person runs the agent's program on this terminal, which is its own meanwhile"
+    )]
     let end = login.run(tokio::io::stdin(), tokio::io::stdout()).await;
     drop(raw);
     end.map(|_| ()).map_err(|error| failed(&error))

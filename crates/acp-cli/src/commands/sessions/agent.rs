@@ -1,6 +1,5 @@
 //! `acp sessions agent`, and starting an agent without a turn.
 
-use std::io::{IsTerminal, stdout};
 use std::path::Path;
 
 use acp_client::{Client, ClientTimeouts};
@@ -15,6 +14,7 @@ use crate::sessions::key::scope_of;
 use crate::sessions::record::Record;
 use crate::sessions::store::Store;
 use crate::sessions::target::text_of;
+use crate::show::Printed;
 use crate::table::{Table, width};
 
 /// What `acp sessions agent` is told.
@@ -76,7 +76,7 @@ impl Connected {
     }
 }
 
-pub(super) async fn list(args: &AgentListArgs) -> Result<String, Outcome> {
+pub(super) async fn list(args: &AgentListArgs) -> Result<Printed, Outcome> {
     let cwd = args.agent.cwd.as_deref().unwrap_or(Path::new("."));
     let cwd = working_folder(cwd, "--cwd")?;
     let kept = kept(&cwd)?;
@@ -100,10 +100,10 @@ pub(super) async fn list(args: &AgentListArgs) -> Result<String, Outcome> {
             .iter()
             .map(|session| json!({"session": session, "name": name(session)}))
             .collect();
-        return Ok(format!("{:#}\n", json!({"version": 1, "sessions": all})));
+        return Ok(Printed::json(json!({"version": 1, "sessions": all})));
     }
     if listed.is_empty() {
-        return Ok("the agent remembers no sessions\n".to_owned());
+        return Ok("the agent remembers no sessions\n".into());
     }
     let mut table = Table::new(["id", "updated", "name here", "folder", "title"]);
     for session in &listed {
@@ -115,7 +115,9 @@ pub(super) async fn list(args: &AgentListArgs) -> Result<String, Outcome> {
             about(session.title.as_deref().unwrap_or_default()),
         ]);
     }
-    Ok(table.fitted(width(stdout().is_terminal())))
+    Ok(table
+        .fitted(width(acp_process::stdio::stdout_is_terminal()))
+        .into())
 }
 
 /// The sessions that are kept of a folder.

@@ -7,6 +7,7 @@ use super::words::ago;
 use crate::outcome::Outcome;
 use crate::sessions::key::SessionName;
 use crate::sessions::record::{Record, Said, Turn};
+use crate::show::Printed;
 
 /// What `acp sessions history` is told.
 #[derive(Debug, Args)]
@@ -26,7 +27,7 @@ pub(crate) struct HistoryArgs {
     json: bool,
 }
 
-pub(super) fn history(args: &HistoryArgs) -> Result<String, Outcome> {
+pub(super) fn history(args: &HistoryArgs) -> Result<Printed, Outcome> {
     let found = args.place.sessions()?;
     let record = found.last(args.name.as_ref())?;
     let first = args
@@ -42,9 +43,9 @@ pub(super) fn history(args: &HistoryArgs) -> Result<String, Outcome> {
                 "leftOut": record.left_out + first as u64,
                 "turns": turns,
             });
-            format!("{history:#}\n")
+            Printed::json(history)
         }
-        false => text(record, turns, first),
+        false => text(record, turns, first).into(),
     })
 }
 

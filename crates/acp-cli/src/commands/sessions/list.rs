@@ -1,7 +1,5 @@
 //! `acp sessions list`.
 
-use std::io::{IsTerminal, stdout};
-
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -11,6 +9,7 @@ use crate::outcome::Outcome;
 use crate::sessions::control::Caller;
 use crate::sessions::record::Record;
 use crate::sessions::store::{Listing, Store};
+use crate::show::Printed;
 use crate::table::{Table, width};
 
 /// What `acp sessions list` is told.
@@ -28,7 +27,7 @@ pub(crate) struct ListArgs {
     json: bool,
 }
 
-pub(super) async fn list(args: &ListArgs) -> Result<String, Outcome> {
+pub(super) async fn list(args: &ListArgs) -> Result<Printed, Outcome> {
     let (store, mut listing) = match args.all {
         true => {
             let store = Store::of_user()?;
@@ -54,15 +53,15 @@ pub(super) async fn list(args: &ListArgs) -> Result<String, Outcome> {
                 .map(|(record, state)| described(record, state))
                 .collect();
             let list = json!({"version": 1, "sessions": all, "unreadable": listing.unreadable});
-            format!("{list:#}\n")
+            Printed::json(list)
         }
-        false => text(&listing, &states, args.all),
+        false => text(&listing, &states, args.all).into(),
     })
 }
 
 fn text(listing: &Listing, states: &[&str], all: bool) -> String {
     let mut text = String::new();
-    let width = width(stdout().is_terminal());
+    let width = width(acp_process::stdio::stdout_is_terminal());
     if listing.records.is_empty() {
         text.push_str("no sessions; `acp run --session NAME` begins one\n");
     } else if all {

@@ -13,7 +13,7 @@ mod words;
 use clap::Subcommand;
 
 use crate::exit::Exit;
-use crate::show::print;
+use crate::show::{Printed, print};
 pub(crate) use cancel::CancelArgs;
 pub(crate) use set::SetArgs;
 
@@ -50,8 +50,8 @@ pub(crate) async fn sessions(command: Option<SessionsCommand>) -> Exit {
         SessionsCommand::List(args) => list::list(&args).await,
         SessionsCommand::Show(args) => show::show(&args).await,
         SessionsCommand::History(args) => history::history(&args),
-        SessionsCommand::Close(args) => retire::close(&args).await,
-        SessionsCommand::Delete(args) => retire::delete(&args).await,
+        SessionsCommand::Close(args) => retire::close(&args).await.map(Printed::from),
+        SessionsCommand::Delete(args) => retire::delete(&args).await.map(Printed::from),
         SessionsCommand::Agent(args) => agent::list(&args).await,
     })
 }

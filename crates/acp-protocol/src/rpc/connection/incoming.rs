@@ -9,8 +9,9 @@ use crate::rpc::{
     CallError, CloseCause, ErrorCode, Issue, RequestId,
     calls::{Answered, Resolved},
     head::{Attempt, Refused, Shape},
-    inbound::{Inbound, Incoming},
+    inbound::Inbound,
     lines::LineFault,
+    message::Incoming,
     serving::{Admitted, CancelHit},
 };
 

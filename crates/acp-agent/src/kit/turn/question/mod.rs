@@ -128,23 +128,23 @@ impl Question {
     /// The question in words, for a client that shows no forms.
     pub(in crate::kit) fn in_words(&self, message: &str) -> String {
         let mut words = format!("{message}\n");
+        let mut add = |indent: &str, title: &str, description: &Option<String>| {
+            words.push_str(&format!("\n{indent}* {title}"));
+            if let Some(description) = description {
+                words.push_str(&format!(": {description}"));
+            }
+        };
+        let indent = if self.is_bare { "" } else { "  " };
         for field in &self.form.fields {
             let options = match &field.kind {
                 FieldKind::Select { options } | FieldKind::MultiSelect { options, .. } => options,
                 _ => &Vec::new(),
             };
             if !self.is_bare {
-                words.push_str(&format!("\n* {}", field.title));
-                if let Some(description) = &field.description {
-                    words.push_str(&format!(": {description}"));
-                }
+                add("", &field.title, &field.description);
             }
             for option in options {
-                let indent = if self.is_bare { "" } else { "  " };
-                words.push_str(&format!("\n{indent}* {}", option.title));
-                if let Some(description) = &option.description {
-                    words.push_str(&format!(": {description}"));
-                }
+                add(indent, &option.title, &option.description);
             }
         }
         words.push('\n');
@@ -186,30 +186,30 @@ fn field(name: &str, schema: Value, mut is_required: bool) -> Result<FormField, 
 fn unwrap_optional(schema: &mut Map<String, Value>) -> bool {
     let null = Value::from("null");
     let mut is_optional = false;
-    if let Some(Value::Array(types)) = schema.get_mut("type") {
-        let count = types.len();
-        types.retain(|kind| *kind != null);
-        is_optional = types.len() < count;
-        if let [only] = &types[..] {
-            let only = only.clone();
-            schema.insert("type".to_owned(), only);
-        }
-    }
-    if let Some(Value::Array(values)) = schema.get_mut("enum") {
+    for keyword in ["type", "enum", "anyOf"] {
+        let Some(Value::Array(values)) = schema.get_mut(keyword) else {
+            continue;
+        };
         let count = values.len();
-        values.retain(|value| !value.is_null());
+        values.retain(|value| match keyword {
+            "type" => *value != null,
+            "enum" => !value.is_null(),
+            _ => value.get("type") != Some(&null),
+        });
         is_optional |= values.len() < count;
-    }
-    if let Some(Value::Array(variants)) = schema.get_mut("anyOf") {
-        let count = variants.len();
-        variants.retain(|variant| variant.get("type") != Some(&null));
-        is_optional |= variants.len() < count;
-        if let [Value::Object(only)] = &mut variants[..] {
-            let mut inner = std::mem::take(only);
-            schema.remove("anyOf");
-            // What is said about the field counts more than about its type.
-            inner.append(schema);
-            *schema = inner;
+        match (keyword, &mut values[..]) {
+            ("type", [only]) => {
+                let only = only.take();
+                schema.insert(keyword.to_owned(), only);
+            }
+            ("anyOf", [Value::Object(only)]) => {
+                let mut inner = std::mem::take(only);
+                schema.remove(keyword);
+                // The annotations of the field replace those of its type.
+                inner.append(schema);
+                *schema = inner;
+            }
+            _ => {}
         }
     }
     is_optional
@@ -344,11 +344,8 @@ fn text(schema: &mut Map<String, Value>, key: &str) -> Option<String> {
 }
 
 fn texts(value: Option<Value>) -> Vec<String> {
-    let values = value.as_ref().and_then(Value::as_array);
-    let values = values.into_iter().flatten();
-    values
-        .filter_map(|value| value.as_str().map(str::to_owned))
-        .collect()
+    let texts = value.map(serde_json::from_value);
+    texts.and_then(Result::ok).unwrap_or_default()
 }
 
 fn whole<T: TryFrom<i64>>(schema: &mut Map<String, Value>, key: &str) -> Result<Option<T>, Why> {

@@ -143,10 +143,10 @@ pub(crate) async fn served(peer: &Peer) {
         peer.prompt(&session, "question").await?;
         let forms = heard.state().forms.len();
         expect(forms == 1, format!("asked {forms} times"))?;
-        says(&session, "I water the Ivy")?;
+        says(&session, "Watering the Ivy")?;
         heard.fill(None);
         peer.prompt(&session, "question").await?;
-        says(&session, "You do not want to say")
+        says(&session, "You declined to answer")
     })
     .await;
 
@@ -191,7 +191,7 @@ pub(crate) async fn served(peer: &Peer) {
         let session = peer.open().await?;
         heard.choose(Some(PermissionOptionKind::AllowOnce));
         peer.prompt(&session, "terminal echo interop").await?;
-        says(&session, "It ended with 0 and wrote 8 bytes")?;
+        says(&session, "exited with status 0 and wrote 8 bytes")?;
         let released = heard.state().released;
         expect(released == 1, format!("{released} terminals were released"))
     })

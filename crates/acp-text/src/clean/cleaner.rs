@@ -4,10 +4,8 @@
 //! sequence that never ends is given up after a while, so that it can hide a little text
 //! and not all that follows.
 
-use std::borrow::Cow;
-
+use super::text::Clean;
 use crate::char_class::CharClass;
-use crate::cut::shorten_chars;
 
 /// Characters of a control sequence (`ESC [ …`) after which it is given up.
 const MAX_CONTROL: usize = 64;
@@ -31,7 +29,7 @@ pub enum Layout {
     /// One line: every run of blanks and line ends becomes one space.
     Line,
     /// One line in which nothing is removed: whatever is no plain text is written as an
-    /// escape, such as `\u{202e}` or `\n`.
+    /// escape, such as `\u{202e}`, `\n` or `\t`.
     Visible,
 }
 
@@ -79,32 +77,33 @@ impl Cleaner {
     }
 
     /// Cleans the next piece.
-    pub fn clean<'a>(&mut self, piece: &'a str) -> Cow<'a, str> {
+    pub fn clean<'a>(&mut self, piece: &'a str) -> Clean<'a> {
         if self.is_plain(piece) {
             if let Some(last) = piece.bytes().last() {
                 self.attach_to(last.is_ascii_graphic());
                 self.after_return = false;
             }
-            return piece.into();
+            return Clean::of_cleaner(piece.into());
         }
         let mut cleaned = String::with_capacity(piece.len());
         for c in piece.chars() {
             self.push(c, &mut cleaned);
         }
-        cleaned.into()
+        Clean::of_cleaner(cleaned.into())
     }
 
     /// Tells quickly of most pieces that they are clean.
     fn is_plain(&self, piece: &str) -> bool {
         let plain = |byte: u8| match byte {
-            b' '..=b'~' | b'\t' => true,
+            b' '..=b'~' => true,
+            b'\t' => self.layout == Layout::Lines,
             b'\n' => self.layout == Layout::Lines && !self.after_return,
             _ => false,
         };
         self.layout != Layout::Line && self.sequence == Sequence::None && piece.bytes().all(plain)
     }
 
-    fn push(&mut self, c: char, out: &mut String) {
+    pub(super) fn push(&mut self, c: char, out: &mut String) {
         let class = CharClass::of(c);
         if self.layout != Layout::Visible && self.is_sequence(c, class) {
             return;
@@ -117,7 +116,7 @@ impl Cleaner {
                 self.marks += 1;
                 out.push(c);
             }
-            (CharClass::Blank, Layout::Visible) if matches!(c, ' ' | '\t') => {
+            (CharClass::Blank, Layout::Visible) if c == ' ' => {
                 self.attach_to(false);
                 out.push(c);
             }
@@ -202,36 +201,4 @@ impl Cleaner {
         self.sequence = next;
         is_part
     }
-}
-
-/// Cleans a text of several lines. Cleaning it again changes nothing.
-#[must_use]
-pub fn clean(text: &str) -> Cow<'_, str> {
-    Cleaner::new(Layout::Lines).clean(text)
-}
-
-/// Makes one clean line of at most this many characters, with `…` where it was cut.
-#[must_use]
-pub fn one_line(text: &str, max_chars: usize) -> String {
-    let mut cleaner = Cleaner::new(Layout::Line);
-    let mut line = String::new();
-    for c in text.chars() {
-        cleaner.push(c, &mut line);
-        // Four bytes a character: what comes behind is not shown.
-        if line.len() > max_chars.saturating_mul(4) {
-            break;
-        }
-    }
-    shorten_chars(&line, max_chars)
-}
-
-/// Writes a text so that a reader sees all of it: what would not be seen, or would act,
-/// becomes an escape. For text on which a person decides.
-///
-/// ```
-/// assert_eq!(acp_text::visible("ls\u{200b}\n\u{1b}[8m"), r"ls\u{200b}\n\u{1b}[8m");
-/// ```
-#[must_use]
-pub fn visible(text: &str) -> Cow<'_, str> {
-    Cleaner::new(Layout::Visible).clean(text)
 }

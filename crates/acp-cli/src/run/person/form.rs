@@ -1,122 +1,32 @@
-//! A person at the terminal, who answers what the agent asks.
+//! Questions of an agent that a person answers: forms, field by field, and addresses.
 
-use std::io::{self, BufRead, IsTerminal};
-use std::thread;
+use std::io;
 
-use acp_client::elicitation::{ElicitationForm, ElicitationLink};
-use acp_client::{ElicitationAnswer, PermissionRequest, Question, QuestionKind};
+use acp_client::ElicitationAnswer;
+use acp_client::elicitation::{ElicitationForm, ElicitationLink, LinkWarning};
 use acp_protocol::v1::{
     ElicitationContentValue, ElicitationPropertySchema, EnumOption, MultiSelectItems,
-    PermissionOption, PermissionOptionKind,
 };
-use tokio::sync::mpsc;
+use acp_text::{Clean, clean};
 
-use crate::outcome::Outcome;
-use crate::show::{Answered, By, Output, one_line, shown};
-
-/// Lines that are typed ahead and kept; more than that is held by the terminal.
-const MAX_TYPED: usize = 16;
-
-/// Paths of a tool that are shown.
-const MAX_PATHS: usize = 8;
+use super::Person;
+use crate::show::{AskText, Output};
 
 /// What a person types to decline.
 const NO: &str = "!";
 
-/// A person at the terminal.
-pub(super) struct Person {
-    lines: Option<mpsc::Receiver<String>>,
-}
-
 impl Person {
-    /// Looks whether there is one: standard input and standard error have to be a terminal.
-    pub(super) fn at_terminal() -> Result<Self, Outcome> {
-        if io::stdin().is_terminal() && io::stderr().is_terminal() {
-            return Ok(Self { lines: None });
-        }
-        Err(Outcome::usage(
-            "--ask needs a terminal, to ask and to hear the answer".to_owned(),
-            "leave it out; --allow and --answer say what is answered when nobody is there, and \
-             --file takes a prompt",
-        ))
-    }
-
-    /// Types what a test types.
-    #[cfg(test)]
-    pub(super) fn typing(lines: mpsc::Receiver<String>) -> Self {
-        Self { lines: Some(lines) }
-    }
-
-    /// Asks for permission. `None` when the agent offers no way to say no.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropped while it waits, the next line goes to the next question.
-    pub(super) async fn permit(
-        &mut self,
-        ask: &PermissionRequest,
-        output: &mut Output,
-    ) -> io::Result<Option<PermissionOption>> {
-        let options = ask.options();
-        let refusal = refusal(options);
-        let mut text = permission_text(ask);
-        output.preview(&ask.raw().tool_call)?;
-        self.forget_typed();
-        loop {
-            output.ask(&text)?;
-            let Some(line) = self.line().await else {
-                return Ok(refusal.map(|at| options[at].clone()));
-            };
-            let picked = match line.trim() {
-                "" => return Ok(refusal.map(|at| options[at].clone())),
-                number => number.parse::<usize>().ok(),
-            };
-            let picked = picked.and_then(|number| options.get(number.checked_sub(1)?));
-            if let Some(option) = picked {
-                return Ok(Some(option.clone()));
-            }
-            text = format!("One of the numbers, please: {}", which(refusal));
-        }
-    }
-
-    /// Asks a question.
-    ///
-    /// # Cancel safety
-    ///
-    /// As [`permit`](Self::permit).
-    pub(super) async fn answer(
-        &mut self,
-        question: &Question,
-        output: &mut Output,
-    ) -> io::Result<(ElicitationAnswer, Answered)> {
-        self.forget_typed();
-        output.ask(&format!("\n{}\n", shown(question.message())))?;
-        let answer = match question.kind() {
-            QuestionKind::Form(form) if !form.is_answerable() => {
-                output.ask("  It asks for something that cannot be asked here; declined.\n")?;
-                None
-            }
-            QuestionKind::Form(form) => self.fill_in(form, output).await?,
-            QuestionKind::Link(link) => self.go_to(link, output).await?,
-        };
-        let by = By::Person;
-        Ok(match answer {
-            Some(answer) => (answer, Answered::Accepted { by }),
-            None => (ElicitationAnswer::decline(), Answered::Declined { by }),
-        })
-    }
-
     /// Has a form filled in; `None` when it is declined.
-    async fn fill_in(
+    pub(super) async fn fill_in(
         &mut self,
         form: ElicitationForm<'_>,
         output: &mut Output,
     ) -> io::Result<Option<ElicitationAnswer>> {
         let defaults = form.defaults();
         let mut answer = ElicitationAnswer::accept();
-        output.ask(&format!(
-            "  (an empty line takes what stands in brackets, {NO} declines)\n"
-        ))?;
+        output.ask(&AskText::new().words(clean!(
+            "  (an empty line takes what stands in brackets, ! declines)\n"
+        )))?;
         for (name, property) in form.fields() {
             let choices = choices(property);
             let default = defaults.field(name);
@@ -145,7 +55,9 @@ impl Person {
                         answer = filled;
                         break;
                     }
-                    Err(why) => text = format!("  {why}; again: "),
+                    Err(why) => {
+                        text = AskText::new().words(clean!("  {}; again: ", Clean::line(&why)));
+                    }
                 }
             }
         }
@@ -153,81 +65,22 @@ impl Person {
     }
 
     /// Has somebody go to an address; `None` when they will not.
-    async fn go_to(
+    pub(super) async fn go_to(
         &mut self,
         link: ElicitationLink<'_>,
         output: &mut Output,
     ) -> io::Result<Option<ElicitationAnswer>> {
-        // All of it, on a line of its own: what is cut off cannot be judged.
-        let mut text = format!("  {}\n", acp_text::visible(link.url()));
+        // All of it, on lines of its own: what is cut off cannot be judged.
+        let mut text = AskText::new().quoted(link.url());
         for caution in link.cautions() {
-            text.push_str(&format!("  careful: {}\n", in_words(caution)));
+            text = text.words(clean!("  careful: {}\n", in_words(caution)));
         }
-        text.push_str("  Nothing is opened for you. Will you go there? [y/N] ");
-        output.ask(&text)?;
+        let asks = clean!("  Nothing is opened for you. Will you go there? [y/N] ");
+        output.ask(&text.words(asks))?;
         let line = self.line().await.unwrap_or_default();
         let agreed = matches!(line.trim(), "y" | "Y" | "yes");
         Ok(agreed.then(ElicitationAnswer::accept))
     }
-
-    /// Forgets what was typed before the question: it was meant for something else.
-    pub(super) fn forget_typed(&mut self) {
-        if let Some(lines) = &mut self.lines {
-            while lines.try_recv().is_ok() {}
-        }
-    }
-
-    /// Waits for a line; `None` at the end of the input.
-    pub(super) async fn line(&mut self) -> Option<String> {
-        self.lines.get_or_insert_with(read_lines).recv().await
-    }
-}
-
-/// Reads standard input line by line, on a thread of its own: it cannot be made to stop, and
-/// goes with the process.
-fn read_lines() -> mpsc::Receiver<String> {
-    let (sender, receiver) = mpsc::channel(MAX_TYPED);
-    thread::spawn(move || {
-        for line in io::stdin().lock().lines() {
-            let Ok(line) = line else { return };
-            if sender.blocking_send(line).is_err() {
-                return;
-            }
-        }
-    });
-    receiver
-}
-
-fn permission_text(ask: &PermissionRequest) -> String {
-    let tool = ask.tool();
-    let kind = tool.kind.as_ref().map_or("tool", |kind| kind.as_str());
-    let title = one_line(tool.title.as_deref().unwrap_or("a tool"));
-    let mut text = format!("\nThe agent asks: {} {title}\n", one_line(kind));
-    for path in tool.paths.iter().take(MAX_PATHS) {
-        text.push_str(&format!("  {}\n", one_line(path)));
-    }
-    if tool.paths.len() > MAX_PATHS || tool.has_more_paths {
-        text.push_str("  and more\n");
-    }
-    for (at, option) in ask.options().iter().enumerate() {
-        text.push_str(&format!("  {}  {}\n", at + 1, one_line(&option.name)));
-    }
-    text.push_str(&which(refusal(ask.options())));
-    text
-}
-
-fn which(refusal: Option<usize>) -> String {
-    match refusal {
-        Some(at) => format!("Which? [{}] ", at + 1),
-        None => "Which? [none] ".to_owned(),
-    }
-}
-
-/// Finds the option that an empty line takes: the one that refuses with the least
-/// consequence.
-fn refusal(options: &[PermissionOption]) -> Option<usize> {
-    let first = |kind| options.iter().position(|option| option.kind == kind);
-    first(PermissionOptionKind::RejectOnce).or_else(|| first(PermissionOptionKind::RejectAlways))
 }
 
 /// What a field can be chosen from: values, and what is shown for them.
@@ -262,7 +115,7 @@ fn field_text(
     choices: &[(&str, &str)],
     default: Option<&ElicitationContentValue>,
     required: bool,
-) -> String {
+) -> AskText {
     use ElicitationPropertySchema as Property;
     let (title, about, kind) = match property {
         Property::String(schema) => (&schema.title, &schema.description, "text"),
@@ -276,20 +129,23 @@ fn field_text(
         Property::String(_) if !choices.is_empty() => "one of these",
         _ => kind,
     };
-    let mut text = format!("  {}", one_line(title.as_deref().unwrap_or(name)));
-    if let Some(about) = about {
-        text.push_str(&format!(": {}", one_line(about)));
-    }
+    let title = title.as_deref().unwrap_or(name);
     let optional = if required { "" } else { ", may be left out" };
-    text.push_str(&format!(" ({kind}{optional})\n"));
+    let head = match about {
+        Some(about) => format!("{title}: {about} ({kind}{optional})"),
+        None => format!("{title} ({kind}{optional})"),
+    };
+    let mut text = AskText::new().item(clean!("  "), &head);
     for (at, (_, title)) in choices.iter().enumerate() {
-        text.push_str(&format!("    {}  {}\n", at + 1, one_line(title)));
+        text = text.item(clean!("    {}  ", at + 1), title);
     }
     match default {
-        Some(default) => text.push_str(&format!("  [{}] ", one_line(&spelled(default)))),
-        None => text.push_str("  > "),
+        Some(default) => {
+            let default = spelled(default);
+            text.words(clean!("  [{}] ", Clean::visible(&default)))
+        }
+        None => text.words(clean!("  > ")),
     }
-    text
 }
 
 /// A value as one would type it.
@@ -344,14 +200,13 @@ fn value_of(
     }
 }
 
-fn in_words(caution: acp_client::elicitation::LinkWarning) -> &'static str {
-    use acp_client::elicitation::LinkWarning;
+fn in_words(caution: LinkWarning) -> Clean<'static> {
     match caution {
-        LinkWarning::NotHttps => "the address is not encrypted",
-        LinkWarning::NotWeb => "the address opens something else than a page",
-        LinkWarning::Punycode => "the name of the host holds letters in disguise",
-        LinkWarning::Credentials => "the address carries a name or a password",
-        _ => "it cannot be told for sure where the address leads",
+        LinkWarning::NotHttps => clean!("the address is not encrypted"),
+        LinkWarning::NotWeb => clean!("the address opens something else than a page"),
+        LinkWarning::Punycode => clean!("the name of the host holds letters in disguise"),
+        LinkWarning::Credentials => clean!("the address carries a name or a password"),
+        _ => clean!("it cannot be told for sure where the address leads"),
     }
 }
 
@@ -360,6 +215,7 @@ mod tests {
     use super::*;
     use acp_protocol::v1::ElicitationSchema;
     use serde_json::{Value, json};
+    use tokio::sync::mpsc;
 
     /// A person who types these lines and goes away.
     fn typing(lines: &[&str]) -> Person {
@@ -422,18 +278,5 @@ mod tests {
         assert_eq!(filled_in(&["Ada", "!"]), None);
         assert_eq!(filled_in(&["Ada"]), None);
         assert_eq!(filled_in(&[]), None);
-    }
-
-    #[test]
-    fn an_empty_line_refuses_as_gently_as_it_can() {
-        let option = |id: &str, kind| PermissionOption::new(id.to_owned(), id, kind);
-        let options = [
-            option("a", PermissionOptionKind::AllowOnce),
-            option("b", PermissionOptionKind::RejectAlways),
-            option("c", PermissionOptionKind::RejectOnce),
-        ];
-        assert_eq!(refusal(&options), Some(2));
-        assert_eq!(refusal(&options[..2]), Some(1));
-        assert_eq!(refusal(&options[..1]), None);
     }
 }
