@@ -71,8 +71,12 @@ pub(crate) fn run(command: &ConfigCommand) -> Exit {
     print(match command {
         ConfigCommand::Show(args) => show(args),
         ConfigCommand::Init(args) => init(args).map(Printed::from),
-        ConfigCommand::Trust(args) => trust::trust(&args.folder).map(Printed::from).map_err(Into::into),
-        ConfigCommand::Untrust(args) => trust::untrust(&args.folder).map(Printed::from).map_err(Into::into),
+        ConfigCommand::Trust(args) => trust::trust(&args.folder)
+            .map(Printed::from)
+            .map_err(Into::into),
+        ConfigCommand::Untrust(args) => trust::untrust(&args.folder)
+            .map(Printed::from)
+            .map_err(Into::into),
     })
 }
 

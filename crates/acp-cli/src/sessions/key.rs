@@ -295,7 +295,14 @@ mod tests {
         kept(&["my-agent", "-HAuthorization: hunter2"], false);
         kept(&["my-agent", "Authorization: Basic YTpi"], false);
         kept(&["my-agent", "-H", "Cookie: a=b"], false);
-        for flag in ["--bearer", "--key", "--auth", "--token", "--password", "--pat"] {
+        for flag in [
+            "--bearer",
+            "--key",
+            "--auth",
+            "--token",
+            "--password",
+            "--pat",
+        ] {
             kept(&["my-agent", flag, "hunter2"], false);
             kept(&["my-agent", &format!("{flag}=hunter2")], false);
         }
