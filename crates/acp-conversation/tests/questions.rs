@@ -281,6 +281,17 @@ fn answered_questions_make_room_first() {
     );
 }
 
+#[test]
+fn questions_have_a_budget_in_bytes() {
+    let mut questions = Questions::default();
+    let long = "x".repeat(1 << 20);
+    for _ in 0..MAX_QUESTIONS {
+        questions.elicitation(&form(&long));
+    }
+    assert!(questions.dropped > 0, "the budget comes before the number");
+    assert!(questions.bytes() <= MAX_QUESTION_BYTES);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
