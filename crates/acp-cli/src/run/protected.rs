@@ -70,9 +70,10 @@ impl Person {
 /// Shows the whole path, and of a long text its beginning and its end.
 fn question_text(write: &ProtectedWrite) -> AskText {
     let text = AskText::new().words(clean!("\nThe agent wants to write a protected file.\n"));
+    let content = write.content.strip_suffix('\n').unwrap_or(&write.content);
     warn(text, &write.protected)
         .words(clean!("  the new text:\n"))
-        .quoted(&write.content)
+        .quoted(content)
         .words(clean!("  Allow this one write? [y/N] "))
 }
 
