@@ -94,8 +94,11 @@ fn a_signal_while_the_agent_starts_ends_it() {
         "echo ready >&2; trap '' INT TERM; while :; do sleep 600; done",
     )
     .start();
-    // The agent is there as soon as there are two processes.
-    while left(run.mark()).len() < 2 {
+    // The agent runs once it sleeps; before that, its guard starts it.
+    while !left(run.mark())
+        .iter()
+        .any(|command| command.starts_with("sleep 600"))
+    {
         thread::sleep(Duration::from_millis(5));
     }
     run.signal(Signal::TERM);
