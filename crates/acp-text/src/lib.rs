@@ -4,7 +4,7 @@
 //! are hostile. Their text reaches terminals, logs, pages and other models only after it
 //! passed here.
 //!
-//! * [`clean`] and [`Cleaner`] remove all that acts instead of being read: escape
+//! * [`clean()`] and [`Cleaner`] remove all that acts instead of being read: escape
 //!   sequences, control characters, marks that reorder a line, invisible characters.
 //!   [`visible`] shows these as escapes, for text that a person decides on.
 //! * [`Clean`] is text that was cleaned, as a type; [`clean!`] puts parts of it together.

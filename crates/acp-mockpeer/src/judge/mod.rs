@@ -23,7 +23,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use acp_process::{EnvironmentError, Launch};
+use acp_process::{EnvironmentError, Launch, OrphanGuard};
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -361,7 +361,9 @@ impl Judge {
     fn dress(&self, scenario: &Scenario, workspace: &TestWorkspace) -> Result<Launch, String> {
         let launch = workspace.mark(self.launch.clone());
         Ok(match self.role {
-            PeerSide::Agent => launch,
+            // What leaves its group is found by its mark later: the report names it. The agent
+            // of a client is ended by a guard of the client's own, some milliseconds after it.
+            PeerSide::Agent => launch.with_orphan_guard(OrphanGuard::Group),
             PeerSide::Client => {
                 let tasks = scenario.tasks(&self.names(workspace))?;
                 launch

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use acp_process::{Launch, OrphanGuard};
+use acp_process::Launch;
 
 /// The variable by which whatever a program starts is known as its own.
 const MARK: &str = "ACP_CHECK_ROOM";
@@ -56,12 +56,8 @@ impl TestWorkspace {
     }
 
     /// Marks what is started by this launch, and all that it starts.
-    ///
-    /// What leaves its group is left alone until it is found by its mark: the report names it.
     pub(super) fn mark(&self, launch: Launch) -> Launch {
-        launch
-            .with_env(MARK, &self.path)
-            .with_orphan_guard(OrphanGuard::Group)
+        launch.with_env(MARK, &self.path)
     }
 
     /// Ends what the program left behind and tells what it was; then nothing is left.
