@@ -143,7 +143,7 @@ impl AgentBuilder {
 
     /// Asks users to log in, in one of these ways, before anything else: `authMethods`.
     ///
-    /// Who is not logged in can neither begin, resume, load, list or delete sessions, nor
+    /// A client that is not logged in can neither begin, resume, load, list or delete sessions, nor
     /// send prompts or set options, and reads -32000. After a logout, live sessions can be
     /// cancelled and closed, and do nothing else that is new.
     #[must_use]

@@ -169,7 +169,7 @@ impl Agent {
         } else {
             launch.with_inherited_env()
         };
-        // What it writes to standard error is shown when it fails, and it knows our keys.
+        // Its standard error is shown when it fails, and it knows our keys.
         let redactor = Redactor::new().with_variables(acp_recording::variables());
         Ok(Self {
             entry,
@@ -245,7 +245,7 @@ fn find(program: &OsStr) -> Result<PathBuf, AgentError> {
     let named = Path::new(program);
     let searched = env::var_os("PATH").unwrap_or_default();
     let searched = env::split_paths(&searched).filter(|folder| folder.is_absolute());
-    // What was split is joined again, so no folder holds what separates them.
+    // The parts come from a split, so no folder holds the separator.
     let searched = env::join_paths(searched).unwrap_or_default();
     let found = env::current_dir()
         .map_err(|_| which::Error::CannotFindBinaryPath)

@@ -1,4 +1,4 @@
-//! What must hold for any file: shared by a test over a corpus and the fuzz target.
+//! Properties of every file, for a test over a corpus and the fuzz target.
 
 use std::path::Path;
 

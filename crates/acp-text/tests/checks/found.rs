@@ -1,4 +1,4 @@
-//! What a fuzzer once found stays found without one.
+//! Findings of the fuzzer are tested without it too.
 
 use std::{fs, panic::catch_unwind, path::PathBuf};
 

@@ -222,7 +222,7 @@ impl Known {
         }
     }
 
-    /// What all of it weighs.
+    /// The bytes of all records.
     fn all_bytes(&self) -> usize {
         let entry = &self.facts.entry;
         let folders = entry.cwd.iter().chain(&entry.additional_directories);

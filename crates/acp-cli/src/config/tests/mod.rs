@@ -438,7 +438,7 @@ fn paths_are_those_of_the_folder_that_is_asked_for() {
     );
 }
 
-/// What a fuzzer once found stays found without one.
+/// Findings of the fuzzer are tested without it too.
 #[test]
 fn the_corpus_of_the_fuzz_target() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/config");

@@ -162,7 +162,7 @@ fn trust_ends_with_any_change() {
         let is_trusted = trust == Trust::Trusted;
         let allow = configuration.settings.allow.value;
         assert_eq!(allow == AllowLevel::All, is_trusted, "{trust:?}");
-        // Who trusted it is told, also where nothing is denied.
+        // A person who trusted it is told, also where nothing is denied.
         assert_eq!(configuration.warnings().is_empty(), is_trusted);
         trust
     };
@@ -182,7 +182,7 @@ fn trust_ends_with_any_change() {
     mode(&world.path("project"), 0o777);
     assert!(matches!(trust(), Trust::Unsafe(_)));
     mode(&world.path("project"), 0o755);
-    // What others may write to says nothing.
+    // A file that others may write to has no say.
     mode(&world.path(".local/state/acp/trust"), 0o777);
     assert_eq!(trust(), Trust::Never);
     mode(&world.path(".local/state/acp/trust"), 0o700);
