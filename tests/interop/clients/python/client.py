@@ -233,7 +233,7 @@ async def main():
 
         heard.elicit = accept
         await peer.prompt(session, "form")
-        said = "For Ada (nobody): Fern, 2 gifts, 3 pots, 1.5 litres, express true."
+        said = "For Ada (no e-mail): Fern, 2 gifts, 3 pots, 1.5 litres, express true."
         expect(said in heard.text(session), f"it said {heard.text(session)}")
 
     await check("form", form)

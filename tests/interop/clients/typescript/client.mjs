@@ -187,7 +187,7 @@ await check("form", async () => {
   const content = { name: "Ada", plant: "fern", gifts: ["ivy", "cactus"], pots: 3, litres: 1.5, express: true };
   peer.elicitation = () => ({ action: "accept", content });
   await peer.prompt(session, "form");
-  const said = "For Ada (nobody): Fern, 2 gifts, 3 pots, 1.5 litres, express true.";
+  const said = "For Ada (no e-mail): Fern, 2 gifts, 3 pots, 1.5 litres, express true.";
   expect(peer.text(session).includes(said), `it said ${peer.text(session)}`);
 });
 

@@ -165,7 +165,7 @@ pub(crate) async fn served(peer: &Peer) {
         peer.prompt(&session, "form").await?;
         says(
             &session,
-            "For Ada (nobody): Fern, 2 gifts, 3 pots, 1.5 litres, express true.",
+            "For Ada (no e-mail): Fern, 2 gifts, 3 pots, 1.5 litres, express true.",
         )
     })
     .await;
