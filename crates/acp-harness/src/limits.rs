@@ -65,6 +65,16 @@ pub const IDLE_LOOKS: u32 = 16;
 /// not be exceeded by much.
 pub const STOP_GRACE: Duration = Duration::from_secs(10);
 
+/// How long an agent has to be silent after it loaded a session, before it is prompted. Some
+/// agents answer `session/load` while they still write the history, which would then be
+/// taken for the answer to the prompt; its pieces come within a millisecond or two of each
+/// other.
+pub const LATE_REPLAY_QUIET: Duration = Duration::from_millis(100);
+
+/// How long such a late history may take in all. An agent that still talks then is prompted
+/// all the same.
+pub const LATE_REPLAY_LIMIT: Duration = Duration::from_secs(2);
+
 /// How long `authenticate` may take where nobody sits in front of the machine: a key is
 /// looked at, or a token fetched.
 pub const HEADLESS_LOGIN_TIMEOUT: Duration = Duration::from_secs(60);

@@ -4,6 +4,7 @@ mod support;
 
 use acp_client::{Client, ClientError, ClientOptions};
 use acp_harness::launch::Isolation;
+use acp_harness::limits::{LATE_REPLAY_LIMIT, LATE_REPLAY_QUIET};
 use acp_harness::login::{AuthPolicy, LoginMarker};
 use acp_harness::record::{RecordError, SessionRecords};
 use acp_harness::transcript::{Speaker, Transcript};
@@ -99,7 +100,14 @@ async fn a_session_that_is_loaded_replays_nothing_into_the_report() {
     let fake = Fake::new(able(&["load"]))
         .on(
             "session/load",
-            [text("Old words."), Do::Answer(json!({})), text("Older.")],
+            [
+                text("Old words."),
+                Do::Answer(json!({})),
+                text("Older."),
+                // Some agents go on with the history after their answer, piece by piece.
+                Do::Wait(LATE_REPLAY_QUIET / 2),
+                text("Oldest."),
+            ],
         )
         .on(
             "session/prompt",
@@ -111,6 +119,18 @@ async fn a_session_that_is_loaded_replays_nothing_into_the_report() {
         (outcome.opened, &*outcome.report),
         (Some(Opened::Loaded), "New words.")
     );
+    assert_eq!(prompt(&heard), "And now?");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_never_stops_its_replay_is_prompted_all_the_same() {
+    let talk = Talk::begun().await;
+    let pieces = LATE_REPLAY_LIMIT.as_millis() / (LATE_REPLAY_QUIET / 2).as_millis();
+    let endless = (0..2 * pieces).flat_map(|_| [Do::Wait(LATE_REPLAY_QUIET / 2), text("old ")]);
+    let fake = Fake::new(able(&["load"]))
+        .on("session/load", [Do::Answer(json!({}))].into_iter().chain(endless));
+    let (outcome, heard) = fake.run(&harness(), talk.ask("And now?")).await;
+    assert_eq!(outcome.unwrap().opened, Some(Opened::Loaded));
     assert_eq!(prompt(&heard), "And now?");
 }
 

@@ -4,8 +4,10 @@ use std::time::SystemTime;
 
 use acp_client::{Client, ClientError, Session, SessionSetup};
 use acp_protocol::v1::SessionId;
+use tokio::time::timeout;
 
 use super::{HarnessError, Opened, Ready};
+use crate::limits::{LATE_REPLAY_LIMIT, LATE_REPLAY_QUIET};
 use crate::record::{Claim, RecordError, SessionRecord};
 
 /// What a session is opened for.
@@ -138,11 +140,25 @@ pub async fn reopen(
             Err(error) => Err(error),
         };
         match loaded {
-            Ok(session) => return Ok(Reopened::Open(session, Opened::Loaded)),
+            Ok(mut session) => {
+                skip_late_replay(&mut session).await;
+                return Ok(Reopened::Open(session, Opened::Loaded));
+            }
             Err(error) => refusal = Some(if_refused(error)?),
         }
     }
     Ok(Reopened::Refused(refusal))
+}
+
+/// Skips the rest of a history that the agent still writes after it answered
+/// `session/load`, as Gemini CLI 0.61 does: nothing in those updates tells them from the
+/// answer to a prompt.
+async fn skip_late_replay(session: &mut Session) {
+    let mut updates = session.updates();
+    let skip = async { while let Ok(Some(_)) = timeout(LATE_REPLAY_QUIET, updates.next()).await {} };
+    if timeout(LATE_REPLAY_LIMIT, skip).await.is_err() {
+        tracing::info!("the agent still talks long after it loaded a session");
+    }
 }
 
 /// An agent that answers, and not with a session, has refused; so has one that does not
