@@ -61,6 +61,10 @@ impl Never {
         match *self {}
     }
 
+    pub fn exited(&self) -> std::future::Ready<()> {
+        match *self {}
+    }
+
     pub async fn gone(&self) {
         match *self {}
     }

@@ -134,6 +134,16 @@ impl ChildHandle {
         }
     }
 
+    /// Waits for the child's exit, as [`wait`](Self::wait), without keeping the child: it
+    /// is still ended when the last handle goes.
+    pub fn exited(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut exit = self.inner.exit.clone();
+        async move {
+            // An error: the supervisor is gone, and with it the child.
+            let _ = exit.wait_for(Option::is_some).await;
+        }
+    }
+
     /// Waits until the child is reaped and everything in its group has been killed.
     ///
     /// # Cancel safety
