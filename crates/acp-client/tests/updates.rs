@@ -291,6 +291,45 @@ async fn who_forwards_updates_can_wait_for_them() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_piece_that_was_joined_is_handled_when_its_reader_comes_back() {
+    let (_client, mut session, mut agent) = opened(ClientOptions::new()).await;
+    let control = session.control();
+    let mut updates = session.updates();
+    agent.text("one ").await;
+    agent.text("two").await;
+    received(&mut agent).await;
+    let joined = updates.next_merged().await.unwrap();
+    assert_eq!(brief(&joined), "one two");
+    assert!(timeout(SECOND, control.wait_updates()).await.is_err());
+    let reader = async { assert!(timeout(SECOND, updates.next_merged()).await.is_err()) };
+    let (reached, ()) = tokio::join!(control.wait_updates(), reader);
+    reached.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_place_that_is_still_to_come_is_waited_for() {
+    let (_client, mut session, mut agent) = opened(ClientOptions::new()).await;
+    let control = session.control();
+    agent.text("one").await;
+    let mut updates = session.updates();
+    let Some(TurnEvent::Update(one)) = updates.next().await else {
+        panic!("an update");
+    };
+    let next = one.receive_seq.plus(1);
+    let waiting = control.wait_updates_through(next);
+    let reader = async {
+        assert!(timeout(SECOND, updates.next()).await.is_err());
+        agent.text("two").await;
+        assert!(updates.next().await.is_some());
+        assert!(timeout(SECOND, updates.next()).await.is_err());
+    };
+    let since = Instant::now();
+    let (reached, ()) = tokio::join!(waiting, reader);
+    reached.unwrap();
+    assert!(since.elapsed() >= SECOND);
+}
+
+#[tokio::test(start_paused = true)]
 async fn nobody_waits_for_what_will_not_be_read() {
     let (_client, session, mut agent) = opened(ClientOptions::new()).await;
     agent.text("unread").await;

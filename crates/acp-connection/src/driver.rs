@@ -43,6 +43,19 @@ pub(crate) struct Driver<L> {
     timer: Option<(Instant, Pin<Box<Sleep>>)>,
     /// The connection is closed, and the timer is that of the grace.
     drains: bool,
+    /// Writing failed.
+    mute: bool,
+    /// The peer is gone, and what it wrote is read.
+    last_words: Option<LastWords>,
+}
+
+/// How long a peer that is gone is still read.
+#[derive(Clone, Copy)]
+struct LastWords {
+    /// At the longest until then.
+    until: Instant,
+    /// There was nothing to read since then.
+    quiet_since: Option<Instant>,
 }
 
 impl<L: Link> Driver<L> {
@@ -65,6 +78,8 @@ impl<L: Link> Driver<L> {
             needs_flush: false,
             timer: None,
             drains: false,
+            mute: false,
+            last_words: None,
         }
     }
 
@@ -73,7 +88,7 @@ impl<L: Link> Driver<L> {
     }
 
     fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<CloseCause> {
-        let now = now();
+        let mut now = now();
         let mut chunks = 0;
         loop {
             let look = self.look(now);
@@ -84,13 +99,21 @@ impl<L: Link> Driver<L> {
             if let Some(cause) = look.closed {
                 return Poll::Ready(cause);
             }
-            if self.poll_pause(look.timeout, cx).is_ready() {
-                continue;
+            if let Some(cause) = &look.last_words
+                && self.last_words(now).until <= now
+            {
+                return Poll::Ready(cause.clone());
             }
             let blocked = match self.poll_write_all(now, cx) {
                 Writing::Done => false,
                 Writing::Blocked => true,
-                Writing::Failed(error) => return Poll::Ready(CloseCause::Io(Arc::new(error))),
+                Writing::Failed(error) => {
+                    // The peer may have said much before it went.
+                    self.mute = true;
+                    let cause = CloseCause::Io(Arc::new(error));
+                    self.peer.with(|connection| connection.mute(cause));
+                    continue;
+                }
             };
             if look.may_read {
                 match self.link.poll_read(cx, &mut self.intake) {
@@ -101,6 +124,9 @@ impl<L: Link> Driver<L> {
                     }
                     Poll::Ready(Ok(true)) => {
                         self.dispatch(now);
+                        if let Some(last_words) = &mut self.last_words {
+                            last_words.quiet_since = None;
+                        }
                         chunks += 1;
                         if chunks >= CHUNKS_IN_A_ROW {
                             cx.waker().wake_by_ref();
@@ -111,6 +137,22 @@ impl<L: Link> Driver<L> {
                     Poll::Ready(Err(error)) => return Poll::Ready(CloseCause::Io(Arc::new(error))),
                     Poll::Pending => {}
                 }
+            }
+            let mut timeout = look.timeout;
+            if let Some(cause) = look.last_words {
+                let wait = self.limits.last_words_wait;
+                let last_words = self.last_words(now);
+                let end = *last_words.quiet_since.get_or_insert(now) + wait;
+                let end = end.min(last_words.until);
+                if end <= now {
+                    return Poll::Ready(cause);
+                }
+                timeout = Some(timeout.map_or(end, |timeout| timeout.min(end)));
+            }
+            // Only here: what can be read by now is read before the time is up.
+            if self.poll_timeout(timeout, cx).is_ready() {
+                now = self::now();
+                continue;
             }
             let waker = cx.waker();
             if self
@@ -133,8 +175,17 @@ impl<L: Link> Driver<L> {
         peer.with(|connection| connection.look(buffer.then_some(output), now))
     }
 
-    /// Keeps the timer of a pause; ready when it ran out.
-    fn poll_pause(&mut self, until: Option<Instant>, cx: &mut Context<'_>) -> Poll<()> {
+    /// How long a peer that is gone is still read.
+    fn last_words(&mut self, now: Instant) -> &mut LastWords {
+        let limit = self.limits.last_words_limit;
+        self.last_words.get_or_insert_with(|| LastWords {
+            until: now + limit,
+            quiet_since: None,
+        })
+    }
+
+    /// Keeps the timer; ready when it ran out.
+    fn poll_timeout(&mut self, until: Option<Instant>, cx: &mut Context<'_>) -> Poll<()> {
         let Some(until) = until else {
             self.timer = None;
             return Poll::Pending;
@@ -206,6 +257,9 @@ impl<L: Link> Driver<L> {
 
     /// Writes what is queued until nothing is left or the writer blocks.
     fn poll_write_all(&mut self, now: Instant, cx: &mut Context<'_>) -> Writing {
+        if self.mute {
+            return Writing::Done;
+        }
         loop {
             if self.buffer.len() == self.written {
                 return self.poll_flush(cx);

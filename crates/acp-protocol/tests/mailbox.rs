@@ -11,8 +11,8 @@ use std::{
 };
 
 use acp_protocol::rpc::{
-    AnswerTo, Connection, ConnectionEvent, ConnectionRole, Flow, IdSpace, Intake, Limits,
-    MailboxEntry, MailboxId, OnDrop, Progress, Reading, ReceiveSeq, frame,
+    AnswerTo, CloseCause, Connection, ConnectionEvent, ConnectionRole, Flow, IdSpace, Intake,
+    Limits, MailboxEntry, MailboxId, OnDrop, Progress, Reading, ReceiveSeq, frame,
 };
 
 /// Remembers whether it was woken.
@@ -102,6 +102,56 @@ fn updates_of_other_sessions_are_not_waited_for() {
 }
 
 #[test]
+fn a_place_that_has_not_been_received_is_waited_for() {
+    let mut client = Client::new(Limits::default());
+    let mailbox = client.open("mine");
+    let next = client.connection.received().plus(2);
+    assert!(client.wait(mailbox, next).is_pending());
+    client.receive_update("mine");
+    client.take(mailbox);
+    client.take(mailbox);
+    assert!(client.wait(mailbox, next).is_pending(), "one is to come");
+    // Whatever it is.
+    client.receive_update("other");
+    client.assert_woken(mailbox, next);
+
+    let never = next.plus(1);
+    assert!(client.wait(mailbox, never).is_pending());
+    client.connection.close(CloseCause::PeerEof);
+    client.connection.take_wakes().wake();
+    assert_eq!(client.wait(mailbox, never), Poll::Ready(false));
+}
+
+#[test]
+fn what_is_taken_ahead_is_not_consumed() {
+    let mut client = Client::new(Limits::default());
+    let mailbox = client.open("mine");
+    client.receive_update("mine");
+    client.take(mailbox);
+    let seq = client.connection.received();
+    for _ in 0..2 {
+        client.connection.take_ahead(mailbox, &mut VecDeque::new());
+        assert!(client.wait(mailbox, seq).is_pending());
+    }
+    client.take(mailbox);
+    client.assert_woken(mailbox, seq);
+}
+
+#[test]
+fn who_waits_is_told_in_the_middle_of_a_batch() {
+    let mut client = Client::new(Limits::default());
+    let (mailbox, progress) = client.open_watched("mine");
+    client.receive_updates("mine", 3);
+    client.take(mailbox);
+    let first = ReceiveSeq::default().plus(1);
+    assert!(client.wait(mailbox, first).is_pending());
+    assert!(progress.consume(first), "somebody waits");
+    client.connection.note_progress(mailbox);
+    client.assert_woken(mailbox, first);
+    assert!(!progress.consume(first), "nobody waits");
+}
+
+#[test]
 fn a_mailbox_that_closes_lets_everybody_go() {
     let mut client = Client::new(Limits::default());
     let mailbox = client.open("mine");
@@ -137,13 +187,16 @@ fn between_turns_exactly_the_newest_are_kept() {
     let mut batch = VecDeque::new();
     client.connection.take_now(mailbox, &mut batch);
     let [
-        MailboxEntry::Gap { dropped: 7 },
+        MailboxEntry::Gap {
+            dropped: 7,
+            first: gap,
+        },
         MailboxEntry::Run { run, first },
     ] = batch.make_contiguous()
     else {
         panic!("{batch:?}")
     };
-    assert_eq!((run.lines, first.get()), (5, 8));
+    assert_eq!((gap.get(), run.lines, first.get()), (1, 5, 8));
     let text = std::str::from_utf8(&run.bytes).unwrap();
     assert!(text.lines().next().unwrap().contains("{\"n\":4}"), "{text}");
     assert_eq!(text.lines().count(), 5);
@@ -171,7 +224,7 @@ fn a_consumer_that_moves_again_counts_again_at_once() {
         "it stands still"
     );
     // It takes an item of what it has in hand.
-    progress.advance();
+    assert!(!progress.consume(client.connection.received()));
     client.receive_update("mine");
     let later = now + patience + Duration::from_secs(1);
     assert!(!client.connection.may_read(later), "it is slow, not stuck");
@@ -207,7 +260,7 @@ impl Client {
         for entry in batch {
             match entry {
                 MailboxEntry::Run { run, .. } => updates += u64::from(run.lines),
-                MailboxEntry::Gap { dropped: gap } => dropped += gap,
+                MailboxEntry::Gap { dropped: gap, .. } => dropped += gap,
                 MailboxEntry::Closed => closed = true,
                 MailboxEntry::End { .. } => {}
             }

@@ -203,17 +203,78 @@ fn requests_do_not_advance_the_clock_and_notifications_do() {
 }
 
 #[test]
-fn lines_that_are_not_json_are_answered_once_a_second_by_an_agent_alone() {
+fn lines_that_name_no_call_are_answered_once_a_second_by_an_agent_alone() {
     let mut agent = Fed::agent(&Limits::default());
-    assert_eq!(agent.feed("noise\nnoise\n[]\n").1.len(), 1);
+    let codes = |answers: &[String]| -> Vec<i64> {
+        let code = |answer: &String| {
+            let answer: serde_json::Value = serde_json::from_str(answer).unwrap();
+            assert_eq!(answer["id"], serde_json::Value::Null);
+            answer["error"]["code"].as_i64().unwrap()
+        };
+        answers.iter().map(code).collect()
+    };
+    let first = agent
+        .feed("noise\n{} {}\n[]\n[{\"jsonrpc\":\"2.0\"}]\n{}\n")
+        .1;
+    assert_eq!(codes(&first), [-32700, -32600]);
     agent.now += Duration::from_millis(999);
-    assert_eq!(agent.feed("noise\n").1.len(), 0);
+    assert_eq!(codes(&agent.feed("noise\n7\n").1), [0; 0]);
+    assert_eq!(agent.connection.stats().errors_withheld, 5);
     agent.now += Duration::from_millis(1);
-    assert_eq!(agent.feed("noise\n").1.len(), 1);
-    assert_eq!(agent.connection.stats().ignored_total(), 5);
+    assert_eq!(codes(&agent.feed("{}\nnoise\n").1), [-32600, -32700]);
+    assert_eq!(agent.connection.stats().ignored_total(), 9);
 
     let mut client = Fed::new(ConnectionRole::Client, &Limits::default());
-    assert_eq!(client.feed("noise\n"), (vec![], vec![]));
+    assert_eq!(client.feed("noise\n[]\n{}\n"), (vec![], vec![]));
+    assert_eq!(client.connection.stats().errors_withheld, 0);
+}
+
+#[test]
+fn a_request_whose_id_cannot_be_kept_is_always_answered() {
+    let expected = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"invalid request: InvalidIdType"}}"#;
+    for role in [ConnectionRole::Agent, ConnectionRole::Client] {
+        for id in ["1.5", "1.0", "1e2", "18446744073709551615", "true", "[1]"] {
+            let mut served = Fed::new(role, &Limits::default());
+            let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"m\"}}\n");
+            let (started, answers) = served.feed(&line.repeat(2));
+            assert_eq!(started, [""; 0], "{id}");
+            assert_eq!(answers, [expected; 2], "{id}");
+        }
+    }
+}
+
+#[test]
+fn an_id_alone_is_answered_and_a_notification_never() {
+    let mut agent = Fed::agent(&Limits::default());
+    let (_, answers) = agent.feed("{\"jsonrpc\":\"2.0\",\"id\":7}\n");
+    assert!(
+        answers[0].starts_with(r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32600"#),
+        "{answers:?}"
+    );
+    for line in [
+        r#"{"method":"session/cancel","params":{}}"#,
+        r#"{"jsonrpc":"2.0","method":""}"#,
+        r#"{"jsonrpc":"2.0","id":7,"result":1,"error":1}"#,
+    ] {
+        assert_eq!(agent.feed(&format!("{line}\n")).1, [""; 0], "{line}");
+    }
+}
+
+#[test]
+fn a_long_request_whose_id_is_out_of_sight_is_answered_and_a_notification_never() {
+    let limits = Limits::default().with_max_message(100);
+    let long = |method: &str| {
+        let padding = "x".repeat(2000);
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":\"{padding}\",\"id\":1}}\n"
+        )
+    };
+    let (_, answers) = Fed::agent(&limits).feed(&long("session/prompt"));
+    let expected = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"invalid request: message too large"}}"#;
+    assert_eq!(answers, [expected]);
+    for method in ["session/cancel", "_x/note", "$/cancel_request"] {
+        assert_eq!(Fed::agent(&limits).feed(&long(method)).1, [""; 0]);
+    }
 }
 
 #[test]

@@ -54,8 +54,9 @@ pub async fn start(launch: Launch) -> Result<ChildPipes, DialError> {
 
 /// Starts an agent and connects to it as its client.
 ///
-/// Nothing was said yet: call `initialize` first. The connection ends with the child, and
-/// closing the connection closes the child's stdin, on which agents end.
+/// Nothing was said yet: call `initialize` first. The connection ends with the child, behind
+/// all that it wrote, and closing the connection closes the child's stdin, on which agents
+/// end.
 ///
 /// # Errors
 ///
@@ -75,5 +76,15 @@ pub async fn dial(
         child,
     } = start(launch).await?;
     let agent = connect(ConnectionRole::Client, stdout, stdin, handler, limits);
+    tokio::spawn(hear_out(agent.clone(), child.exited()));
     Ok((agent, child))
+}
+
+/// Reads what a child has written to its end when it has exited, whatever the consumers
+/// do meanwhile.
+async fn hear_out(agent: Peer, exited: impl Future<Output = ()>) {
+    tokio::select! {
+        () = exited => agent.hear_out(),
+        _ = agent.closed() => {}
+    }
 }

@@ -197,10 +197,9 @@ async fn watch_over(
             (cause, exit)
         }
         exit = child.wait() => {
-            // Its last words may still be in the pipe. Somebody it left behind may
-            // keep that pipe open for ever.
-            let cause = timeout(DEATH_GRACE / 2, peer.closed()).await.unwrap_or(CloseCause::PeerEof);
-            (cause, Some(exit))
+            // Its last words may still be in the pipe, behind much that nobody has read.
+            peer.hear_out();
+            (peer.closed().await, Some(exit))
         }
     };
     let tail = exit

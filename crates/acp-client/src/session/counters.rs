@@ -29,7 +29,6 @@ pub struct SessionCounters {
 
 impl SessionCounters {
     fn new(received: u64, dropped: u64, unknown: u64, read: ReadTotals) -> Self {
-        let dropped = dropped + read.discarded;
         let gone = read.delivered + read.deduped + dropped + unknown;
         Self {
             received,
@@ -47,14 +46,12 @@ impl SessionCounters {
 pub(super) struct ReadCounts {
     delivered: AtomicU64,
     deduped: AtomicU64,
-    discarded: AtomicU64,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct ReadTotals {
     delivered: u64,
     deduped: u64,
-    discarded: u64,
 }
 
 impl ReadCounts {
@@ -64,11 +61,6 @@ impl ReadCounts {
 
     pub(super) fn dedupe(&self) {
         add(&self.deduped);
-    }
-
-    /// Counts an update that was taken from the mailbox and thrown away.
-    pub(super) fn discard(&self) {
-        add(&self.discarded);
     }
 
     /// The counters of the session. `arrived` looks at its mailbox.
@@ -83,7 +75,6 @@ impl ReadCounts {
         ReadTotals {
             delivered: self.delivered.load(Ordering::Relaxed),
             deduped: self.deduped.load(Ordering::Relaxed),
-            discarded: self.discarded.load(Ordering::Relaxed),
         }
     }
 }
@@ -149,6 +140,5 @@ impl ReadTotals {
     fn add(&mut self, more: Self) {
         self.delivered += more.delivered;
         self.deduped += more.deduped;
-        self.discarded += more.discarded;
     }
 }

@@ -240,7 +240,7 @@ impl Loading {
         };
         if let LoadStage::Running(mut reader, call) =
             std::mem::replace(&mut self.stage, LoadStage::Over)
-            && let Some(end) = reader.abandon(call, OnDrop::Report, &opening.session)
+            && let Some(end) = reader.abandon(call, OnDrop::Report)
         {
             // Answered, and nobody has read it yet.
             opening.undo = None;

@@ -11,8 +11,6 @@ use super::{SessionState, TurnEvent, merge};
 #[derive(Debug)]
 pub(crate) struct Reader {
     mailbox: Mailbox,
-    /// Taken from the mailbox and held back for a question that was asked before it.
-    stash: Option<Item>,
     /// What was received up to here came before the turn that is read.
     turn_after: ReceiveSeq,
     /// `None` when events that are told of twice are read twice.
@@ -36,7 +34,6 @@ impl Reader {
     pub(crate) fn new(mailbox: Mailbox, dedup: bool) -> Self {
         Self {
             mailbox,
-            stash: None,
             turn_after: ReceiveSeq::default(),
             events: dedup.then(SeenEvents::default),
             loading: false,
@@ -65,14 +62,8 @@ impl Reader {
 
     /// Gives a call up, and throws away what is unread. Gives its answer if that came
     /// already.
-    pub(crate) fn abandon(
-        &mut self,
-        call: CallId,
-        on_drop: OnDrop,
-        session: &SessionState,
-    ) -> Option<StreamEnd> {
+    pub(crate) fn abandon(&mut self, call: CallId, on_drop: OnDrop) -> Option<StreamEnd> {
         self.mailbox.abandon(call, on_drop);
-        self.leave_stash(session);
         self.mailbox.set_reading(Reading::Discard);
         loop {
             if let Item::End(end) = self.mailbox.next_now()? {
@@ -97,25 +88,10 @@ impl Reader {
     /// # Cancel safety
     ///
     /// Cancel-safe.
-    pub(crate) async fn discard_turn(&mut self, session: &SessionState) {
+    pub(crate) async fn discard_turn(&mut self) {
         self.mailbox.set_reading(Reading::Discard);
-        let mut ended = self.leave_stash(session);
-        while !ended {
-            ended = matches!(self.mailbox.next().await, None | Some(Item::End(_)));
-        }
+        while !matches!(self.mailbox.next().await, None | Some(Item::End(_))) {}
         self.pause();
-    }
-
-    /// Throws away what was held back; true when that was the end of a call.
-    fn leave_stash(&mut self, session: &SessionState) -> bool {
-        match self.stash.take() {
-            Some(Item::Update(_) | Item::Unreadable { .. }) => {
-                session.counts.discard();
-                false
-            }
-            Some(Item::End(_)) => true,
-            _ => false,
-        }
     }
 
     /// Waits for what happens next; `merged`, it joins to a piece of text what follows
@@ -132,7 +108,7 @@ impl Reader {
             tokio::select! {
                 biased;
                 item = self.mailbox.next() => match item {
-                    Some(item) => self.stash = Some(item),
+                    Some(item) => self.mailbox.put_back(item),
                     None => return Read::Closed,
                 },
                 () = session.waiting.arrival() => {}
@@ -149,14 +125,13 @@ impl Reader {
             // Looked at before the mailbox: what came before a question is in there by
             // the time the question is seen.
             let asked_after = session.waiting.first_after();
-            let Some(item) = self.stash.take().or_else(|| self.mailbox.next_now()) else {
+            let Some(item) = self.mailbox.next_now() else {
                 let event = asked_after.and_then(|_| session.waiting.take(session));
                 return event.map(Read::Event);
             };
-            let asked_before =
-                asked_after.is_some_and(|after| received_at(&item).is_some_and(|at| at > after));
+            let asked_before = asked_after.is_some_and(|after| item.receive_seq() > after);
             if asked_before && let Some(event) = session.waiting.take(session) {
-                self.stash = Some(item);
+                self.mailbox.put_back(item);
                 return Some(Read::Event(event));
             }
             if let Some(mut read) = self.understand(item, session) {
@@ -180,16 +155,17 @@ impl Reader {
     fn next_piece_of(&mut self, update: &Update, session: &SessionState) -> Option<Update> {
         loop {
             let asked_after = session.waiting.first_after();
-            let item = self.stash.take().or_else(|| self.mailbox.next_now())?;
+            // What is in hand was not given yet, and does not count as consumed.
+            let item = self.mailbox.next_ahead()?;
             let Item::Update(next) = item else {
-                self.stash = Some(item);
+                self.mailbox.put_back(item);
                 return None;
             };
             let asked_before = asked_after.is_some_and(|after| next.receive_seq > after);
             let same_turn =
                 (update.receive_seq > self.turn_after) == (next.receive_seq > self.turn_after);
             if asked_before || !same_turn || !merge::can_join(update, &next) {
-                self.stash = Some(Item::Update(next));
+                self.mailbox.put_back(Item::Update(next));
                 return None;
             }
             if !self.is_repeated(&next, session) {
@@ -225,11 +201,11 @@ impl Reader {
                     TurnEvent::Earlier(update)
                 }
             }
-            Item::Unreadable { line, error } => {
+            Item::Unreadable { line, error, .. } => {
                 session.counts.deliver();
                 TurnEvent::Unreadable { line, error }
             }
-            Item::Gap { dropped } => TurnEvent::Gap { dropped },
+            Item::Gap { dropped, .. } => TurnEvent::Gap { dropped },
             Item::End(end) => {
                 self.loading = false;
                 self.pause();
@@ -237,14 +213,5 @@ impl Reader {
             }
             _ => return None,
         }))
-    }
-}
-
-/// Returns the place of an item on the receive clock, where it has one.
-fn received_at(item: &Item) -> Option<ReceiveSeq> {
-    match item {
-        Item::Update(update) => Some(update.receive_seq),
-        Item::End(end) => Some(end.facts.response_seq),
-        _ => None,
     }
 }

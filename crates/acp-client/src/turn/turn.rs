@@ -249,7 +249,7 @@ impl Drop for Turn {
         let number = self.number;
         session.cancel();
         self.session.connection().runtime.spawn(async move {
-            reader.discard_turn(&session).await;
+            reader.discard_turn().await;
             drop(reader);
             session.gate.end(number);
         });

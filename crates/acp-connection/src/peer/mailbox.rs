@@ -27,14 +27,30 @@ pub enum Item {
         line: RawLine,
         /// Why.
         error: serde_json::Error,
+        /// Its place in what was received.
+        receive_seq: ReceiveSeq,
     },
-    /// Updates were dropped here.
+    /// Updates were dropped here, or came in a line that could not be read.
     Gap {
         /// How many.
         dropped: u64,
+        /// Place of the first in what was received.
+        receive_seq: ReceiveSeq,
     },
     /// A streamed call ended; all updates before its answer were given.
     End(StreamEnd),
+}
+
+impl Item {
+    /// Its place in what was received; of an end, what had been received then.
+    #[must_use]
+    pub fn receive_seq(&self) -> ReceiveSeq {
+        match self {
+            Self::Update(update) => update.receive_seq,
+            Self::Unreadable { receive_seq, .. } | Self::Gap { receive_seq, .. } => *receive_seq,
+            Self::End(end) => end.at,
+        }
+    }
 }
 
 /// One update of a session.
@@ -69,6 +85,7 @@ pub struct StreamEnd {
     pub call: CallId,
     /// What is known of it.
     pub facts: CallFacts,
+    at: ReceiveSeq,
     result: Result<RawResponse, CallError>,
 }
 
@@ -106,6 +123,10 @@ pub struct Mailbox {
     lines: u32,
     next_seq: ReceiveSeq,
     decoder: UpdateDecoder,
+    /// Place of the last item that was given.
+    given: ReceiveSeq,
+    /// An item that was given and put back.
+    back: Option<Item>,
 }
 
 /// What may be done to a mailbox from elsewhere.
@@ -131,6 +152,8 @@ impl Mailbox {
             lines: 0,
             next_seq: ReceiveSeq::default(),
             decoder: UpdateDecoder::default(),
+            given: ReceiveSeq::default(),
+            back: None,
         })
     }
 
@@ -141,6 +164,7 @@ impl Mailbox {
     ///
     /// Cancel-safe: nothing is lost when another branch of `select!` wins.
     pub async fn next(&mut self) -> Option<Item> {
+        self.come_back();
         loop {
             if let Some(found) = self.next_taken() {
                 return found;
@@ -155,12 +179,31 @@ impl Mailbox {
 
     /// The next item that is there already; `None` when there is none.
     pub fn next_now(&mut self) -> Option<Item> {
+        self.come_back();
         if let Some(found) = self.next_taken() {
             return found;
         }
         let Self { control, batch, .. } = &mut *self;
         control.with(|connection, id| connection.take_now(id, batch));
         self.next_taken().flatten()
+    }
+
+    /// The next item that is there already, for who looks ahead and still has in hand
+    /// what it took before: that counts as consumed only when [`next`](Self::next) or
+    /// [`next_now`](Self::next_now) is called.
+    pub fn next_ahead(&mut self) -> Option<Item> {
+        if let Some(found) = self.next_taken() {
+            return found;
+        }
+        let Self { control, batch, .. } = &mut *self;
+        control.with(|connection, id| connection.take_ahead(id, batch));
+        self.next_taken().flatten()
+    }
+
+    /// Puts back the item that was given last: it is the next one again.
+    pub fn put_back(&mut self, item: Item) {
+        self.given = item.receive_seq().before();
+        self.back = Some(item);
     }
 
     /// Queues a call whose answer comes out of this mailbox, behind the updates
@@ -195,10 +238,23 @@ impl Mailbox {
         self.control.clone()
     }
 
+    /// Everything that was given is consumed: its consumer comes back for more.
+    #[inline]
+    fn come_back(&mut self) {
+        if self.progress.consume(self.given) {
+            self.control
+                .with(|connection, id| connection.note_progress(id));
+        }
+    }
+
     /// Leaves unread what was taken already; ends of calls stay.
     fn leave(&mut self) {
         let mut left = u64::try_from(lines_of(&self.rest)).unwrap_or_default();
         self.rest = Bytes::new();
+        if let Some(Item::Update(_) | Item::Unreadable { .. }) = &self.back {
+            self.back = None;
+            left += 1;
+        }
         self.batch.retain(|entry| match entry {
             MailboxEntry::Run { run, .. } => {
                 left += u64::from(run.lines);
@@ -218,6 +274,10 @@ impl Mailbox {
         reason = "the outer says whether anything was there"
     )]
     fn next_taken(&mut self) -> Option<Option<Item>> {
+        if let Some(item) = self.back.take() {
+            self.given = item.receive_seq();
+            return Some(Some(item));
+        }
         loop {
             if let Some(item) = self.next_line() {
                 return Some(Some(item));
@@ -232,20 +292,25 @@ impl Mailbox {
                         self.next_seq = first;
                         continue;
                     }
-                    MailboxEntry::Gap { dropped } => Item::Gap { dropped },
+                    MailboxEntry::Gap { dropped, first } => Item::Gap {
+                        dropped,
+                        receive_seq: first,
+                    },
                     MailboxEntry::End {
                         call,
                         facts,
+                        at,
                         result,
                     } => Item::End(StreamEnd {
                         call,
                         facts,
+                        at,
                         result,
                     }),
                     MailboxEntry::Closed => return Some(None),
                 },
             };
-            self.progress.advance();
+            self.given = item.receive_seq();
             return Some(Some(item));
         }
     }
@@ -273,10 +338,10 @@ impl Mailbox {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            self.progress.advance();
             self.lines = self.lines.saturating_sub(1);
             let receive_seq = self.next_seq;
             self.next_seq = receive_seq.plus(1);
+            self.given = receive_seq;
             let decoded = self.decoder.decode::<UpdateParams>(&line);
             let line = RawLine(line);
             return Some(match decoded {
@@ -286,7 +351,15 @@ impl Mailbox {
                     receive_seq,
                     line,
                 }),
-                Err(error) => Item::Unreadable { line, error },
+                Err(error) => {
+                    self.control
+                        .with(|connection, id| connection.count_unreadable(id));
+                    Item::Unreadable {
+                        line,
+                        error,
+                        receive_seq,
+                    }
+                }
             });
         }
     }
@@ -342,9 +415,9 @@ impl MailboxControl {
         self.with(|connection, id| connection.set_reading(id, reading));
     }
 
-    /// Waits until everything that arrived for the session up to `seq` was
-    /// consumed: taken, and its consumer came back for more. False when it will not
-    /// be, because the mailbox or the connection ended.
+    /// Waits until everything up to `seq` was received, and what arrived for the session
+    /// up to there was consumed: taken, and its consumer came back for more. False when
+    /// it will not be, because the mailbox or the connection ended.
     ///
     /// # Cancel safety
     ///

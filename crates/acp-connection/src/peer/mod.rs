@@ -172,6 +172,18 @@ impl Peer {
         self.with(|connection| connection.close(CloseCause::Local));
     }
 
+    /// Reads what the peer has written to its end, and closes the connection there. For
+    /// who knows that the peer is gone, as its process has ended.
+    ///
+    /// Nothing that was written is lost to a consumer that is slow: reading pauses no
+    /// longer, and what a mailbox cannot hold leaves a gap. It takes at most
+    /// [`Limits::last_words_limit`], and ends when nothing came for
+    /// [`Limits::last_words_wait`]: somebody the process left behind may keep the pipe
+    /// open for ever.
+    pub fn hear_out(&self) {
+        self.with(|connection| connection.hear_out(CloseCause::PeerEof));
+    }
+
     /// Waits for the end of the connection.
     ///
     /// # Cancel safety

@@ -58,7 +58,7 @@ impl Turn {
                 self.next += 1;
                 Step::Update
             }
-            Some(Item::Gap { dropped }) => {
+            Some(Item::Gap { dropped, .. }) => {
                 self.next += dropped;
                 self.dropped += dropped;
                 Step::Update

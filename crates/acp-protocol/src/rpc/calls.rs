@@ -210,6 +210,19 @@ impl Calls {
             .any(|state| matches!(state, CallState::Streamed(of) if *of == mailbox))
     }
 
+    /// The mailboxes that calls are answered into, each once.
+    pub(super) fn streamed_into(&self) -> Vec<MailboxId> {
+        let mut mailboxes = Vec::new();
+        for state in self.table.values() {
+            if let CallState::Streamed(mailbox) = state
+                && !mailboxes.contains(mailbox)
+            {
+                mailboxes.push(*mailbox);
+            }
+        }
+        mailboxes
+    }
+
     /// Ends a call with its answer.
     pub(super) fn resolve(
         &mut self,

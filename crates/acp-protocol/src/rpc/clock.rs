@@ -11,6 +11,10 @@ use std::fmt;
 pub struct ReceiveSeq(u64);
 
 impl ReceiveSeq {
+    pub(super) fn new(place: u64) -> Self {
+        Self(place)
+    }
+
     /// The place as a number.
     #[must_use]
     pub fn get(self) -> u64 {
@@ -23,7 +27,9 @@ impl ReceiveSeq {
         Self(self.0.saturating_add(later))
     }
 
-    pub(super) fn minus_one(self) -> Self {
+    /// The place right before this one.
+    #[must_use]
+    pub fn before(self) -> Self {
         Self(self.0.saturating_sub(1))
     }
 

@@ -13,16 +13,12 @@ use super::{
     ConnectionRole, Issue, Limits,
     head::{self, Body, Head, Method, Refused, Shape},
     lines::{FoundLines, Line, LineBlock, LineDecoder, LineFault},
-    mailbox::MailboxEntry,
+    mailbox::ENTRY_OVERHEAD,
     message::{Incoming, text},
 };
 
 /// Method of the notifications that go to mailboxes.
 const SESSION_UPDATE: &str = "session/update";
-
-/// Bytes a queued run costs besides its own: its place in the queue, which grows
-/// by doubling.
-const RUN_OVERHEAD: usize = 2 * size_of::<MailboxEntry>();
 
 /// What arrived.
 #[derive(Debug)]
@@ -188,8 +184,8 @@ impl Intake {
             let head = match checked.and_then(|()| head::read(bytes)) {
                 Ok(head) => head,
                 Err(refused) => {
-                    let refused = refused.of_line(bytes);
-                    return Some(self.interrupt(block, Inbound::Refused(refused)));
+                    let refused = self.refuse(refused, bytes);
+                    return Some(self.interrupt(block, refused));
                 }
             };
             if !(self.routes_updates
@@ -200,8 +196,8 @@ impl Intake {
                 return Some(self.interrupt(block, Inbound::Message(Incoming { line, head })));
             }
             let Some((session, beginning)) = session_of(bytes, &head.body) else {
-                let refused = Refused::new(Issue::UndecodableUpdate).of_line(bytes);
-                return Some(self.interrupt(block, Inbound::Refused(refused)));
+                let refused = self.refuse(Refused::new(Issue::UndecodableUpdate), bytes);
+                return Some(self.interrupt(block, refused));
             };
             if *session == *self.session {
                 self.begin_with(bytes, beginning);
@@ -220,6 +216,15 @@ impl Intake {
         }
         let run = self.run.take()?;
         Some(Inbound::Updates(seal(&block, &run, &self.session)))
+    }
+
+    /// Notes what is known of a line that is refused.
+    fn refuse(&self, refused: Refused, line: &[u8]) -> Inbound {
+        let refused = refused.of_line(line);
+        Inbound::Refused(match self.routes_updates {
+            true => refused.of_update(line),
+            false => refused,
+        })
     }
 
     /// Whether a line is plainly another update of the same session.
@@ -274,7 +279,8 @@ impl Intake {
             serde_json::from_slice::<serde::de::IgnoredAny>(block.bytes(line.start, line.end))
                 .is_ok();
         if !whole {
-            return Some(Inbound::Lost(LineFault::Truncated { read }));
+            let head = block.head(line.start, line.end);
+            return Some(Inbound::Lost(LineFault::Truncated { read, head }));
         }
         self.block = Some(block.single(line));
         self.next_in_block()
@@ -330,7 +336,7 @@ fn seal(block: &LineBlock, run: &Gathering, session: &Arc<str>) -> Run {
     } else {
         Bytes::copy_from_slice(block.bytes(run.start, run.end))
     };
-    let charge = if shares { block.allocation } else { length } + RUN_OVERHEAD;
+    let charge = if shares { block.allocation } else { length } + ENTRY_OVERHEAD;
     Run {
         session: Arc::clone(session),
         bytes,

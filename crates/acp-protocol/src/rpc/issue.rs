@@ -64,7 +64,7 @@ impl Issue {
     #[must_use]
     pub fn code(self) -> ErrorCode {
         match self {
-            Self::MalformedJson | Self::NotAnObject => ErrorCode::PARSE,
+            Self::MalformedJson | Self::TrailingData => ErrorCode::PARSE,
             _ => ErrorCode::INVALID_REQUEST,
         }
     }
@@ -102,7 +102,7 @@ impl Issues {
             .filter(move |issue| self.contains(*issue))
     }
 
-    /// Tells whether the line was no JSON object at all.
+    /// Tells whether the line was no JSON.
     #[must_use]
     pub fn is_parse_error(self) -> bool {
         self.iter().any(|issue| issue.code() == ErrorCode::PARSE)

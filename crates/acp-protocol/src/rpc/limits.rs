@@ -128,7 +128,20 @@ pub struct Limits {
     ///
     /// 1 s: enough for a peer that reads, and no wait for one that does not.
     pub close_grace: Duration,
-    /// Shortest time between two answers to lines that are not JSON.
+    /// How long a connection to a peer that is gone waits for more of what it wrote.
+    ///
+    /// 400 ms: what was written is in the pipe, and is read at once; only somebody the
+    /// peer left behind writes more, or keeps the pipe open.
+    pub last_words_wait: Duration,
+    /// How long such a connection is read at most.
+    ///
+    /// 5 s: for one that was left behind and writes on.
+    pub last_words_limit: Duration,
+    /// Shortest time between two errors for lines that name no call: one for lines that
+    /// are not JSON (-32700), another for JSON that is no message, such as a batch
+    /// (-32600). Those between are counted in
+    /// [`Stats::errors_withheld`](super::Stats::errors_withheld). A request that is
+    /// invalid is always answered.
     ///
     /// 1 s: tells a developer what is wrong, and cannot be used to flood.
     pub parse_error_interval: Duration,
@@ -162,6 +175,8 @@ impl Default for Limits {
             zombie_calls: 1024,
             zombie_life: Duration::from_secs(10),
             close_grace: Duration::from_secs(1),
+            last_words_wait: Duration::from_millis(400),
+            last_words_limit: Duration::from_secs(5),
             parse_error_interval: Duration::from_secs(1),
         }
     }
@@ -207,5 +222,7 @@ setters! {
     with_zombie_calls zombie_calls: usize,
     with_zombie_life zombie_life: Duration,
     with_close_grace close_grace: Duration,
+    with_last_words_wait last_words_wait: Duration,
+    with_last_words_limit last_words_limit: Duration,
     with_parse_error_interval parse_error_interval: Duration,
 }

@@ -4,7 +4,7 @@ use bytes::{Bytes, BytesMut};
 
 use super::Limits;
 
-/// Bytes of an over-long line that are kept, so that its id can be found.
+/// Bytes of a line that is lost which are kept, so that its id or session can be found.
 const HEAD_OF_LONG_LINE: usize = 1024;
 
 /// Largest buffer that is kept for whatever lines come. A message of a mebibyte and
@@ -72,6 +72,8 @@ pub enum LineFault {
     Truncated {
         /// Bytes of the unfinished line.
         read: usize,
+        /// The first of them, at most one KiB.
+        head: Bytes,
     },
 }
 
@@ -277,10 +279,8 @@ impl LineBlock {
                 .strip_suffix(b"\r")
                 .unwrap_or(&rest[..length]);
             if content.len() > self.max_message {
-                let head = &content[..HEAD_OF_LONG_LINE.min(content.len())];
-                return Some(Err(LineFault::TooLarge {
-                    head: Bytes::copy_from_slice(head),
-                }));
+                let head = self.head(start, start + content.len());
+                return Some(Err(LineFault::TooLarge { head }));
             }
             if content.first() != Some(&b'{') && content.iter().all(u8::is_ascii_whitespace) {
                 continue;
@@ -291,6 +291,11 @@ impl LineBlock {
                 next: self.next,
             }));
         }
+    }
+
+    /// Copies the first bytes of a line that is lost.
+    pub(super) fn head(&self, start: usize, end: usize) -> Bytes {
+        Bytes::copy_from_slice(&self.bytes[start..end.min(start + HEAD_OF_LONG_LINE)])
     }
 
     /// The bytes between two places of the block.
@@ -343,7 +348,7 @@ mod tests {
     fn describe(fault: &LineFault) -> String {
         match fault {
             LineFault::TooLarge { head } => format!("too large, head {}", head.len()),
-            LineFault::Truncated { read } => format!("truncated after {read}"),
+            LineFault::Truncated { read, .. } => format!("truncated after {read}"),
         }
     }
 

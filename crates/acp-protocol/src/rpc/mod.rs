@@ -64,7 +64,7 @@ pub use credit::{Lane, Ticket};
 pub use decoder::UpdateDecoder;
 pub use error::{CallError, CloseCause, Fault, SendError};
 pub use error_code::ErrorCode;
-pub use head::{Attempt, Refused, Shape};
+pub use head::{Attempt, LostUpdate, Refused, Shape};
 pub use id::RequestId;
 pub use inbound::{Inbound, Intake, Run};
 pub use issue::{Issue, Issues};

@@ -9,13 +9,16 @@ use super::{Issue, Issues};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Updates that arrived.
+    /// Updates that arrived, those that could not be read included.
     pub updates_received: u64,
     /// Updates taken by a consumer.
     pub updates_delivered: u64,
-    /// Updates dropped: at a hard mark, unread between turns, or discarded
-    /// because their reader left.
+    /// Updates dropped: at a hard mark, unread between turns, discarded because their
+    /// reader left, or in a line that could not be read.
     pub updates_dropped: u64,
+    /// Updates that a consumer took and that made no sense; they count as delivered, unless
+    /// they were left.
+    pub updates_unreadable: u64,
     /// Updates for sessions nobody knew.
     pub updates_unknown_session: u64,
     /// Responses to no open call.
@@ -24,6 +27,9 @@ pub struct Stats {
     pub responses_late: u64,
     /// `$/cancel_request` for requests that were not open.
     pub cancels_unmatched: u64,
+    /// Lines that were no message and got no error, because another one had got it
+    /// within [`Limits::parse_error_interval`](super::Limits::parse_error_interval).
+    pub errors_withheld: u64,
     /// Requests that arrived, refused ones included.
     pub requests_received: u64,
     /// Requests refused because too many were open.

@@ -279,7 +279,7 @@ impl Pair {
                         self.reader.next += 1;
                     }
                 }
-                MailboxEntry::Gap { dropped } => self.reader.next += dropped,
+                MailboxEntry::Gap { dropped, .. } => self.reader.next += dropped,
                 MailboxEntry::End { call, .. } => {
                     assert_eq!(
                         self.reader.prompt.take(),

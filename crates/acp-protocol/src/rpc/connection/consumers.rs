@@ -10,6 +10,7 @@ use crate::rpc::{
     ReceiveSeq,
     mailbox::{
         Flow, MailboxContext, MailboxCounts, MailboxEntry, MailboxId, Mailboxes, Progress, Reading,
+        Taking,
     },
 };
 
@@ -60,23 +61,39 @@ impl Connection {
         batch: &mut VecDeque<MailboxEntry>,
         waker: &Waker,
     ) -> Poll<()> {
-        self.with_mailboxes(|mailboxes, cx| mailboxes.poll_take(mailbox, batch, Some(waker), cx))
+        let taking = Taking::Wait(waker);
+        self.with_mailboxes(|mailboxes, cx| mailboxes.poll_take(mailbox, batch, taking, cx))
     }
 
-    /// Takes what is there, and does not wait.
+    /// Takes what is there, and does not wait. What was taken before counts as consumed.
     pub fn take_now(&mut self, mailbox: MailboxId, batch: &mut VecDeque<MailboxEntry>) {
-        let _ = self.with_mailboxes(|mailboxes, cx| mailboxes.poll_take(mailbox, batch, None, cx));
+        let taking = Taking::Now;
+        let _ =
+            self.with_mailboxes(|mailboxes, cx| mailboxes.poll_take(mailbox, batch, taking, cx));
     }
 
-    /// Waits until everything that arrived for a mailbox up to `seq` was
-    /// consumed; false when it will not be, because the mailbox came to its end.
+    /// Takes what is there for a consumer that still holds what it took before: nothing
+    /// counts as consumed.
+    pub fn take_ahead(&mut self, mailbox: MailboxId, batch: &mut VecDeque<MailboxEntry>) {
+        let taking = Taking::Ahead;
+        let _ =
+            self.with_mailboxes(|mailboxes, cx| mailboxes.poll_take(mailbox, batch, taking, cx));
+    }
+
+    /// Acts on what a consumer said by its [`Progress`].
+    pub fn note_progress(&mut self, mailbox: MailboxId) {
+        self.with_mailboxes(|mailboxes, cx| mailboxes.note_progress(mailbox, cx));
+    }
+
+    /// Waits until everything up to `seq` was received, and what arrived for the mailbox
+    /// was consumed; false when it will not be, because the mailbox came to its end.
     pub fn poll_handed(
         &mut self,
         mailbox: MailboxId,
         seq: ReceiveSeq,
         waker: &Waker,
     ) -> Poll<bool> {
-        self.mailboxes.poll_handed(mailbox, seq, waker)
+        self.mailboxes.poll_handed(mailbox, seq, self.seq, waker)
     }
 
     /// Tells what happens to updates that come faster than they are read.
@@ -94,6 +111,11 @@ impl Connection {
     /// dropped.
     pub fn leave_updates(&mut self, mailbox: MailboxId, updates: u64) {
         self.with_mailboxes(|mailboxes, cx| mailboxes.leave(mailbox, updates, cx));
+    }
+
+    /// Counts an update that was taken and made no sense.
+    pub fn count_unreadable(&mut self, mailbox: MailboxId) {
+        self.with_mailboxes(|mailboxes, cx| mailboxes.count_unreadable(mailbox, cx));
     }
 
     /// Tells how a mailbox is read from now on.
@@ -127,6 +149,7 @@ impl Connection {
         let before = self.mailboxes.over();
         let mut cx = MailboxContext {
             limits: &self.limits,
+            received: self.seq,
             stats: &mut self.stats,
             wakes: &mut self.wakes,
         };

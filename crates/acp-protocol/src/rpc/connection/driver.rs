@@ -20,6 +20,7 @@ impl Connection {
             event: self.events.pop_front(),
             closed: self.closed.clone(),
             may_read: self.may_read(now),
+            last_words: self.last_words.clone(),
             timeout: self.next_timeout(),
         }
     }
@@ -50,6 +51,7 @@ impl Connection {
     pub fn may_read(&mut self, now: Instant) -> bool {
         let paused = self.mailboxes.over() > 0
             && self.closed.is_none()
+            && self.last_words.is_none()
             && !self.calls.any_plain()
             && !self.credit.anyone_waits();
         match (paused, &self.pause) {

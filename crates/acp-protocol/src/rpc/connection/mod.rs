@@ -58,6 +58,10 @@ pub struct DriverTask {
     pub closed: Option<CloseCause>,
     /// Reading is allowed.
     pub may_read: bool,
+    /// The peer is gone: what it wrote is read to its end, within
+    /// [`Limits::last_words_wait`] and [`Limits::last_words_limit`], and then the
+    /// connection closes for this reason.
+    pub last_words: Option<CloseCause>,
     /// When [`Connection::handle_timeout`] wants to be called.
     pub timeout: Option<Instant>,
 }
@@ -80,14 +84,25 @@ pub struct Connection {
     events: VecDeque<ConnectionEvent>,
     stats: Stats,
     closed: Option<CloseCause>,
+    /// Writing failed: nothing more is sent.
+    mute: Option<CloseCause>,
+    /// The peer is gone, and what it wrote is read to its end.
+    last_words: Option<CloseCause>,
     close_waiters: Vec<Waker>,
     driver: DriverState,
     /// Reading is paused, and until when at the longest.
     pause: Option<Option<Instant>>,
-    parse_error_told: Option<Instant>,
+    noise_answered: NoiseAnswered,
     /// How the newest line began that was no message at all.
     noise: Option<Arc<str>>,
     wakes: Wakes,
+}
+
+/// When a line that names no call was last answered, by the code of the answer.
+#[derive(Debug, Default)]
+struct NoiseAnswered {
+    parse: Option<Instant>,
+    invalid: Option<Instant>,
 }
 
 /// What the connection knows of the task that reads and writes.
@@ -121,10 +136,12 @@ impl Connection {
             events: VecDeque::new(),
             stats: Stats::default(),
             closed: None,
+            mute: None,
+            last_words: None,
             close_waiters: Vec::new(),
             driver: DriverState::default(),
             pause: None,
-            parse_error_told: None,
+            noise_answered: NoiseAnswered::default(),
             noise: None,
             wakes: Wakes::default(),
         }
@@ -204,6 +221,31 @@ impl Connection {
         self.close_waiters.retain(|known| !known.will_wake(waker));
         self.close_waiters.push(waker.clone());
         Poll::Pending
+    }
+
+    /// Tells that the peer is gone, as its process has ended. Pauses end, whatever the
+    /// consumers do: the driver reads what is still there, and then closes.
+    pub fn hear_out(&mut self, cause: CloseCause) {
+        if self.closed.is_none() && self.last_words.is_none() {
+            self.last_words = Some(cause);
+            self.driver.paused = false;
+            self.kick_for_event();
+        }
+    }
+
+    /// Tells that writing failed: nothing can be sent any more, and what the peer wrote
+    /// before is [read to its end](Self::hear_out).
+    pub fn mute(&mut self, cause: CloseCause) {
+        self.out = Vec::new();
+        self.in_flight = 0;
+        self.mute = Some(cause.clone());
+        self.credit.wake_all(&mut self.wakes);
+        self.hear_out(cause);
+    }
+
+    /// Why nothing can be sent, if so.
+    fn unsendable(&self) -> Option<&CloseCause> {
+        self.closed.as_ref().or(self.mute.as_ref())
     }
 
     /// Ends the connection: every call fails with the cause, every request is

@@ -7,11 +7,11 @@ use std::{
 
 use super::Connection;
 use crate::rpc::{
-    CallError, CloseCause, ErrorCode, RequestId, SendError, WireError,
+    CallError, CallFacts, CloseCause, ErrorCode, ReceiveSeq, RequestId, SendError, WireError,
     calls::{Abandoned, AnswerTo, Answered, CallId, CallOutcome, IdSpace, OnDrop},
     credit::{Lane, Ticket},
     frame,
-    mailbox::{MailboxId, Reading},
+    mailbox::{MailboxEntry, MailboxId, Reading},
     watches::CallWatch,
 };
 
@@ -34,7 +34,7 @@ impl Connection {
     /// Queues a notification as [`try_notify`](Self::try_notify); `write` appends it,
     /// whole, to what is queued. For short ones: the connection is busy meanwhile.
     pub fn try_write(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Option<Result<(), SendError>> {
-        if let Some(cause) = &self.closed {
+        if let Some(cause) = self.unsendable() {
             return Some(Err(SendError::Closed(cause.clone())));
         }
         if !self.has_room() {
@@ -63,7 +63,7 @@ impl Connection {
     /// So long messages take turns in two buffers, this one and that of the driver,
     /// whoever writes them.
     pub fn lend_buffer(&mut self) -> Option<Vec<u8>> {
-        if self.closed.is_none() && !self.has_room() {
+        if self.unsendable().is_none() && !self.has_room() {
             return None;
         }
         Some(match self.out.is_empty() {
@@ -80,7 +80,7 @@ impl Connection {
         ticket: &mut Option<Ticket>,
         waker: &Waker,
     ) -> Poll<Result<(), SendError>> {
-        if let Some(cause) = &self.closed {
+        if let Some(cause) = self.unsendable() {
             let error = SendError::Closed(cause.clone());
             self.stop_waiting(ticket.take());
             return Poll::Ready(Err(error));
@@ -197,7 +197,7 @@ impl Connection {
     /// [`CallError::Closed`], [`CallError::TooLarge`],
     /// [`CallError::TooManyCalls`]; nothing was queued then.
     pub fn call(&mut self, space: IdSpace, to: AnswerTo, tail: &[u8]) -> Result<CallId, CallError> {
-        if let Some(cause) = &self.closed {
+        if let Some(cause) = self.unsendable() {
             return Err(CallError::Closed(cause.clone()));
         }
         // 20 digits, and the terminator does not count.
@@ -233,7 +233,7 @@ impl Connection {
         let abandoned = self
             .calls
             .abandon(call, report, now, &self.limits, &mut self.wakes);
-        if self.closed.is_some() {
+        if self.unsendable().is_some() {
             return;
         }
         match abandoned {
@@ -333,16 +333,31 @@ impl Connection {
     /// Fails every open call.
     pub(super) fn fail_calls(&mut self, error: &CallError) {
         for (mailbox, call) in self.calls.fail(error, &mut self.wakes) {
-            self.end_stream(mailbox, call, Err(error.clone()));
+            // No answer was observed.
+            self.end_stream(mailbox, call, ReceiveSeq::default(), Err(error.clone()));
         }
     }
 
-    pub(super) fn end_stream(&mut self, mailbox: MailboxId, call: CallId, result: Answered) {
-        let facts = crate::rpc::CallFacts {
+    /// Puts the end of a streamed call behind all that was received.
+    pub(super) fn end_stream(
+        &mut self,
+        mailbox: MailboxId,
+        call: CallId,
+        response_seq: ReceiveSeq,
+        result: Answered,
+    ) {
+        let at = self.seq;
+        let facts = CallFacts {
             write_admitted: true,
-            response_seq: self.seq,
+            response_seq,
         };
-        self.with_mailboxes(|boxes, cx| boxes.end(mailbox, call, facts, result, cx));
+        let end = MailboxEntry::End {
+            call,
+            facts,
+            at,
+            result,
+        };
+        self.with_mailboxes(|boxes, cx| boxes.end(mailbox, at, end, cx));
     }
 
     /// Queues an error answer outside the table of open requests.
@@ -355,7 +370,7 @@ impl Connection {
     }
 
     fn check_send(&self, frame: &[u8]) -> Result<(), SendError> {
-        if let Some(cause) = &self.closed {
+        if let Some(cause) = self.unsendable() {
             return Err(SendError::Closed(cause.clone()));
         }
         self.check_length(frame.len())
@@ -370,6 +385,9 @@ impl Connection {
     }
 
     fn append(&mut self, frame: &mut Vec<u8>) {
+        if self.mute.is_some() {
+            return;
+        }
         let is_large = frame.len() >= self.limits.outgoing_yield;
         if self.out.is_empty() && (is_large || self.out.capacity() < frame.len()) {
             // Handed over, not copied.

@@ -5,6 +5,7 @@
 //! the body; every other line goes through [`parse`], one pass over the members of
 //! the top-level object. Both give offsets, never copies.
 
+mod lost;
 mod parse;
 mod scan;
 #[cfg(test)]
@@ -14,8 +15,10 @@ use std::ops::Range;
 
 use super::{Issue, Issues, Limits, RequestId};
 use crate::json::{count_values, depth};
+pub use lost::LostUpdate;
+pub(super) use lost::lost_update;
 pub(super) use parse::parse;
-pub(super) use scan::{closes_update, guess, scan};
+pub(super) use scan::{Guess, closes_update, guess, scan};
 
 /// What a line says about itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,6 +78,8 @@ pub struct Refused {
     /// How it begins, to be shown to people: control characters are escaped. It
     /// may hold what was meant for nobody.
     pub beginning: Box<str>,
+    /// The update that is lost with it, on a connection that takes updates.
+    pub update: Option<LostUpdate>,
 }
 
 impl Refused {
@@ -84,7 +89,25 @@ impl Refused {
             id: None,
             attempt: Attempt::Unknown,
             beginning: Box::default(),
+            update: None,
         }
+    }
+
+    /// Notes the update that is lost with the line, if it was meant to be one.
+    ///
+    /// An object without a method is none, whatever it quotes: programs log so.
+    pub(super) fn of_update(mut self, line: &[u8]) -> Self {
+        let is_torn =
+            self.issues.contains(Issue::MalformedJson) || self.issues.contains(Issue::TrailingData);
+        self.update = match self.attempt {
+            _ if self.issues.contains(Issue::UndecodableUpdate) => {
+                Some(LostUpdate { session: None })
+            }
+            Attempt::Call if self.id.is_none() => lost_update(line),
+            Attempt::Unknown if is_torn => lost_update(line),
+            _ => None,
+        };
+        self
     }
 
     /// Keeps the beginning of the line.
@@ -143,7 +166,7 @@ pub(super) fn read(line: &[u8]) -> Result<Head, Refused> {
 pub(super) fn check(line: &[u8], limits: &Limits) -> Result<(), Refused> {
     let glance = glance(line);
     if !glance.is_ascii && std::str::from_utf8(line).is_err() {
-        return Err(Refused::new(Issue::MalformedJson));
+        return Err(lost::malformed(line));
     }
     // A message cannot be deeper than it has opening brackets: counting is
     // cheap, and only a suspicious line is walked through.

@@ -4,6 +4,7 @@ use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use super::{
     Attempt, Body, Head, Issue, Issues, MAX_REQUEST_ID, Method, Refused, RequestId, Shape,
+    lost::malformed,
 };
 use crate::json;
 
@@ -11,14 +12,14 @@ use crate::json;
 pub(in crate::rpc) fn parse(line: &[u8]) -> Result<Head, Refused> {
     let refused = |issue: Issue| Err(Refused::new(issue));
     let Ok(text) = std::str::from_utf8(line) else {
-        return refused(Issue::MalformedJson);
+        return Err(malformed(line));
     };
     let Some(mut members) = json::members(text) else {
         let mut value = json::Cursor::new(line);
-        // A batch is one from its first byte on.
-        return match value.peek() == Some(b'[') || value.value().is_some() {
-            true => refused(Issue::NotAnObject),
-            false => refused(Issue::MalformedJson),
+        return match value.value().map(|value| line[value.end..].trim_ascii()) {
+            Some([]) => refused(Issue::NotAnObject),
+            Some(_) => refused(Issue::TrailingData),
+            None => Err(malformed(line)),
         };
     };
     let mut envelope = Envelope::default();
@@ -27,7 +28,7 @@ pub(in crate::rpc) fn parse(line: &[u8]) -> Result<Head, Refused> {
             Ok(Some((key, value))) => envelope.take(&key, value),
             Ok(None) => break,
             // A syntax error wins over all members that were read before it.
-            Err(_) => return refused(Issue::MalformedJson),
+            Err(_) => return Err(malformed(line)),
         }
     }
     if !members.rest().trim_ascii().is_empty() {

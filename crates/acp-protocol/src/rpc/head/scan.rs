@@ -68,8 +68,18 @@ pub(in crate::rpc) fn closes_update(line: &[u8]) -> bool {
     line.trim_ascii_end().ends_with(b"}}}")
 }
 
+/// What a line seems to be by its first bytes.
+#[derive(Debug)]
+pub(in crate::rpc) struct Guess<'a> {
+    pub(in crate::rpc) attempt: Attempt,
+    /// Its id, where it stands before the method or the answer.
+    pub(in crate::rpc) id: Option<RequestId>,
+    /// Its method, where nothing in it is escaped.
+    pub(in crate::rpc) method: Option<&'a str>,
+}
+
 /// Guesses what a line is from its first bytes. `None` when they do not tell.
-pub(in crate::rpc) fn guess(start: &[u8]) -> Option<(Attempt, Option<RequestId>)> {
+pub(in crate::rpc) fn guess(start: &[u8]) -> Option<Guess<'_>> {
     let mut cursor = Cursor::new(start);
     let mut id = None;
     cursor.expect(b'{')?;
@@ -80,8 +90,22 @@ pub(in crate::rpc) fn guess(start: &[u8]) -> Option<(Attempt, Option<RequestId>)
             b"jsonrpc" => _ = cursor.plain_string()?,
             b"id" => id = Some(id_of(&mut cursor, start)?),
             // An id may follow the parameters, out of sight.
-            b"method" => return Some((Attempt::Call, id)),
-            b"result" | b"error" if id.is_some() => return Some((Attempt::Answer, id)),
+            b"method" => {
+                let method = cursor.plain_string();
+                let method = method.and_then(|method| std::str::from_utf8(&start[method]).ok());
+                return Some(Guess {
+                    attempt: Attempt::Call,
+                    id,
+                    method,
+                });
+            }
+            b"result" | b"error" if id.is_some() => {
+                return Some(Guess {
+                    attempt: Attempt::Answer,
+                    id,
+                    method: None,
+                });
+            }
             _ => return None,
         }
         cursor.expect(b',')?;

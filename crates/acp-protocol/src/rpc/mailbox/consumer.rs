@@ -8,31 +8,44 @@ use std::{
 use super::{Flow, MailboxContext, MailboxCounts, MailboxEntry, MailboxId, Mailboxes, Reading};
 use crate::rpc::{ReceiveSeq, wake::register};
 
+/// How a consumer takes a batch.
+#[derive(Clone, Copy)]
+pub(in crate::rpc) enum Taking<'a> {
+    /// It comes back for more, and waits where there is nothing.
+    Wait(&'a Waker),
+    /// It comes back for more.
+    Now,
+    /// It still has in hand what it took before.
+    Ahead,
+}
+
 impl Mailboxes {
-    /// Takes a batch. Everything taken before counts as consumed.
+    /// Takes a batch. Everything taken before counts as consumed, unless the consumer
+    /// only looks `ahead`.
     pub(in crate::rpc) fn poll_take(
         &mut self,
         id: MailboxId,
         batch: &mut VecDeque<MailboxEntry>,
-        waker: Option<&Waker>,
+        taking: Taking<'_>,
         cx: &mut MailboxContext<'_>,
     ) -> Poll<()> {
         let Some(mailbox) = self.boxes.get_mut(&id.0) else {
             batch.push_back(MailboxEntry::Closed);
             return Poll::Ready(());
         };
-        mailbox.in_hand = 0;
+        let ahead = matches!(taking, Taking::Ahead);
+        if !ahead {
+            mailbox.in_hand = 0;
+        }
         mailbox.exempt = false;
-        let mut last = mailbox.newest;
-        while mailbox.in_hand < cx.limits.mailbox_batch {
+        let most = mailbox.in_hand + cx.limits.mailbox_batch;
+        let before = mailbox.queued;
+        while mailbox.in_hand < most {
             let Some(entry) = mailbox.take_front() else {
                 break;
             };
             if let MailboxEntry::Run { run, .. } = &entry {
-                mailbox.queued -= run.charge;
-                self.total -= run.charge;
                 mailbox.in_hand += run.charge;
-                mailbox.updates -= u64::from(run.lines);
                 cx.stats.updates_delivered += u64::from(run.lines);
             }
             batch.push_back(entry);
@@ -41,45 +54,59 @@ impl Mailboxes {
                 break;
             }
         }
-        if let Some(first) = batch
-            .iter()
-            .chain(&mailbox.queue)
-            .find_map(MailboxEntry::first)
-        {
-            last = first.minus_one();
+        self.total = self.total - before + mailbox.queued;
+        if !ahead {
+            let next = batch
+                .iter()
+                .chain(&mailbox.queue)
+                .find_map(MailboxEntry::first);
+            let last = next.map_or(mailbox.newest, ReceiveSeq::before);
+            mailbox.hand_out(last, cx);
         }
-        mailbox.hand_out(last, cx.wakes);
         mailbox.give_back();
         mailbox.judge(&mut self.over, cx.limits);
         if !batch.is_empty() {
             return Poll::Ready(());
         }
-        if let Some(waker) = waker {
+        if let Taking::Wait(waker) = taking {
             register(&mut mailbox.waker, waker);
         }
         Poll::Pending
     }
 
-    /// Waits until everything up to `seq` was consumed; false when it will not be.
+    /// Waits until everything up to `seq` was received and consumed; false when it will
+    /// not be.
     pub(in crate::rpc) fn poll_handed(
         &mut self,
         id: MailboxId,
         seq: ReceiveSeq,
+        received: ReceiveSeq,
         waker: &Waker,
     ) -> Poll<bool> {
-        match self.boxes.get_mut(&id.0) {
-            Some(mailbox)
-                if mailbox.handed < seq.min(mailbox.newest)
-                    && !(self.closed || mailbox.retired) =>
-            {
-                mailbox
-                    .barriers
-                    .retain(|(known, of)| *known != seq || !of.will_wake(waker));
-                mailbox.barriers.push((seq, waker.clone()));
-                Poll::Pending
-            }
-            Some(mailbox) => Poll::Ready(mailbox.handed >= seq.min(mailbox.newest)),
-            None => Poll::Ready(false),
+        let Some(mailbox) = self.boxes.get_mut(&id.0) else {
+            return Poll::Ready(false);
+        };
+        // Whoever consumes from here on tells us.
+        mailbox.progress.watch(true);
+        let reached = seq <= received && mailbox.is_consumed(seq);
+        if reached || self.closed || mailbox.retired {
+            mailbox.progress.watch(!mailbox.barriers.is_empty());
+            return Poll::Ready(reached);
+        }
+        mailbox
+            .barriers
+            .retain(|(known, of)| *known != seq || !of.will_wake(waker));
+        mailbox.barriers.push((seq, waker.clone()));
+        if seq > received {
+            self.awaited = Some(self.awaited.map_or(seq, |awaited| awaited.min(seq)));
+        }
+        Poll::Pending
+    }
+
+    /// Wakes those who wait for what the consumer says it has consumed.
+    pub(in crate::rpc) fn note_progress(&mut self, id: MailboxId, cx: &mut MailboxContext<'_>) {
+        if let Some(mailbox) = self.boxes.get_mut(&id.0) {
+            mailbox.wake_reached(cx);
         }
     }
 
@@ -94,7 +121,9 @@ impl Mailboxes {
             return;
         };
         mailbox.flow = flow;
-        self.total -= mailbox.keep_newest(flow.depth(), cx.stats);
+        let before = mailbox.queued;
+        mailbox.keep_newest(flow.depth(), cx.stats);
+        self.total = self.total - before + mailbox.queued;
         mailbox.judge(&mut self.over, cx.limits);
     }
 
@@ -119,6 +148,14 @@ impl Mailboxes {
         }
     }
 
+    /// Counts an update that was taken and made no sense.
+    pub(in crate::rpc) fn count_unreadable(&mut self, id: MailboxId, cx: &mut MailboxContext<'_>) {
+        cx.stats.updates_unreadable += 1;
+        if let Some(mailbox) = self.boxes.get_mut(&id.0) {
+            mailbox.counts.unreadable += 1;
+        }
+    }
+
     /// Changes how a mailbox is read.
     pub(in crate::rpc) fn set_reading(
         &mut self,
@@ -130,18 +167,20 @@ impl Mailboxes {
             return;
         };
         mailbox.reading = reading;
+        let before = mailbox.queued;
         match reading {
             Reading::New | Reading::Live => {}
             Reading::Idle => {
                 mailbox.in_hand = 0;
-                self.total -= mailbox.keep_newest(cx.limits.idle_updates, cx.stats);
+                mailbox.keep_newest(cx.limits.idle_updates, cx.stats);
             }
             Reading::Discard => {
                 mailbox.in_hand = 0;
-                self.total -= mailbox.keep_newest(0, cx.stats);
-                mailbox.hand_out(mailbox.newest, cx.wakes);
+                mailbox.keep_newest(0, cx.stats);
+                mailbox.hand_out(mailbox.newest, cx);
             }
         }
+        self.total = self.total - before + mailbox.queued;
         mailbox.judge(&mut self.over, cx.limits);
     }
 

@@ -30,6 +30,10 @@ impl Flow {
 pub struct MailboxCounts {
     /// Updates that arrived for it.
     pub received: u64,
-    /// Those that nobody will read: dropped, discarded or left behind.
+    /// Those that nobody will read: dropped, discarded, left behind, or in a line that
+    /// could not be read. Where nobody can tell the session of such a line, each session
+    /// that a turn runs in counts it.
     pub dropped: u64,
+    /// Those that a consumer took and that made no sense.
+    pub unreadable: u64,
 }

@@ -12,10 +12,11 @@ use std::{
     collections::VecDeque,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
+pub(super) use consumer::Taking;
 pub use flow::{Flow, MailboxCounts};
 use foldhash::HashMap;
 use one::Mailbox;
@@ -41,10 +42,12 @@ pub enum MailboxEntry {
         /// Place of the first on the receive clock; the others follow it.
         first: ReceiveSeq,
     },
-    /// Updates that were dropped here.
+    /// Updates that were dropped here, or could not be read.
     Gap {
         /// How many.
         dropped: u64,
+        /// Place of the first on the receive clock.
+        first: ReceiveSeq,
     },
     /// The end of a streamed call, behind all of its updates.
     End {
@@ -52,6 +55,8 @@ pub enum MailboxEntry {
         call: CallId,
         /// What is known of it.
         facts: CallFacts,
+        /// What had been received when it ended.
+        at: ReceiveSeq,
         /// Its answer.
         result: Answered,
     },
@@ -74,28 +79,49 @@ pub enum Reading {
     Discard,
 }
 
-/// Counts the items a consumer has taken, without the connection's lock.
+/// How far a consumer is, told without the connection's lock.
 #[derive(Clone, Debug, Default)]
-pub struct Progress(Arc<AtomicU64>);
+pub struct Progress(Arc<ProgressCell>);
+
+#[derive(Debug, Default)]
+struct ProgressCell {
+    /// Everything up to here was consumed.
+    consumed: AtomicU64,
+    /// Somebody waits for that.
+    watched: AtomicBool,
+}
 
 impl Progress {
-    /// Tells that an item was taken. Only the consumer calls it.
-    pub fn advance(&self) {
-        // One writer: a plain store is enough, and cheaper than an atomic add.
-        self.0.store(
-            self.0.load(Ordering::Relaxed).wrapping_add(1),
-            Ordering::Relaxed,
-        );
+    /// Tells that everything up to `seq` was consumed. Only the consumer calls it, each
+    /// time it comes back for more. True where somebody waits: call
+    /// [`Connection::note_progress`](super::Connection::note_progress) then.
+    ///
+    /// Who begins to wait in this very moment may be missed, and is told the next time
+    /// the consumer comes back, or at once where that finds nothing more.
+    #[must_use]
+    pub fn consume(&self, seq: ReceiveSeq) -> bool {
+        // One writer: a plain store is enough.
+        self.0.consumed.store(seq.get(), Ordering::Relaxed);
+        self.0.watched.load(Ordering::Relaxed)
     }
 
-    fn read(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+    fn consumed(&self) -> ReceiveSeq {
+        ReceiveSeq::new(self.0.consumed.load(Ordering::Relaxed))
+    }
+
+    fn watch(&self, watched: bool) {
+        self.0.watched.store(watched, Ordering::Relaxed);
     }
 }
+
+/// Bytes an entry costs besides its own: its place in the queue, which grows by doubling.
+pub(super) const ENTRY_OVERHEAD: usize = 2 * size_of::<MailboxEntry>();
 
 /// What mailboxes need of their connection.
 pub(super) struct MailboxContext<'a> {
     pub(super) limits: &'a Limits,
+    /// Everything up to here was received.
+    pub(super) received: ReceiveSeq,
     pub(super) stats: &'a mut Stats,
     pub(super) wakes: &'a mut Wakes,
 }
@@ -113,9 +139,11 @@ pub(super) struct Mailboxes {
     /// Bytes charged for all that is queued.
     total: usize,
     /// Updates of sessions that are not known yet.
-    held: HashMap<Arc<str>, Vec<(Run, ReceiveSeq)>>,
+    held: HashMap<Arc<str>, Vec<MailboxEntry>>,
     held_bytes: usize,
     holds: usize,
+    /// The first place that has not been received and is waited for.
+    awaited: Option<ReceiveSeq>,
     closed: bool,
 }
 
@@ -159,20 +187,25 @@ impl Mailboxes {
             retired: false,
             waker: None,
             progress: progress.clone(),
-            seen: 0,
+            seen: ReceiveSeq::default(),
             handed: ReceiveSeq::default(),
             newest: ReceiveSeq::default(),
             barriers: Vec::new(),
         };
         self.boxes.insert(id, mailbox);
-        for (run, first) in held {
-            self.held_bytes -= run.charge;
-            if first <= since {
-                // Said to an earlier session of the same name.
-                cx.stats.updates_unknown_session += u64::from(run.lines);
-                continue;
+        for entry in held {
+            self.held_bytes -= entry.charge();
+            // What came before was said to an earlier session of the same name.
+            match entry {
+                MailboxEntry::Run { run, first } if first > since => self.push(id, run, first, cx),
+                MailboxEntry::Run { run, .. } => {
+                    cx.stats.updates_unknown_session += u64::from(run.lines);
+                }
+                MailboxEntry::Gap { dropped, first } if first > since => {
+                    self.push_gap(id, dropped, first, cx);
+                }
+                _ => {}
             }
-            self.push(id, run, first, cx);
         }
         if let Some(mailbox) = self.boxes.get_mut(&id).filter(|_| self.closed) {
             mailbox.queue.push_back(MailboxEntry::Closed);
@@ -232,8 +265,8 @@ impl Mailboxes {
         self.holds -= 1;
         if self.holds == 0 {
             self.held_bytes = 0;
-            for run in self.held.drain().flat_map(|(_, runs)| runs) {
-                cx.stats.updates_unknown_session += u64::from(run.0.lines);
+            for entry in self.held.drain().flat_map(|(_, entries)| entries) {
+                cx.stats.updates_unknown_session += entry.updates();
             }
         }
     }
@@ -246,7 +279,10 @@ impl Mailboxes {
             _ => self.by_session.get(&run.session).copied(),
         };
         let Some(id) = known else {
-            self.keep(run, first, cx);
+            let session = Arc::clone(&run.session);
+            if let Err(entry) = self.keep(&session, MailboxEntry::Run { run, first }, cx) {
+                cx.stats.updates_unknown_session += entry.updates();
+            }
             return;
         };
         if !matches!(&self.last, Some((_, last)) if *last == id) {
@@ -255,19 +291,58 @@ impl Mailboxes {
         self.push(id, run, first, cx);
     }
 
-    /// Keeps a run for a session that may become known.
-    fn keep(&mut self, run: Run, first: ReceiveSeq, cx: &mut MailboxContext<'_>) {
-        let room =
-            self.held.contains_key(&run.session) || self.held.len() < cx.limits.held_sessions;
-        if self.holds == 0 || !room || self.held_bytes + run.charge > cx.limits.held_bytes {
-            cx.stats.updates_unknown_session += u64::from(run.lines);
+    /// Notes an update of a session that cannot be read.
+    pub(super) fn lose(&mut self, session: &Arc<str>, at: ReceiveSeq, cx: &mut MailboxContext<'_>) {
+        cx.stats.updates_received += 1;
+        let (dropped, first) = (1, at);
+        if let Some(id) = self.by_session.get(session).copied() {
+            cx.stats.updates_dropped += 1;
+            self.push_gap(id, dropped, first, cx);
             return;
         }
-        self.held_bytes += run.charge;
+        match self.keep(session, MailboxEntry::Gap { dropped, first }, cx) {
+            Ok(()) => cx.stats.updates_dropped += 1,
+            Err(_) => cx.stats.updates_unknown_session += 1,
+        }
+    }
+
+    /// Notes an update that cannot be read and belongs to one of these mailboxes: each
+    /// of them has a gap, and the connection counts one.
+    pub(super) fn lose_in(
+        &mut self,
+        mailboxes: &[MailboxId],
+        at: ReceiveSeq,
+        cx: &mut MailboxContext<'_>,
+    ) {
+        cx.stats.updates_received += 1;
+        match mailboxes {
+            [] => cx.stats.updates_unknown_session += 1,
+            _ => cx.stats.updates_dropped += 1,
+        }
+        for mailbox in mailboxes {
+            self.push_gap(mailbox.0, 1, at, cx);
+        }
+    }
+
+    /// Keeps what came for a session that may become known; gives it back where there is
+    /// no room for it.
+    fn keep(
+        &mut self,
+        session: &Arc<str>,
+        entry: MailboxEntry,
+        cx: &mut MailboxContext<'_>,
+    ) -> Result<(), MailboxEntry> {
+        let room = self.held.contains_key(session) || self.held.len() < cx.limits.held_sessions;
+        let charge = entry.charge();
+        if self.holds == 0 || !room || self.held_bytes + charge > cx.limits.held_bytes {
+            return Err(entry);
+        }
+        self.held_bytes += charge;
         self.held
-            .entry(Arc::clone(&run.session))
+            .entry(Arc::clone(session))
             .or_default()
-            .push((run, first));
+            .push(entry);
+        Ok(())
     }
 
     fn push(&mut self, id: u64, run: Run, first: ReceiveSeq, cx: &mut MailboxContext<'_>) {
@@ -279,22 +354,21 @@ impl Mailboxes {
         if mailbox.reading == Reading::Discard {
             cx.stats.updates_dropped += u64::from(run.lines);
             mailbox.counts.dropped += u64::from(run.lines);
-            mailbox.hand_out(mailbox.newest, cx.wakes);
+            mailbox.hand_out(mailbox.newest, cx);
             return;
         }
-        mailbox.queued += run.charge;
-        self.total += run.charge;
-        mailbox.updates += u64::from(run.lines);
-        mailbox.queue.push_back(MailboxEntry::Run { run, first });
-        self.total -= mailbox.keep_newest(mailbox.flow.depth(), cx.stats);
-        self.total -= match mailbox.reading {
+        let before = mailbox.queued;
+        mailbox.push_back(MailboxEntry::Run { run, first });
+        mailbox.keep_newest(mailbox.flow.depth(), cx.stats);
+        match mailbox.reading {
             Reading::New => mailbox.keep_bytes(cx.limits.held_bytes, cx.stats),
             Reading::Idle => mailbox.keep_newest(cx.limits.idle_updates, cx.stats),
-            Reading::Live | Reading::Discard => 0,
-        };
-        self.total -= mailbox.keep_bytes(cx.limits.mailbox_hard, cx.stats);
+            Reading::Live | Reading::Discard => {}
+        }
+        mailbox.keep_bytes(cx.limits.mailbox_hard, cx.stats);
+        self.total = self.total - before + mailbox.queued;
         // Who takes items of what it has in hand stands still no longer.
-        mailbox.exempt &= mailbox.progress.read() == mailbox.seen;
+        mailbox.exempt &= mailbox.progress.consumed() == mailbox.seen;
         mailbox.judge(&mut self.over, cx.limits);
         cx.wakes.take_from(&mut mailbox.waker);
         if self.total > cx.limits.mailbox_total {
@@ -302,13 +376,40 @@ impl Mailboxes {
         }
     }
 
+    /// Leaves a gap behind what is queued, for updates that are counted as dropped.
+    fn push_gap(&mut self, id: u64, dropped: u64, first: ReceiveSeq, cx: &mut MailboxContext<'_>) {
+        let Some(mailbox) = self.boxes.get_mut(&id).filter(|mailbox| !mailbox.retired) else {
+            return;
+        };
+        mailbox.newest = first;
+        mailbox.counts.received += dropped;
+        mailbox.counts.dropped += dropped;
+        if mailbox.reading == Reading::Discard {
+            mailbox.hand_out(first, cx);
+            return;
+        }
+        if let Some(MailboxEntry::Gap {
+            dropped: before, ..
+        }) = mailbox.queue.back_mut()
+        {
+            *before += dropped;
+        } else {
+            let before = mailbox.queued;
+            mailbox.push_back(MailboxEntry::Gap { dropped, first });
+            self.total += mailbox.queued - before;
+        }
+        mailbox.judge(&mut self.over, cx.limits);
+        cx.wakes.take_from(&mut mailbox.waker);
+    }
+
     /// Halves the fullest mailbox.
     fn relieve_fullest(&mut self, cx: &mut MailboxContext<'_>) {
         let Some(mailbox) = self.boxes.values_mut().max_by_key(|mailbox| mailbox.queued) else {
             return;
         };
-        let keep = mailbox.queued / 2;
-        self.total -= mailbox.keep_bytes(keep, cx.stats);
+        let before = mailbox.queued;
+        mailbox.keep_bytes(before / 2, cx.stats);
+        self.total = self.total - before + mailbox.queued;
         mailbox.judge(&mut self.over, cx.limits);
     }
 
@@ -316,9 +417,8 @@ impl Mailboxes {
     pub(super) fn end(
         &mut self,
         id: MailboxId,
-        call: CallId,
-        facts: CallFacts,
-        result: Answered,
+        at: ReceiveSeq,
+        end: MailboxEntry,
         cx: &mut MailboxContext<'_>,
     ) {
         let Some(mailbox) = self.boxes.get_mut(&id.0) else {
@@ -328,12 +428,8 @@ impl Mailboxes {
             // Its consumer came to the end before.
             return;
         }
-        mailbox.newest = mailbox.newest.max(facts.response_seq);
-        mailbox.queue.push_back(MailboxEntry::End {
-            call,
-            facts,
-            result,
-        });
+        mailbox.newest = mailbox.newest.max(at);
+        mailbox.push_back(end);
         mailbox.cancelled = false;
         cx.wakes.take_from(&mut mailbox.waker);
         mailbox.judge(&mut self.over, cx.limits);
@@ -342,20 +438,37 @@ impl Mailboxes {
     /// Notes how far each consumer is, at the start of a pause.
     pub(super) fn mark_progress(&mut self) {
         for mailbox in self.boxes.values_mut().filter(|mailbox| mailbox.over) {
-            mailbox.seen = mailbox.progress.read();
+            mailbox.seen = mailbox.progress.consumed();
         }
     }
 
     /// Exempts every consumer that has taken nothing since it was marked.
     pub(super) fn exempt_idle(&mut self, cx: &mut MailboxContext<'_>) {
         for mailbox in self.boxes.values_mut().filter(|mailbox| mailbox.over) {
-            let progress = mailbox.progress.read();
-            if progress == mailbox.seen {
+            let consumed = mailbox.progress.consumed();
+            if consumed == mailbox.seen {
                 mailbox.exempt = true;
                 cx.stats.exemptions += 1;
                 mailbox.judge(&mut self.over, cx.limits);
             }
-            mailbox.seen = progress;
+            mailbox.seen = consumed;
+        }
+    }
+
+    /// Whether somebody waits for this place to be received.
+    #[inline]
+    pub(super) fn is_awaited(&self, received: ReceiveSeq) -> bool {
+        self.awaited.is_some_and(|awaited| awaited <= received)
+    }
+
+    /// Wakes those who waited for a place that is received now.
+    pub(super) fn wake_awaiting(&mut self, cx: &mut MailboxContext<'_>) {
+        self.awaited = None;
+        for mailbox in self.boxes.values_mut() {
+            mailbox.wake_reached(cx);
+            let later = mailbox.barriers.iter().map(|(seq, _)| *seq);
+            let later = later.filter(|seq| *seq > cx.received);
+            self.awaited = self.awaited.into_iter().chain(later).min();
         }
     }
 
@@ -377,7 +490,7 @@ impl Mailboxes {
             .held
             .values()
             .flatten()
-            .map(|(run, _)| u64::from(run.lines))
+            .map(MailboxEntry::updates)
             .sum();
         held + self
             .boxes
@@ -391,9 +504,27 @@ impl MailboxEntry {
     /// Place of its first message on the receive clock.
     fn first(&self) -> Option<ReceiveSeq> {
         match self {
-            Self::Run { first, .. } => Some(*first),
-            Self::End { facts, .. } => Some(facts.response_seq),
-            Self::Gap { .. } | Self::Closed => None,
+            Self::Run { first, .. } | Self::Gap { first, .. } => Some(*first),
+            Self::End { at, .. } => Some(*at),
+            Self::Closed => None,
+        }
+    }
+
+    /// Bytes it counts for while it is queued.
+    fn charge(&self) -> usize {
+        match self {
+            Self::Run { run, .. } => run.charge,
+            Self::Gap { .. } => ENTRY_OVERHEAD,
+            // As many as there are calls, and their answers have a bound of their own.
+            Self::End { .. } | Self::Closed => 0,
+        }
+    }
+
+    /// How many updates it holds.
+    fn updates(&self) -> u64 {
+        match self {
+            Self::Run { run, .. } => u64::from(run.lines),
+            _ => 0,
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::{collections::VecDeque, sync::Arc, task::Waker};
 
-use super::{Flow, MailboxCounts, MailboxEntry, Progress, Reading};
-use crate::rpc::{Limits, ReceiveSeq, Stats, wake::Wakes};
+use super::{Flow, MailboxContext, MailboxCounts, MailboxEntry, Progress, Reading};
+use crate::rpc::{Limits, ReceiveSeq, Stats};
 
 /// Places of a queue that are kept while they are empty.
 const QUEUE_KEPT: usize = 64;
@@ -31,7 +31,7 @@ pub(super) struct Mailbox {
     pub(super) retired: bool,
     pub(super) waker: Option<Waker>,
     pub(super) progress: Progress,
-    pub(super) seen: u64,
+    pub(super) seen: ReceiveSeq,
     /// Everything up to here was handed out and consumed.
     pub(super) handed: ReceiveSeq,
     pub(super) newest: ReceiveSeq,
@@ -58,74 +58,86 @@ impl Mailbox {
         self.over = over;
     }
 
+    /// Queues an entry behind the others.
+    pub(super) fn push_back(&mut self, entry: MailboxEntry) {
+        self.queued += entry.charge();
+        self.updates += entry.updates();
+        self.queue.push_back(entry);
+    }
+
     /// Drops all but the newest updates, as [`drop_while`](Self::drop_while).
-    pub(super) fn keep_newest(&mut self, most: u64, stats: &mut Stats) -> usize {
-        let before = self.queued;
+    pub(super) fn keep_newest(&mut self, most: u64, stats: &mut Stats) {
         self.drop_while(|mailbox| mailbox.updates.saturating_sub(most), stats);
-        before - self.queued
     }
 
     /// Drops whole runs until no more than this many bytes are queued, as
     /// [`drop_while`](Self::drop_while).
-    pub(super) fn keep_bytes(&mut self, most: usize, stats: &mut Stats) -> usize {
-        let before = self.queued;
+    pub(super) fn keep_bytes(&mut self, most: usize, stats: &mut Stats) {
         let all_of_a_run = |mailbox: &Self| u64::from(mailbox.queued > most) * u64::MAX;
         self.drop_while(all_of_a_run, stats);
-        before - self.queued
     }
 
     /// Drops the oldest updates while some are `too_many`, and leaves a gap
     /// where they were. Ends of calls stay.
-    pub(super) fn drop_while(&mut self, too_many: impl Fn(&Self) -> u64, stats: &mut Stats) {
+    fn drop_while(&mut self, too_many: impl Fn(&Self) -> u64, stats: &mut Stats) {
         if too_many(self) == 0 {
             return;
         }
         let mut kept = Vec::new();
-        let mut gap = 0;
+        let mut gap = Gathered::default();
         loop {
             let excess = too_many(self);
             if excess == 0 {
                 break;
             }
-            match self.queue.pop_front() {
-                Some(MailboxEntry::Run { mut run, first }) if excess < u64::from(run.lines) => {
+            let Some(entry) = self.queue.pop_front() else {
+                break;
+            };
+            self.queued -= entry.charge();
+            self.updates -= entry.updates();
+            match entry {
+                MailboxEntry::Run { mut run, first } if excess < u64::from(run.lines) => {
                     run.drop_first(excess);
-                    self.updates -= excess;
-                    self.counts.dropped += excess;
-                    stats.updates_dropped += excess;
-                    gap += excess;
+                    self.lose(excess, stats);
+                    gap.add(excess, first);
                     let first = first.plus(excess);
-                    self.queue.push_front(MailboxEntry::Run { run, first });
+                    self.push_front(MailboxEntry::Run { run, first });
                 }
-                Some(MailboxEntry::Run { run, .. }) => {
-                    self.queued -= run.charge;
-                    self.updates -= u64::from(run.lines);
-                    self.counts.dropped += u64::from(run.lines);
-                    stats.updates_dropped += u64::from(run.lines);
-                    gap += u64::from(run.lines);
+                MailboxEntry::Run { run, first } => {
+                    self.lose(run.lines.into(), stats);
+                    gap.add(run.lines.into(), first);
                 }
-                Some(MailboxEntry::Gap { dropped }) => gap += dropped,
-                Some(other) => {
-                    if gap > 0 {
-                        kept.push(MailboxEntry::Gap {
-                            dropped: std::mem::take(&mut gap),
-                        });
-                    }
+                // It is counted already.
+                MailboxEntry::Gap { dropped, first } => gap.add(dropped, first),
+                other => {
+                    kept.extend(gap.take());
                     kept.push(other);
                 }
-                None => break,
             }
         }
-        if let Some(MailboxEntry::Gap { dropped }) = self.queue.front_mut() {
-            *dropped += std::mem::take(&mut gap);
-        }
-        if gap > 0 {
-            kept.push(MailboxEntry::Gap { dropped: gap });
+        if gap.dropped > 0
+            && let Some(MailboxEntry::Gap { dropped, first }) = self.queue.front_mut()
+        {
+            *dropped += gap.dropped;
+            *first = gap.first;
+        } else {
+            kept.extend(gap.take());
         }
         for entry in kept.into_iter().rev() {
-            self.queue.push_front(entry);
+            self.push_front(entry);
         }
         self.give_back();
+    }
+
+    fn push_front(&mut self, entry: MailboxEntry) {
+        self.queued += entry.charge();
+        self.updates += entry.updates();
+        self.queue.push_front(entry);
+    }
+
+    fn lose(&mut self, updates: u64, stats: &mut Stats) {
+        self.counts.dropped += updates;
+        stats.updates_dropped += updates;
     }
 
     /// Takes the oldest entry; of a run, where only the newest are to be left, its
@@ -140,9 +152,13 @@ impl Mailbox {
                 first: *first,
             };
             *first = first.plus(1);
+            self.updates -= 1;
             return Some(taken);
         }
-        self.queue.pop_front()
+        let entry = self.queue.pop_front()?;
+        self.queued -= entry.charge();
+        self.updates -= entry.updates();
+        Some(entry)
     }
 
     /// Gives memory back that the queue no longer needs: each entry is charged
@@ -153,19 +169,55 @@ impl Mailbox {
         }
     }
 
-    /// Notes that everything up to `through` was consumed or is lost. Who waits
-    /// for more than has arrived waits for what has.
-    pub(super) fn hand_out(&mut self, through: ReceiveSeq, wakes: &mut Wakes) {
+    /// Everything up to here was consumed or is lost.
+    fn handed(&self) -> ReceiveSeq {
+        self.handed.max(self.progress.consumed())
+    }
+
+    /// Whether everything that arrived up to `seq`, which was received, was consumed.
+    pub(super) fn is_consumed(&self, seq: ReceiveSeq) -> bool {
+        self.handed() >= seq.min(self.newest)
+    }
+
+    /// Notes that everything up to `through` was consumed or is lost.
+    pub(super) fn hand_out(&mut self, through: ReceiveSeq, cx: &mut MailboxContext<'_>) {
         self.handed = self.handed.max(through);
-        let (handed, newest) = (self.handed, self.newest);
-        let mut waiting = std::mem::take(&mut self.barriers);
-        waiting.retain(|(seq, waker)| {
-            let reached = (*seq).min(newest) <= handed;
-            if reached {
-                wakes.push(waker.clone());
+        if !self.barriers.is_empty() {
+            self.wake_reached(cx);
+        }
+    }
+
+    /// Wakes those who wait for what was received and consumed.
+    pub(super) fn wake_reached(&mut self, cx: &mut MailboxContext<'_>) {
+        let barriers = std::mem::take(&mut self.barriers);
+        for (seq, waker) in barriers {
+            if seq <= cx.received && self.is_consumed(seq) {
+                cx.wakes.push(waker);
+            } else {
+                self.barriers.push((seq, waker));
             }
-            !reached
-        });
-        self.barriers = waiting;
+        }
+        self.progress.watch(!self.barriers.is_empty());
+    }
+}
+
+/// Updates that become one gap.
+#[derive(Debug, Default)]
+struct Gathered {
+    dropped: u64,
+    first: ReceiveSeq,
+}
+
+impl Gathered {
+    fn add(&mut self, dropped: u64, first: ReceiveSeq) {
+        if self.dropped == 0 {
+            self.first = first;
+        }
+        self.dropped += dropped;
+    }
+
+    fn take(&mut self) -> Option<MailboxEntry> {
+        let Self { dropped, first } = std::mem::take(self);
+        (dropped > 0).then_some(MailboxEntry::Gap { dropped, first })
     }
 }

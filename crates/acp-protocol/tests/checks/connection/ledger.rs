@@ -29,7 +29,7 @@ impl Ledger {
                 attempt: Attempt::Call,
                 ..
             }) => self.owe(id),
-            Inbound::Refused(refused) if refused.issues.is_parse_error() => {
+            Inbound::Refused(refused) if refused.attempt != Attempt::Answer => {
                 self.owe(&RequestId::Null);
             }
             Inbound::Lost(LineFault::TooLarge { .. }) => self.owed_to_somebody += 1,

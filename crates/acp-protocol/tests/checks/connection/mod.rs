@@ -319,7 +319,7 @@ impl Play {
             assert!(!consumer.closed, "something behind the end");
             match entry {
                 MailboxEntry::Run { run, .. } => assert!(run.lines > 0),
-                MailboxEntry::Gap { dropped } => assert!(dropped > 0),
+                MailboxEntry::Gap { dropped, .. } => assert!(dropped > 0),
                 MailboxEntry::End { call, .. } => {
                     // One that was given up may have ended just before.
                     if !self.given_up.remove(&call) {
