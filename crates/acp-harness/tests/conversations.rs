@@ -127,8 +127,10 @@ async fn an_agent_that_never_stops_its_replay_is_prompted_all_the_same() {
     let talk = Talk::begun().await;
     let pieces = LATE_REPLAY_LIMIT.as_millis() / (LATE_REPLAY_QUIET / 2).as_millis();
     let endless = (0..2 * pieces).flat_map(|_| [Do::Wait(LATE_REPLAY_QUIET / 2), text("old ")]);
-    let fake = Fake::new(able(&["load"]))
-        .on("session/load", [Do::Answer(json!({}))].into_iter().chain(endless));
+    let fake = Fake::new(able(&["load"])).on(
+        "session/load",
+        [Do::Answer(json!({}))].into_iter().chain(endless),
+    );
     let (outcome, heard) = fake.run(&harness(), talk.ask("And now?")).await;
     assert_eq!(outcome.unwrap().opened, Some(Opened::Loaded));
     assert_eq!(prompt(&heard), "And now?");

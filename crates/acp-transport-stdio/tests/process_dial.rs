@@ -72,7 +72,10 @@ const BYTES: &str = "ACP_TEST_BYTES";
 /// An agent that answers its first prompt and exits: this test, as [`agent`] is.
 #[test]
 #[ignore = "runs as the child of the others"]
-#[expect(clippy::disallowed_methods, reason = "the child writes the protocol itself")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the child writes the protocol itself"
+)]
 fn agent_that_answers_and_exits() {
     let Ok(bytes) = env::var(BYTES) else {
         return;

@@ -155,7 +155,8 @@ pub async fn reopen(
 /// answer to a prompt.
 async fn skip_late_replay(session: &mut Session) {
     let mut updates = session.updates();
-    let skip = async { while let Ok(Some(_)) = timeout(LATE_REPLAY_QUIET, updates.next()).await {} };
+    let skip =
+        async { while let Ok(Some(_)) = timeout(LATE_REPLAY_QUIET, updates.next()).await {} };
     if timeout(LATE_REPLAY_LIMIT, skip).await.is_err() {
         tracing::info!("the agent still talks long after it loaded a session");
     }
