@@ -111,9 +111,16 @@ impl Programs {
         growth
     }
 
+    /// Prints the tables of the workloads.
+    fn tables(&self, results: &Path) -> Command {
+        let mut tables = self.load();
+        tables.arg("report").arg("--results").arg(results);
+        tables
+    }
+
+    /// Writes the page.
     fn report(&self, results: &Path) -> Command {
-        let mut report = self.load();
-        report.arg("report").arg("--results").arg(results);
+        let mut report = self.tables(results);
         report.arg("--out").arg(root().join("docs/performance.md"));
         report
     }
@@ -171,12 +178,7 @@ fn workloads(args: &Args, programs: &Programs, results: &Path, steps: &mut Steps
     }
     let out = results.join("workloads.json");
     steps.run("workloads", run.arg("--out").arg(out))?;
-    let mut tables = programs.load();
-    tables
-        .args(["report", "--tables", "--out", ""])
-        .arg("--results")
-        .arg(results);
-    steps.run("tables", &mut tables)
+    steps.run("tables", &mut programs.tables(results))
 }
 
 fn peer(name: &str, program: &Path, arguments: &str) -> OsString {
@@ -208,8 +210,8 @@ pub(crate) fn smoke(steps: &mut Steps) -> Result<()> {
     let mut growth = programs.growth(folder.path());
     growth.args(["--short", "--reps", "1", "--soak", "1"]);
     steps.run("growth, short", &mut growth)?;
-    let mut report = programs.load();
-    report.arg("report").arg("--results").arg(folder.path());
+    steps.run("tables", &mut programs.tables(folder.path()))?;
+    let mut report = programs.tables(folder.path());
     report.arg("--out").arg(folder.path().join("page.md"));
     steps.run("page", &mut report)?;
     let mut micro = in_bench("test --locked --quiet --package acp-micro");

@@ -19,12 +19,10 @@ pub(crate) struct Args {
     /// The folder of the results
     #[arg(long, value_name = "DIR")]
     results: PathBuf,
-    /// The page; its pictures go into a folder beside it
+    /// The page; its pictures go into a folder beside it [default: the tables of the
+    /// workloads alone, on stdout]
     #[arg(long, value_name = "FILE")]
-    out: PathBuf,
-    /// Only the tables of the workloads, on stdout
-    #[arg(long)]
-    tables: bool,
+    out: Option<PathBuf>,
 }
 
 /// How many instructions something takes.
@@ -54,16 +52,16 @@ pub(crate) struct Micro {
 /// Writes the page.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let results: Results = read(&args.results, "workloads.json")?.context("no workloads.json")?;
-    if args.tables {
+    let Some(out) = &args.out else {
         println!("{}", tables::workloads(&results));
         return Ok(());
-    }
+    };
     let mut page = String::from(INTRODUCTION);
     page.push_str(&tables::machine(&results));
     page.push_str(&tables::targets(&results));
     page.push_str(&tables::workloads(&results));
     if let Some(growth) = read::<Growth>(&args.results, "growth.json")? {
-        let folder = args.out.with_extension("");
+        let folder = out.with_extension("");
         fs::create_dir_all(&folder)?;
         page.push_str(&growth::section(&growth, &folder)?);
     }
@@ -80,7 +78,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         page.push_str("\n## What is not reached, and why\n\n");
         page.push_str(&notes);
     }
-    fs::write(&args.out, page).with_context(|| format!("failed to write {}", args.out.display()))
+    fs::write(out, page).with_context(|| format!("failed to write {}", out.display()))
 }
 
 const INTRODUCTION: &str = "\

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::error::ConfigError;
-use super::file::{Source, Whose};
+use super::file::{ConfigScope, Source};
 use super::mcp::McpServers;
 use super::settings::{Layer, Settings};
 use crate::outcome::in_words;
@@ -18,21 +18,21 @@ pub(crate) fn check(input: &[u8]) {
         return;
     };
     let path = Path::new("/p/.acp.toml");
-    for whose in [Whose::Global, Whose::Project] {
-        let (source, mut document) = match Source::parse(path, whose, text) {
+    for scope in [ConfigScope::Global, ConfigScope::Project] {
+        let (source, mut document) = match Source::parse(path, scope, text) {
             Ok(read) => read,
             Err(error) => {
                 is_told(&error);
                 continue;
             }
         };
-        if let Some(mcp) = document.mcp.take_if(|_| whose == Whose::Global)
+        if let Some(mcp) = document.mcp.take_if(|_| scope == ConfigScope::Global)
             && let Err(error) = McpServers::default().take(mcp, &source)
         {
             is_told(&error);
         }
         let mut layer = Layer::of_file(&mut document, &source);
-        if whose == Whose::Project {
+        if scope == ConfigScope::Project {
             let user = Layer::default();
             layer.restrict(&user);
             let (alone, both) = (Settings::of(vec![user]), Settings::of(vec![layer]));

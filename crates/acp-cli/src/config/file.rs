@@ -18,9 +18,9 @@ use super::settings::{Document, Origin, Setting};
 use super::suggest::suggestion;
 use super::trust::FileState;
 
-/// Whose file it is.
+/// Which of the two files it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Whose {
+pub(super) enum ConfigScope {
     /// The user's own.
     Global,
     /// A project's, which came with what was cloned.
@@ -31,7 +31,7 @@ pub(super) enum Whose {
 #[derive(Debug)]
 pub(super) struct Source {
     path: PathBuf,
-    whose: Whose,
+    scope: ConfigScope,
     /// Where each line ends.
     line_ends: Vec<usize>,
     /// The file as it was read; none of a text that is no file.
@@ -72,8 +72,11 @@ impl Source {
     ///
     /// A project's file has to be a plain file; the user's own may be a link to one, and
     /// must not be open to everybody's changes, for it names commands.
-    pub(super) fn read(path: &Path, whose: Whose) -> Result<Option<(Self, Document)>, ConfigError> {
-        let (text, metadata) = match read(path, whose) {
+    pub(super) fn read(
+        path: &Path,
+        scope: ConfigScope,
+    ) -> Result<Option<(Self, Document)>, ConfigError> {
+        let (text, metadata) = match read(path, scope) {
             Ok(Some(read)) => read,
             Ok(None) => {
                 let what = format!("it has more than {MAX_FILE} bytes");
@@ -82,7 +85,7 @@ impl Source {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(ConfigError::unreadable(path, error)),
         };
-        let (mut source, document) = Self::parse(path, whose, &text)?;
+        let (mut source, document) = Self::parse(path, scope, &text)?;
         source.state = Some(FileState::new(path, &text, &metadata));
         Ok(Some((source, document)))
     }
@@ -90,13 +93,13 @@ impl Source {
     /// Reads the text of a file.
     pub(super) fn parse(
         path: &Path,
-        whose: Whose,
+        scope: ConfigScope,
         text: &str,
     ) -> Result<(Self, Document), ConfigError> {
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let source = Self {
             path: path.to_owned(),
-            whose,
+            scope,
             line_ends: ends.map(|(at, _)| at).collect(),
             state: None,
         };
@@ -121,9 +124,9 @@ impl Source {
     /// Says where something stands.
     pub(super) fn origin(&self, span: &Range<usize>) -> Origin {
         let (path, line) = (self.path.clone(), self.line(span));
-        match self.whose {
-            Whose::Global => Origin::Global { path, line },
-            Whose::Project => Origin::Project { path, line },
+        match self.scope {
+            ConfigScope::Global => Origin::Global { path, line },
+            ConfigScope::Project => Origin::Project { path, line },
         }
     }
 
@@ -139,17 +142,17 @@ impl Source {
 }
 
 /// Reads a file whole, and looks at what was opened; `None` when it is too large.
-fn read(path: &Path, whose: Whose) -> io::Result<Option<(String, Metadata)>> {
-    let named = match whose {
-        Whose::Global => path.metadata()?,
-        Whose::Project => path.symlink_metadata()?,
+fn read(path: &Path, scope: ConfigScope) -> io::Result<Option<(String, Metadata)>> {
+    let named = match scope {
+        ConfigScope::Global => path.metadata()?,
+        ConfigScope::Project => path.symlink_metadata()?,
     };
     if !named.is_file() {
         return Err(io::Error::other("it is no plain file"));
     }
     let file = File::open(path)?;
     let metadata = file.metadata()?;
-    check_opened(whose, &named, &metadata)?;
+    check_opened(scope, &named, &metadata)?;
     let mut text = String::new();
     file.take(MAX_FILE + 1).read_to_string(&mut text)?;
     Ok((text.len() as u64 <= MAX_FILE).then_some((text, metadata)))
@@ -157,18 +160,18 @@ fn read(path: &Path, whose: Whose) -> io::Result<Option<(String, Metadata)>> {
 
 /// Looks whether it is the file that was named, and nobody else's.
 #[cfg(unix)]
-fn check_opened(whose: Whose, named: &Metadata, opened: &Metadata) -> io::Result<()> {
+fn check_opened(scope: ConfigScope, named: &Metadata, opened: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt as _;
 
     if (named.dev(), named.ino()) != (opened.dev(), opened.ino()) {
         return Err(io::Error::other("it was replaced while it was read"));
     }
     let everybody = opened.mode() & 0o002 != 0;
-    match whose {
-        Whose::Global if everybody => Err(io::Error::other(
+    match scope {
+        ConfigScope::Global if everybody => Err(io::Error::other(
             "everybody may write to it, and it names commands",
         )),
-        Whose::Global if files::is_foreign(opened) => Err(io::Error::other(
+        ConfigScope::Global if files::is_foreign(opened) => Err(io::Error::other(
             "it belongs to another user, and it names commands",
         )),
         _ => Ok(()),
@@ -176,7 +179,7 @@ fn check_opened(whose: Whose, named: &Metadata, opened: &Metadata) -> io::Result
 }
 
 #[cfg(not(unix))]
-fn check_opened(_: Whose, _: &Metadata, _: &Metadata) -> io::Result<()> {
+fn check_opened(_: ConfigScope, _: &Metadata, _: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
@@ -223,7 +226,8 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: Expect) {
-        let error = Source::parse(Path::new("/p/.acp.toml"), Whose::Project, text).unwrap_err();
+        let error =
+            Source::parse(Path::new("/p/.acp.toml"), ConfigScope::Project, text).unwrap_err();
         expected.assert_eq(&in_words(&error));
     }
 
@@ -311,7 +315,7 @@ mod tests {
         );
         let (_, document) = Source::parse(
             Path::new("/x"),
-            Whose::Global,
+            ConfigScope::Global,
             "[mcp.x]\ncommand = \"x\"\nenv = { A = \"s3cret\" }\n\
              [agents.ada]\ncommand = \"ada\"\nenv = { B = \"s3cret\" }\n",
         )
@@ -327,36 +331,36 @@ mod tests {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
-        let told = |whose| match Source::read(&path, whose) {
+        let told = |scope| match Source::read(&path, scope) {
             Ok(found) => format!("{}", found.is_some()),
             Err(error) => in_words(&error).replace(&*path.to_string_lossy(), "FILE"),
         };
-        assert_eq!(told(Whose::Global), "false");
+        assert_eq!(told(ConfigScope::Global), "false");
         let real = dir.path().join("real");
         std::fs::write(&real, "agent = \"demo\"\n").unwrap();
         symlink(&real, &path).unwrap();
-        assert_eq!(told(Whose::Global), "true");
+        assert_eq!(told(ConfigScope::Global), "true");
         assert_eq!(
-            told(Whose::Project),
+            told(ConfigScope::Project),
             "failed to read FILE: it is no plain file"
         );
         std::fs::set_permissions(&real, PermissionsExt::from_mode(0o666)).unwrap();
         assert_eq!(
-            told(Whose::Global),
+            told(ConfigScope::Global),
             "failed to read FILE: everybody may write to it, and it names commands"
         );
         std::fs::remove_file(&path).unwrap();
         std::fs::create_dir(&path).unwrap();
         assert_eq!(
-            told(Whose::Global),
+            told(ConfigScope::Global),
             "failed to read FILE: it is no plain file"
         );
         std::fs::remove_dir(&path).unwrap();
         std::fs::write(&path, "#".repeat(256 * 1024)).unwrap();
-        assert_eq!(told(Whose::Project), "true");
+        assert_eq!(told(ConfigScope::Project), "true");
         std::fs::write(&path, "#".repeat(256 * 1024 + 1)).unwrap();
         assert_eq!(
-            told(Whose::Project),
+            told(ConfigScope::Project),
             "failed to read FILE: it has more than 262144 bytes"
         );
     }

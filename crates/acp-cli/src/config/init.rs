@@ -105,7 +105,7 @@ const OWN_REST: &str = r#"
 
 #[cfg(test)]
 mod tests {
-    use super::super::file::{Source, Whose};
+    use super::super::file::{ConfigScope, Source};
     use super::*;
 
     /// The file as it is when every line that can be chosen is.
@@ -120,11 +120,11 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(text: &str, whose: Whose) -> usize {
+    fn check(text: &str, scope: ConfigScope) -> usize {
         let path = Path::new("file");
-        Source::parse(path, whose, text).unwrap();
+        Source::parse(path, scope, text).unwrap();
         let chosen = all_chosen(text);
-        if let Err(error) = Source::parse(path, whose, &chosen) {
+        if let Err(error) = Source::parse(path, scope, &chosen) {
             panic!("{error}\n{chosen}");
         }
         chosen
@@ -136,9 +136,9 @@ mod tests {
     #[test]
     fn what_is_written_can_be_read_as_it_is_and_when_all_of_it_is_chosen() {
         let own = format!("{OWN_HEAD}{}{OWN_REST}", settings());
-        assert!(check(&own, Whose::Global) >= 20);
+        assert!(check(&own, ConfigScope::Global) >= 20);
         let project = format!("{PROJECT_HEAD}{}", settings());
-        assert_eq!(check(&project, Whose::Project), 12);
+        assert_eq!(check(&project, ConfigScope::Project), 12);
     }
 
     #[cfg(unix)]

@@ -7,7 +7,7 @@ use acp_harness::Registry;
 use acp_harness::registry::official::Importer;
 
 use super::error::ConfigError;
-use super::file::{Source, Whose};
+use super::file::{ConfigScope, Source};
 use super::locations::{Surroundings, project_file};
 use super::mcp::McpServers;
 use super::project::{Note, deny_tables, part_from_other_agents};
@@ -67,7 +67,7 @@ impl Loader {
         let Some(path) = self.surroundings.global_file() else {
             return Ok(());
         };
-        let read = Source::read(&path, Whose::Global)?;
+        let read = Source::read(&path, ConfigScope::Global)?;
         self.global = Some(FileFound {
             path,
             there: read.is_some(),
@@ -88,7 +88,7 @@ impl Loader {
         let Some(path) = project_file(&folder) else {
             return Ok(());
         };
-        let Some((source, mut document)) = Source::read(&path, Whose::Project)? else {
+        let Some((source, mut document)) = Source::read(&path, ConfigScope::Project)? else {
             return Ok(());
         };
         let trust = source.state.as_ref().map_or(Trust::Never, |state| {

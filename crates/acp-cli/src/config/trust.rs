@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::error::ConfigError;
-use super::file::{Source, Whose};
+use super::file::{ConfigScope, Source};
 use super::limits::MAX_TRUST;
 use super::load::without_failed;
 use super::locations::{Surroundings, project_file};
@@ -137,7 +137,7 @@ impl TrustStore {
 pub(crate) fn trust(folder: &Path) -> Result<String, ConfigError> {
     let path = project(folder)?;
     let store = TrustStore::of(&Surroundings::of_process());
-    let Some((source, document)) = Source::read(&path, Whose::Project)? else {
+    let Some((source, document)) = Source::read(&path, ConfigScope::Project)? else {
         return Err(ConfigError::unreadable(
             &path,
             io::ErrorKind::NotFound.into(),

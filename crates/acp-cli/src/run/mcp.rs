@@ -21,13 +21,13 @@ type Refused = String;
 
 /// Understands what the command line says of servers.
 pub(super) fn servers(given: &[String], cwd: &Path) -> Result<Vec<McpServer>, Outcome> {
-    let place = Place {
+    let search = ServerSearch {
         cwd,
         variable: &|name| env::var(name).ok(),
     };
     let mut all: Vec<McpServer> = Vec::new();
     for text in given {
-        let servers = place.servers(text).map_err(|refused| {
+        let servers = search.servers(text).map_err(|refused| {
             Outcome::usage(
                 format!("failed to take the MCP server {text:?}: {refused}"),
                 "--mcp takes a command, an http address, or a .json file with mcpServers; \
@@ -58,12 +58,12 @@ pub(super) fn name_of(server: &McpServer) -> &str {
 }
 
 /// Where programs and variables are looked for.
-struct Place<'a> {
+struct ServerSearch<'a> {
     cwd: &'a Path,
     variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
-impl Place<'_> {
+impl ServerSearch<'_> {
     fn servers(&self, text: &str) -> Result<Vec<McpServer>, Refused> {
         let (name, rest) = named(text);
         let path = self.cwd.join(rest);
@@ -237,11 +237,11 @@ mod tests {
     use serde_json::{Value, json};
 
     fn read(text: &str, cwd: &Path) -> Result<Value, Refused> {
-        let place = Place {
+        let search = ServerSearch {
             cwd,
             variable: &|name| (name == "TOKEN").then(|| "secret".to_owned()),
         };
-        let servers = place.servers(text)?;
+        let servers = search.servers(text)?;
         Ok(serde_json::to_value(servers).unwrap())
     }
 

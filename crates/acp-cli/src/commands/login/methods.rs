@@ -12,12 +12,12 @@ use crate::show::one_line;
 
 /// All ways there are, in the order in which they are shown.
 pub(super) struct Methods {
-    ways: Vec<Way>,
+    ways: Vec<LoginWay>,
 }
 
 /// One way to log in.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Way {
+pub(super) enum LoginWay {
     /// A method that the agent tells of.
     Own(AuthMethod),
     /// A code that is entered on a web page.
@@ -32,12 +32,12 @@ impl Methods {
         let path = std::env::var_os("PATH").unwrap_or_default();
         // A method of a kind that nobody has heard of is no way for this version.
         let own = offered.iter().filter(|method| id_of(method).is_some());
-        let mut ways: Vec<_> = own.cloned().map(Way::Own).collect();
+        let mut ways: Vec<_> = own.cloned().map(LoginWay::Own).collect();
         if !entry.login.device.is_empty() && registry.find(entry, path).is_ok() {
-            ways.push(Way::Device);
+            ways.push(LoginWay::Device);
         }
         if !entry.login.keys.is_empty() {
-            ways.push(Way::Key);
+            ways.push(LoginWay::Key);
         }
         Self { ways }
     }
@@ -63,9 +63,10 @@ impl Methods {
     }
 
     /// Finds the method that the agent calls so.
-    pub(super) fn called(&self, entry: &AgentEntry, id: &str) -> Result<Way, Outcome> {
+    pub(super) fn called(&self, entry: &AgentEntry, id: &str) -> Result<LoginWay, Outcome> {
         let mut ways = self.ways.iter();
-        let found = ways.find(|way| matches!(way, Way::Own(method) if id_of(method) == Some(id)));
+        let found =
+            ways.find(|way| matches!(way, LoginWay::Own(method) if id_of(method) == Some(id)));
         found.cloned().ok_or_else(|| {
             Outcome::usage(
                 format!("{} has no login method {}", entry.name, one_line(id)),
@@ -75,7 +76,7 @@ impl Methods {
     }
 
     /// Takes the only one, or lets a person choose who sits in front of a terminal.
-    pub(super) async fn choose(&self, entry: &AgentEntry, asks: bool) -> Result<Way, Outcome> {
+    pub(super) async fn choose(&self, entry: &AgentEntry, asks: bool) -> Result<LoginWay, Outcome> {
         match self.ways.as_slice() {
             [] => Err(Outcome::usage(
                 format!("{} tells of no way to log in", entry.name),
@@ -114,7 +115,7 @@ impl Methods {
     }
 }
 
-impl Way {
+impl LoginWay {
     /// Says how it is asked for, and what it is.
     fn described(&self, entry: &AgentEntry) -> (String, String) {
         match self {
@@ -223,7 +224,7 @@ mod tests {
         let methods = Methods::of(Registry::builtin(), &entry, &offered);
         assert_eq!(
             methods.called(&entry, "tty"),
-            Ok(Way::Own(offered[1].clone()))
+            Ok(LoginWay::Own(offered[1].clone()))
         );
         let refused = methods.called(&entry, "later").unwrap_err();
         assert_eq!(refused.exit, crate::exit::Exit::Usage);
@@ -236,7 +237,7 @@ mod tests {
         let methods = Methods::of(Registry::builtin(), &only, &offered[..1]);
         assert_eq!(
             methods.choose(&only, false).await,
-            Ok(Way::Own(offered[0].clone()))
+            Ok(LoginWay::Own(offered[0].clone()))
         );
     }
 }

@@ -23,7 +23,7 @@ use crate::exit::Exit;
 use crate::outcome::Outcome;
 use crate::show::{one_line, print};
 pub(crate) use logout::{LogoutArgs, log_out};
-use methods::{Methods, Way};
+use methods::{LoginWay, Methods};
 
 /// What `acp login` is told.
 #[derive(Debug, Args)]
@@ -69,10 +69,10 @@ pub(crate) async fn log_in(args: LoginArgs) -> Exit {
 async fn carry_out(args: &LoginArgs) -> Result<String, Outcome> {
     let (configuration, entry) = &chosen(args.agent.as_ref(), "login")?;
     let way = match args {
-        LoginArgs { key: true, .. } => Way::Key,
+        LoginArgs { key: true, .. } => LoginWay::Key,
         LoginArgs {
             device_code: true, ..
-        } => Way::Device,
+        } => LoginWay::Device,
         _ => {
             let inquiry = inquiry(configuration, entry)?;
             let asked = by_method(args, configuration, &inquiry).await;
@@ -84,17 +84,17 @@ async fn carry_out(args: &LoginArgs) -> Result<String, Outcome> {
         }
     };
     match &way {
-        Way::Key => return store_key(entry).await,
-        Way::Device => {
+        LoginWay::Key => return store_key(entry).await,
+        LoginWay::Device => {
             let agent = start(configuration, entry)?;
             device::log_in(&configuration.registry, &agent).await?;
         }
         // The agent's own program runs on this terminal, without the connection.
-        Way::Own(AuthMethod::Terminal(method)) => {
+        LoginWay::Own(AuthMethod::Terminal(method)) => {
             let agent = start(configuration, entry)?;
             terminal::log_in(&agent.launch, method).await?;
         }
-        Way::Own(_) => {}
+        LoginWay::Own(_) => {}
     }
     verify(configuration, entry).await
 }
@@ -103,7 +103,7 @@ async fn carry_out(args: &LoginArgs) -> Result<String, Outcome> {
 enum AskedForWays {
     Listed(String),
     /// This way was chosen; a method that the agent carries out itself is done.
-    Chosen(Way),
+    Chosen(LoginWay),
 }
 
 /// Asks the agent for its ways, and lets it log in, where it does so itself.
@@ -129,7 +129,7 @@ async fn by_method(
             methods.choose(entry, asks).await?
         }
     };
-    if let Way::Own(AuthMethod::Agent(method)) = &way {
+    if let LoginWay::Own(AuthMethod::Agent(method)) = &way {
         authenticate(inquiry, method).await?;
     }
     Ok(AskedForWays::Chosen(way))

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
 
-use super::file::{Source, Whose};
+use super::file::{ConfigScope, Source};
 use super::load::load;
 use super::trust::TrustStore;
 use super::*;
@@ -44,7 +44,7 @@ impl World {
     /// Trusts the file of the project as it is now.
     fn trusting(self) -> Self {
         let path = self.path("project/.acp.toml");
-        let (source, _) = Source::read(&path, Whose::Project).unwrap().unwrap();
+        let (source, _) = Source::read(&path, ConfigScope::Project).unwrap().unwrap();
         let store = TrustStore::of(&self.surroundings());
         store.trust(&source.state.unwrap()).unwrap();
         self

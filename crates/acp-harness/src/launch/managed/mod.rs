@@ -47,7 +47,7 @@ use crate::limits::{PROXY_CLOSE_TIMEOUT, PROXY_START_TIMEOUT};
 #[setters(generate = false, prefix = "with_")]
 pub struct ManagedLaunch {
     launch: Launch,
-    way: Way,
+    route: ModelRoute,
     /// Sets how long an owned proxy may take to start. Default 30 seconds.
     #[setters(generate, rename = "with_start_timeout")]
     start_bound: Duration,
@@ -58,7 +58,7 @@ pub struct ManagedLaunch {
 }
 
 /// How the agent gets to its model.
-enum Way {
+enum ModelRoute {
     Owned(Box<dyn Connector>, Arc<dyn DynProxy>),
     Shared(Box<dyn Connector>, ProxyBinding),
     Native(Box<dyn NativeConnector>),
@@ -70,19 +70,22 @@ impl ManagedLaunch {
     /// Starts a proxy for this agent alone, and closes it with the agent.
     #[must_use]
     pub fn owning(launch: Launch, connector: impl Connector, proxy: impl ModelProxy) -> Self {
-        Self::by(launch, Way::Owned(Box::new(connector), Arc::new(proxy)))
+        Self::by(
+            launch,
+            ModelRoute::Owned(Box::new(connector), Arc::new(proxy)),
+        )
     }
 
     /// Uses a proxy that somebody else starts and closes.
     #[must_use]
     pub fn sharing(launch: Launch, connector: impl Connector, binding: ProxyBinding) -> Self {
-        Self::by(launch, Way::Shared(Box::new(connector), binding))
+        Self::by(launch, ModelRoute::Shared(Box::new(connector), binding))
     }
 
     /// Lets the agent get to its model by itself.
     #[must_use]
     pub fn native(launch: Launch, connector: impl NativeConnector) -> Self {
-        Self::by(launch, Way::Native(Box::new(connector)))
+        Self::by(launch, ModelRoute::Native(Box::new(connector)))
     }
 
     /// Starts all of it, and returns the agent, introduced.
@@ -112,13 +115,13 @@ impl ManagedLaunch {
         options: ClientOptions,
         unwinding: &mut Unwinding,
     ) -> Result<Client, ManagedCause> {
-        let launch = match self.way {
-            Way::Native(connector) => connector.configure_native(&self.launch)?,
-            Way::Shared(connector, binding) => {
+        let launch = match self.route {
+            ModelRoute::Native(connector) => connector.configure_native(&self.launch)?,
+            ModelRoute::Shared(connector, binding) => {
                 connector.check(&self.launch)?;
                 connector.configure(&self.launch, &binding)?
             }
-            Way::Owned(connector, proxy) => {
+            ModelRoute::Owned(connector, proxy) => {
                 connector.check(&self.launch)?;
                 let owned = Arc::new(Owned::new(proxy, Handle::current(), self.close_bound));
                 // Also one that is given up while it starts.
@@ -139,10 +142,10 @@ impl ManagedLaunch {
         Ok(client)
     }
 
-    fn by(launch: Launch, way: Way) -> Self {
+    fn by(launch: Launch, route: ModelRoute) -> Self {
         Self {
             launch,
-            way,
+            route,
             start_bound: PROXY_START_TIMEOUT,
             close_bound: PROXY_CLOSE_TIMEOUT,
             connect: Box::new(Client::new),
@@ -152,14 +155,14 @@ impl ManagedLaunch {
 
 impl fmt::Debug for ManagedLaunch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let way = match self.way {
-            Way::Owned(..) => "owned proxy",
-            Way::Shared(..) => "shared proxy",
-            Way::Native(_) => "native",
+        let route = match self.route {
+            ModelRoute::Owned(..) => "owned proxy",
+            ModelRoute::Shared(..) => "shared proxy",
+            ModelRoute::Native(_) => "native",
         };
         f.debug_struct("ManagedLaunch")
             .field("launch", &self.launch)
-            .field("way", &way)
+            .field("route", &route)
             .finish_non_exhaustive()
     }
 }
