@@ -11,7 +11,7 @@ use std::{
 };
 
 use acp_protocol::rpc::{
-    CloseCause, ConnectionEvent, ConnectionRole, DriverTask, Inbound, Intake, Limits,
+    CloseCause, Connection, ConnectionEvent, ConnectionRole, DriverTask, Inbound, Intake, Limits,
 };
 use tokio::time::Sleep;
 
@@ -120,7 +120,9 @@ impl<L: Link> Driver<L> {
                     Poll::Ready(Ok(false)) => {
                         self.intake.finish();
                         self.dispatch(now);
-                        return Poll::Ready(CloseCause::PeerEof);
+                        self.peer
+                            .with(|connection| connection.end_input(CloseCause::PeerEof, now));
+                        continue;
                     }
                     Poll::Ready(Ok(true)) => {
                         self.dispatch(now);
@@ -249,6 +251,12 @@ impl<L: Link> Driver<L> {
                 self.handler.late_answer(&self.peer, call, &answer)
             }))
             .map_err(drop),
+            ConnectionEvent::FinishGraceOver => {
+                let ended = catch_unwind(AssertUnwindSafe(|| self.handler.end_requests()));
+                // Behind the handler, which may have a better answer for some of them.
+                self.peer.with(Connection::cancel_requests);
+                ended.map_err(drop)
+            }
         };
         if acted.is_err() {
             count_panic(&self.peer);
@@ -431,6 +439,6 @@ impl Drop for CatchPanic {
 }
 
 fn count_panic(peer: &Peer) {
-    peer.with(acp_protocol::rpc::Connection::count_panic);
+    peer.with(Connection::count_panic);
     tracing::error!("a handler panicked");
 }

@@ -14,7 +14,8 @@ use std::{
 use acp_protocol::{
     Request,
     rpc::{
-        CallId, ErrorCode, Fault, Incoming, RawResponse, ReceiveSeq, RequestId, WireError, frame,
+        CallId, CancelWatch, ErrorCode, Fault, Incoming, RawResponse, ReceiveSeq, RequestId,
+        WireError, frame,
     },
 };
 use pin_project_lite::pin_project;
@@ -45,6 +46,12 @@ pub trait Handler: Send + Sync + 'static {
     fn notification(&self, notification: IncomingNotification<'_>) {
         let _ = notification;
     }
+
+    /// Ends the work on the requests that are still open: the peer's stream ended
+    /// [a while ago](acp_protocol::rpc::Limits::finish_grace). Afterwards each of them
+    /// is cancelled, as by `$/cancel_request`, and those that are not answered within
+    /// [another while](acp_protocol::rpc::Limits::cancel_grace) never are.
+    fn end_requests(&self) {}
 
     /// Takes the answer to a call that was given up before it came, where
     /// something has to be undone.
@@ -324,28 +331,52 @@ impl Context {
             .with(|connection| connection.is_cancelled(&self.id))
     }
 
-    /// Waits until [`is_cancelled`](Self::is_cancelled).
-    ///
-    /// One task may wait at a time.
+    /// Waits until [`is_cancelled`](Self::is_cancelled). Any number of tasks may wait.
     ///
     /// # Cancel safety
     ///
     /// Cancel-safe.
     pub async fn cancelled(&self) {
-        poll_fn(|cx| self.poll_cancelled(cx)).await;
+        let mut wait = self.wait();
+        poll_fn(|cx| wait.poll(cx)).await;
     }
 
     /// Runs `work` until the request is cancelled; `None` when it was.
     pub fn run_until_cancelled<F: Future>(&self, work: F) -> UntilCancelled<'_, F> {
         UntilCancelled {
             work,
-            context: self,
+            wait: self.wait(),
         }
     }
 
-    fn poll_cancelled(&self, cx: &task::Context<'_>) -> Poll<()> {
-        self.peer
-            .with(|connection| connection.poll_cancelled(&self.id, cx.waker()))
+    fn wait(&self) -> CancelWait<'_> {
+        CancelWait {
+            context: self,
+            watch: None,
+        }
+    }
+}
+
+/// A wait for the cancellation of a request, which ends with it.
+#[derive(Debug)]
+struct CancelWait<'a> {
+    context: &'a Context,
+    watch: Option<CancelWatch>,
+}
+
+impl CancelWait<'_> {
+    fn poll(&mut self, cx: &task::Context<'_>) -> Poll<()> {
+        let Context { peer, id } = self.context;
+        peer.with(|connection| connection.poll_cancelled(id, &mut self.watch, cx.waker()))
+    }
+}
+
+impl Drop for CancelWait<'_> {
+    fn drop(&mut self) {
+        if let Some(watch) = self.watch.take() {
+            let Context { peer, id } = self.context;
+            peer.with(|connection| connection.stop_watching_request(id, Some(watch)));
+        }
     }
 }
 
@@ -356,7 +387,7 @@ pin_project! {
     pub struct UntilCancelled<'a, F> {
         #[pin]
         work: F,
-        context: &'a Context,
+        wait: CancelWait<'a>,
     }
 }
 
@@ -367,7 +398,7 @@ impl<F: Future> Future for UntilCancelled<'_, F> {
         let this = self.project();
         match this.work.poll(cx) {
             Poll::Ready(value) => Poll::Ready(Some(value)),
-            Poll::Pending => this.context.poll_cancelled(cx).map(|()| None),
+            Poll::Pending => this.wait.poll(cx).map(|()| None),
         }
     }
 }

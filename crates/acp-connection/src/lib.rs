@@ -63,4 +63,4 @@ pub use peer::{
     CallHandle, DuplicateSession, Item, Mailbox, MailboxControl, Peer, RawLine, SendLane, Sending,
     StreamEnd, Unsent, Update, UpdateHold,
 };
-pub use serve::{connect, connect_messages, serve, serve_messages};
+pub use serve::{connect, connect_messages, serve, serve_messages, serve_until};

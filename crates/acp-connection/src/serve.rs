@@ -1,6 +1,6 @@
 //! Starts a connection over a stream of bytes or of messages.
 
-use std::io;
+use std::{future::poll_fn, io, pin::pin, sync::Arc, task::Poll};
 
 use acp_protocol::rpc::{CloseCause, ConnectionRole, Limits};
 use bytes::Bytes;
@@ -85,6 +85,43 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     end(start(role, ByteLink { reader, writer }, handler, limits)).await
+}
+
+/// Serves as [`serve`] does, until the connection ends or `unread` is ready: when
+/// nobody can read what is written any more.
+///
+/// A writer that has something to write learns that by itself; work that writes
+/// nothing would go on for nobody.
+///
+/// # Cancel safety
+///
+/// Dropping the future closes the connection.
+pub async fn serve_until<R, W>(
+    role: ConnectionRole,
+    reader: R,
+    writer: W,
+    handler: impl Handler,
+    limits: Limits,
+    unread: impl Future<Output = io::Error>,
+) -> CloseCause
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let (peer, driver) = start(role, ByteLink { reader, writer }, handler, limits);
+    let (mut end, mut unread) = (pin!(end((peer.clone(), driver))), pin!(unread));
+    let ended = poll_fn(|cx| match end.as_mut().poll(cx) {
+        Poll::Ready(cause) => Poll::Ready(Ok(cause)),
+        Poll::Pending => unread.as_mut().poll(cx).map(Err),
+    });
+    match ended.await {
+        Ok(cause) => cause,
+        Err(error) => {
+            let cause = CloseCause::Io(Arc::new(error));
+            peer.with(|connection| connection.close(cause));
+            end.await
+        }
+    }
 }
 
 /// Serves over messages, as [`serve`] does over bytes.

@@ -1,7 +1,11 @@
 //! Requests of the peer: slots, cancellation, bounds, and the answer to each.
 
 use std::{
-    task::{Poll, Waker},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::{Wake, Waker},
     time::{Duration, Instant},
 };
 
@@ -75,7 +79,12 @@ impl Fed {
 
     fn is_cancelled(&mut self, id: i64) -> bool {
         let id = RequestId::Number(id);
-        let polled = self.connection.poll_cancelled(&id, Waker::noop()) == Poll::Ready(());
+        let mut watch = None;
+        let polled = self
+            .connection
+            .poll_cancelled(&id, &mut watch, Waker::noop());
+        let polled = polled.is_ready();
+        self.connection.stop_watching_request(&id, watch);
         assert_eq!(polled, self.connection.is_cancelled(&id));
         polled
     }
@@ -365,4 +374,48 @@ fn parked_requests_have_a_budget_in_bytes() {
     agent.respond(2);
     let (started, _) = agent.feed(&large(200, list, 19_000));
     assert_eq!(started.len(), 1, "everything is given back");
+}
+
+#[derive(Default)]
+struct Bell(AtomicUsize);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn all_who_wait_for_a_cancel_are_woken() {
+    let start = || {
+        let mut agent = Fed::agent(&Limits::default());
+        agent.feed("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/prompt\"}\n");
+        let bells: [Arc<Bell>; 3] = Default::default();
+        let mut watches = [None, None, None];
+        for (bell, watch) in bells.iter().zip(&mut watches) {
+            // Twice, as a task that is woken for another reason does.
+            for _ in 0..2 {
+                let waker = Waker::from(Arc::clone(bell));
+                let polled = agent.connection.poll_cancelled(&1.into(), watch, &waker);
+                assert!(polled.is_pending());
+            }
+        }
+        // One of them gives up.
+        let [_, _, last] = watches;
+        agent.connection.stop_watching_request(&1.into(), last);
+        (agent, bells)
+    };
+    let rung = |agent: &mut Fed, bells: &[Arc<Bell>; 3]| {
+        agent.connection.take_wakes().wake();
+        bells.each_ref().map(|bell| bell.0.load(Ordering::Relaxed))
+    };
+    let (mut agent, bells) = start();
+    agent.feed(
+        "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{\"requestId\":1}}\n",
+    );
+    assert_eq!(rung(&mut agent, &bells), [1, 1, 0]);
+    // An answer ends the wait as well.
+    let (mut agent, bells) = start();
+    agent.respond(1);
+    assert_eq!(rung(&mut agent, &bells), [1, 1, 0]);
 }

@@ -1,8 +1,8 @@
 //! An agent that is ready to serve.
 
-use std::{fmt, io, sync::Arc};
+use std::{fmt, future::pending, io, sync::Arc};
 
-use acp_connection::serve;
+use acp_connection::serve_until;
 use acp_process::stdio::protocol_stdio;
 use acp_protocol::rpc::{CloseCause, ConnectionRole};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -22,6 +22,12 @@ impl Agent {
     /// runs and closes the sessions, within the bounds of
     /// [`AgentLimits`](crate::AgentLimits).
     ///
+    /// When the client closes its end, nothing more is read. Requests that are open
+    /// then have [`Limits::finish_grace`](acp_protocol::rpc::Limits::finish_grace) to finish, turns included; questions to the
+    /// client end at once, because nothing can answer them. A turn that still runs
+    /// behind the grace is cancelled and answered so. Everything queued is written,
+    /// and the connection ends.
+    ///
     /// Call it from a spawned task: inside of `block_on` every round trip costs
     /// two wake-ups of a thread more.
     ///
@@ -38,10 +44,24 @@ impl Agent {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
+        self.serve_until(reader, writer, pending()).await
+    }
+
+    /// Serves until the connection ends, or nobody can read what is written.
+    async fn serve_until<R, W>(
+        &self,
+        reader: R,
+        writer: W,
+        unread: impl Future<Output = io::Error>,
+    ) -> CloseCause
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
         let connection = AgentConnection::new(Arc::clone(&self.0));
         let sessions = CloseSessions(Some(connection.clone()));
-        let limits = self.0.connection_limits.clone();
-        let cause = serve(ConnectionRole::Agent, reader, writer, connection, limits).await;
+        let (role, limits) = (ConnectionRole::Agent, self.0.connection_limits.clone());
+        let cause = serve_until(role, reader, writer, connection, limits, unread).await;
         sessions.close().await;
         cause
     }
@@ -49,8 +69,8 @@ impl Agent {
     /// Serves the client that started this process, over stdin and stdout.
     ///
     /// From its call on stdout belongs to the protocol: what the rest of the
-    /// program prints goes to stderr. It returns when the client closes stdin;
-    /// end the process then.
+    /// program prints goes to stderr. It returns when the client has closed stdin and
+    /// has its answers, or reads no more of them; end the process then.
     ///
     /// # Errors
     ///
@@ -65,7 +85,8 @@ impl Agent {
     /// As [`serve`](Self::serve).
     pub async fn serve_stdio(&self) -> io::Result<CloseCause> {
         let (stdin, stdout) = protocol_stdio()?;
-        Ok(self.serve(stdin, stdout).await)
+        let unread = stdout.unread();
+        Ok(self.serve_until(stdin, stdout, unread).await)
     }
 }
 

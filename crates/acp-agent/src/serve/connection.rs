@@ -67,6 +67,13 @@ impl AgentConnection {
             let _ = closed.wait_for(|is_closed| *is_closed).await;
         }
     }
+
+    /// Begins to close all sessions; nobody waits for that.
+    fn start_closing(&self) {
+        for session in self.0.live_sessions.close() {
+            self.0.start_close(&session);
+        }
+    }
 }
 
 impl Handler for AgentConnection {
@@ -109,6 +116,11 @@ impl Handler for AgentConnection {
         if notification.method() == CancelNotification::METHOD {
             self.cancel(&notification);
         }
+    }
+
+    /// A closed session answers its prompt `cancelled`.
+    fn end_requests(&self) {
+        self.start_closing();
     }
 }
 

@@ -15,8 +15,10 @@ use tokio::{
 const NEVER: Duration = Duration::from_secs(3600);
 
 pub(crate) struct Client {
-    input: DuplexStream,
-    output: Lines<BufReader<DuplexStream>>,
+    /// None once the client sends nothing more.
+    input: Option<DuplexStream>,
+    /// None once the client reads nothing more.
+    output: Option<Lines<BufReader<DuplexStream>>>,
     next_id: i64,
     pub(crate) agent: JoinHandle<CloseCause>,
 }
@@ -29,8 +31,8 @@ impl Client {
         let agent = agent.clone();
         let agent = tokio::spawn(async move { agent.serve(agent_input, agent_output).await });
         Self {
-            input,
-            output: BufReader::new(output).lines(),
+            input: Some(input),
+            output: Some(BufReader::new(output).lines()),
             next_id: 0,
             agent,
         }
@@ -53,6 +55,10 @@ impl Client {
         Self::ready_with(agent, json!({})).await
     }
 
+    fn lines(&mut self) -> &mut Lines<BufReader<DuplexStream>> {
+        self.output.as_mut().expect("it reads nothing more")
+    }
+
     /// Sends one message.
     pub(crate) async fn send(&mut self, message: Value) {
         self.send_all(&[message]).await;
@@ -64,7 +70,8 @@ impl Client {
             .iter()
             .map(|message| format!("{message}\n"))
             .collect();
-        self.input.write_all(lines.as_bytes()).await.unwrap();
+        let input = self.input.as_mut().expect("it sends nothing more");
+        input.write_all(lines.as_bytes()).await.unwrap();
     }
 
     /// A request with an id of its own.
@@ -144,7 +151,7 @@ impl Client {
 
     /// The next message of the agent.
     pub(crate) async fn next(&mut self) -> Value {
-        let line = timeout(NEVER, self.output.next_line())
+        let line = timeout(NEVER, self.lines().next_line())
             .await
             .expect("the agent hangs");
         let line = line.unwrap().expect("the agent closed the connection");
@@ -153,7 +160,7 @@ impl Client {
 
     /// The next message, unless everybody waits.
     pub(crate) async fn try_next(&mut self) -> Option<Value> {
-        let line = timeout(Duration::from_millis(1), self.output.next_line()).await;
+        let line = timeout(Duration::from_millis(1), self.lines().next_line()).await;
         let line = line
             .ok()?
             .unwrap()
@@ -197,7 +204,7 @@ impl Client {
 
     /// Asserts that nothing more comes when everybody waits.
     pub(crate) async fn assert_quiet(&mut self) {
-        let quiet = timeout(Duration::from_millis(1), self.output.next_line()).await;
+        let quiet = timeout(Duration::from_millis(1), self.lines().next_line()).await;
         assert!(quiet.is_err(), "{quiet:?}");
     }
 
@@ -206,13 +213,28 @@ impl Client {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 
-    /// Closes the agent's stdin and waits for the end of its service.
-    pub(crate) async fn hang_up(self) -> CloseCause {
-        drop(self.input);
+    /// Closes the agent's stdin; what it writes can still be read.
+    pub(crate) fn close_input(mut self) -> Self {
+        self.input = None;
+        self
+    }
+
+    /// Reads nothing more.
+    pub(crate) fn close_output(&mut self) {
+        self.output = None;
+    }
+
+    /// Waits for the end of the agent's service.
+    pub(crate) async fn end(self) -> CloseCause {
         timeout(NEVER, self.agent)
             .await
             .expect("the agent serves on")
             .unwrap()
+    }
+
+    /// Closes the agent's stdin and waits for the end of its service.
+    pub(crate) async fn hang_up(self) -> CloseCause {
+        self.close_input().end().await
     }
 }
 

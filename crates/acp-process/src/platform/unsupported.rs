@@ -69,6 +69,11 @@ impl Never {
         match *self {}
     }
 
+    #[must_use]
+    pub fn unread(&self) -> std::future::Pending<std::io::Error> {
+        match *self {}
+    }
+
     pub async fn close_and_wait(&self) -> Exit {
         match *self {}
     }

@@ -28,6 +28,8 @@ mod platform;
 mod socket;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 mod threaded;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+mod unread;
 
 mod output;
 

@@ -98,6 +98,11 @@ impl SocketWriter {
         }
     }
 
+    /// The socket that is written to.
+    pub(super) fn socket(&self) -> &OwnedFd {
+        self.socket.get_ref()
+    }
+
     /// Tells the peer that no more comes.
     pub(super) fn shutdown(&self) -> io::Result<()> {
         match rustix::net::shutdown(&self.socket, Shutdown::Write) {
@@ -112,6 +117,6 @@ impl SocketWriter {
     reason = "deprecated because the descriptor might be closed too early; an `OwnedFd` is not, \
               and this way neither unsafe code nor the newest tokio is needed"
 )]
-fn register(socket: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
+pub(super) fn register(socket: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
     AsyncFd::with_interest(socket, interest)
 }

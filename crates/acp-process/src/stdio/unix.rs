@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::{self, IoSlice, Write};
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
@@ -13,6 +13,7 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 
 use super::socket::{SocketReader, SocketWriter};
 use super::threaded::{ThreadedReader, ThreadedWriter};
+use super::unread::unread;
 
 /// Reads this process's stdin.
 pub struct Stdin {
@@ -124,6 +125,31 @@ impl Output {
             _ => {}
         }
         Ok(Self::Threaded(ThreadedWriter::start(private(stream)?)?))
+    }
+}
+
+impl Stdout {
+    /// Waits until nobody can read from stdout any more; the error is the one that a
+    /// write would have.
+    ///
+    /// Never ready where the system does not report that: for a file, a terminal, or a
+    /// pipe that could not be opened anew.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel-safe.
+    pub fn unread(&self) -> impl Future<Output = io::Error> + Send + use<> {
+        let stream = match &self.output {
+            Output::Pipe(pipe) => private(pipe.as_fd()).ok(),
+            Output::Socket(socket) => private(socket.socket().as_fd()).ok(),
+            Output::Threaded(_) => None,
+        };
+        async move {
+            match stream {
+                Some(stream) => unread(stream).await,
+                None => std::future::pending().await,
+            }
+        }
     }
 }
 

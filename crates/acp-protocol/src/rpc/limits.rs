@@ -124,6 +124,16 @@ pub struct Limits {
     ///
     /// 10 s: an agent that takes longer has forgotten the request too.
     pub zombie_life: Duration,
+    /// How long requests of a client may go on after its stream ended.
+    ///
+    /// 10 s: a list, a write to a slow disk and a short turn come to their end, and a
+    /// client that waits for its agent to exit does not wait for long.
+    pub finish_grace: Duration,
+    /// How long requests of a client may take to end once they were cancelled behind
+    /// the end of its stream.
+    ///
+    /// 35 s: an agent answers for a turn that does not end after 30 s.
+    pub cancel_grace: Duration,
     /// How long the driver goes on writing after the connection was closed.
     ///
     /// 1 s: enough for a peer that reads, and no wait for one that does not.
@@ -174,6 +184,8 @@ impl Default for Limits {
             open_calls: 16_384,
             zombie_calls: 1024,
             zombie_life: Duration::from_secs(10),
+            finish_grace: Duration::from_secs(10),
+            cancel_grace: Duration::from_secs(35),
             close_grace: Duration::from_secs(1),
             last_words_wait: Duration::from_millis(400),
             last_words_limit: Duration::from_secs(5),
@@ -221,6 +233,8 @@ setters! {
     with_open_calls open_calls: usize,
     with_zombie_calls zombie_calls: usize,
     with_zombie_life zombie_life: Duration,
+    with_finish_grace finish_grace: Duration,
+    with_cancel_grace cancel_grace: Duration,
     with_close_grace close_grace: Duration,
     with_last_words_wait last_words_wait: Duration,
     with_last_words_limit last_words_limit: Duration,

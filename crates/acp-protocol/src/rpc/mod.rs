@@ -72,6 +72,7 @@ pub use limits::Limits;
 pub use lines::{FoundLines, Line, LineBlock, LineDecoder, LineFault};
 pub use mailbox::{Flow, MailboxCounts, MailboxEntry, MailboxId, Progress, Reading};
 pub use message::{Incoming, RawResponse, ResponseError};
+pub use serving::CancelWatch;
 pub use stats::Stats;
 pub use wake::Wakes;
 pub use watches::CallWatch;

@@ -8,11 +8,7 @@ use std::{
 
 use foldhash::HashMap;
 
-use super::{
-    Limits, RequestId,
-    message::Incoming,
-    wake::{Wakes, register},
-};
+use super::{Limits, RequestId, message::Incoming, wake::Wakes};
 
 /// How a method takes part in the limit of handlers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +45,15 @@ pub(super) struct Open {
     /// Bytes it counts for.
     bytes: usize,
     cancelled: bool,
-    waker: Option<Waker>,
+    /// Those who wait for its cancellation, each under its own key.
+    waiting: Vec<(u64, Waker)>,
+}
+
+/// A place among those who wait for the cancellation of a request; see
+/// [`Connection::poll_cancelled`](super::Connection::poll_cancelled).
+#[derive(Debug)]
+pub struct CancelWatch {
+    key: u64,
 }
 
 impl Open {
@@ -58,7 +62,13 @@ impl Open {
             class,
             bytes,
             cancelled: false,
-            waker: None,
+            waiting: Vec::new(),
+        }
+    }
+
+    fn wake(&mut self, wakes: &mut Wakes) {
+        for (_, waker) in self.waiting.drain(..) {
+            wakes.push(waker);
         }
     }
 }
@@ -72,6 +82,8 @@ pub(super) struct Serving {
     busy_slots: usize,
     /// Bytes that all of them count for.
     bytes: usize,
+    /// The key of the newest watch.
+    last_watch: u64,
 }
 
 /// Bytes of a request that costs no more than its place in the table, which
@@ -152,9 +164,10 @@ impl Serving {
 
     /// Takes a request off the table: it is being answered. `None` when it was
     /// before.
-    pub(super) fn take(&mut self, id: &RequestId) -> Option<Open> {
-        let open = self.open.remove(id)?;
+    pub(super) fn take(&mut self, id: &RequestId, wakes: &mut Wakes) -> Option<Open> {
+        let mut open = self.open.remove(id)?;
         self.bytes -= open.bytes;
+        open.wake(wakes);
         Some(open)
     }
 
@@ -175,7 +188,7 @@ impl Serving {
     pub(super) fn cancel(&mut self, id: &RequestId, wakes: &mut Wakes) -> CancelHit {
         if let Some(open) = self.open.get_mut(id) {
             open.cancelled = true;
-            wakes.take_from(&mut open.waker);
+            open.wake(wakes);
             return CancelHit::Running;
         }
         match self
@@ -193,13 +206,33 @@ impl Serving {
     }
 
     /// Waits until the request was cancelled, or is no longer open.
-    pub(super) fn poll_cancelled(&mut self, id: &RequestId, waker: &Waker) -> Poll<()> {
-        match self.open.get_mut(id) {
-            Some(open) if !open.cancelled => {
-                register(&mut open.waker, waker);
-                Poll::Pending
+    pub(super) fn poll_cancelled(
+        &mut self,
+        id: &RequestId,
+        watch: &mut Option<CancelWatch>,
+        waker: &Waker,
+    ) -> Poll<()> {
+        let Some(open) = self.open.get_mut(id).filter(|open| !open.cancelled) else {
+            *watch = None;
+            return Poll::Ready(());
+        };
+        let key = watch.get_or_insert_with(|| {
+            self.last_watch += 1;
+            CancelWatch {
+                key: self.last_watch,
             }
-            _ => Poll::Ready(()),
+        });
+        match open.waiting.iter_mut().find(|(known, _)| *known == key.key) {
+            Some((_, known)) => known.clone_from(waker),
+            None => open.waiting.push((key.key, waker.clone())),
+        }
+        Poll::Pending
+    }
+
+    /// Forgets who waited for the cancellation of a request.
+    pub(super) fn stop_watching(&mut self, id: &RequestId, watch: &CancelWatch) {
+        if let Some(open) = self.open.get_mut(id) {
+            open.waiting.retain(|(known, _)| *known != watch.key);
         }
     }
 
@@ -216,7 +249,7 @@ impl Serving {
             .sum::<usize>();
         for open in self.open.values_mut() {
             open.cancelled = true;
-            wakes.take_from(&mut open.waker);
+            open.wake(wakes);
         }
     }
 

@@ -11,6 +11,7 @@ impl Connection {
     pub fn look(&mut self, buffer: Option<&mut Vec<u8>>, now: Instant) -> DriverTask {
         self.driver.asleep = false;
         self.driver.paused = false;
+        self.close_if_finished();
         if let Some(buffer) = buffer {
             self.take_due(buffer, now);
         }
@@ -36,6 +37,7 @@ impl Connection {
             || !self.events.is_empty()
             || (!blocked && self.is_due())
             || (may_read && !was_reading)
+            || self.has_finished()
         {
             return false;
         }
@@ -48,7 +50,12 @@ impl Connection {
 
     /// Tells whether the driver may read. It stops while a consumer is full,
     /// unless this side waits for something that only reading can bring.
+    ///
+    /// Behind the end of the peer's stream there is nothing to read.
     pub fn may_read(&mut self, now: Instant) -> bool {
+        if self.ending.is_some() {
+            return false;
+        }
         let paused = self.mailboxes.over() > 0
             && self.closed.is_none()
             && self.last_words.is_none()
@@ -70,13 +77,20 @@ impl Connection {
     #[must_use]
     pub fn next_timeout(&self) -> Option<Instant> {
         let pause = self.pause.flatten();
-        pause.into_iter().chain(self.pace.timeout()).min()
+        let ending = self.ending_timeout();
+        pause
+            .into_iter()
+            .chain(self.pace.timeout())
+            .chain(ending)
+            .min()
     }
 
-    /// Exempts consumers that have not moved since the pause began, and lets
-    /// data go that waited for more of it.
+    /// Exempts consumers that have not moved since the pause began, lets data go
+    /// that waited for more of it, and ends what goes on too long behind the end of
+    /// the peer's stream.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.pace.pass(now);
+        self.pass_ending(now);
         let (Some(Some(until)), Some(patience)) = (self.pause, self.limits.patience) else {
             return;
         };

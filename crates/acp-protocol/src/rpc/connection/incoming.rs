@@ -27,7 +27,7 @@ impl Connection {
     /// Takes in what arrived. Afterwards [`poll_event`](Self::poll_event) gives
     /// what there is to act on.
     pub fn accept(&mut self, inbound: Inbound, now: Instant) {
-        if self.closed.is_some() {
+        if self.closed.is_some() || self.input_ended().is_some() {
             return;
         }
         match inbound {
@@ -48,7 +48,7 @@ impl Connection {
                 if let Some(update) = self.lost_update(&head) {
                     self.lose_update(&update);
                 }
-                self.close(CloseCause::Truncated { read });
+                self.end_input(CloseCause::Truncated { read }, now);
             }
         }
     }

@@ -6,6 +6,7 @@
 
 mod consumers;
 mod driver;
+mod ending;
 mod incoming;
 mod outgoing;
 
@@ -46,6 +47,9 @@ pub enum ConnectionEvent {
     /// A call that was given up with [`OnDrop::Report`](super::OnDrop::Report)
     /// was answered after all.
     LateAnswer(CallId, RawResponse),
+    /// The requests that were open when the peer's stream ended have had their time:
+    /// end the work on them, then call [`Connection::cancel_requests`].
+    FinishGraceOver,
 }
 
 /// What the driver has to do.
@@ -88,6 +92,7 @@ pub struct Connection {
     mute: Option<CloseCause>,
     /// The peer is gone, and what it wrote is read to its end.
     last_words: Option<CloseCause>,
+    ending: Option<ending::Ending>,
     close_waiters: Vec<Waker>,
     driver: DriverState,
     /// Reading is paused, and until when at the longest.
@@ -138,6 +143,7 @@ impl Connection {
             closed: None,
             mute: None,
             last_words: None,
+            ending: None,
             close_waiters: Vec::new(),
             driver: DriverState::default(),
             pause: None,
@@ -240,6 +246,9 @@ impl Connection {
         self.in_flight = 0;
         self.mute = Some(cause.clone());
         self.credit.wake_all(&mut self.wakes);
+        if self.input_ended().is_some() {
+            return self.close(cause);
+        }
         self.hear_out(cause);
     }
 

@@ -12,6 +12,7 @@ use crate::rpc::{
     credit::{Lane, Ticket},
     frame,
     mailbox::{MailboxEntry, MailboxId, Reading},
+    serving::CancelWatch,
     watches::CallWatch,
 };
 
@@ -194,10 +195,11 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// [`CallError::Closed`], [`CallError::TooLarge`],
-    /// [`CallError::TooManyCalls`]; nothing was queued then.
+    /// [`CallError::Closed`], also behind the end of the peer's stream: nothing can
+    /// answer then; [`CallError::TooLarge`], [`CallError::TooManyCalls`]. Nothing was
+    /// queued then.
     pub fn call(&mut self, space: IdSpace, to: AnswerTo, tail: &[u8]) -> Result<CallId, CallError> {
-        if let Some(cause) = self.unsendable() {
+        if let Some(cause) = self.unsendable().or(self.input_ended()) {
             return Err(CallError::Closed(cause.clone()));
         }
         // 20 digits, and the terminator does not count.
@@ -293,7 +295,7 @@ impl Connection {
     ///
     /// A second answer to the same request is ignored.
     pub fn respond(&mut self, id: &RequestId, frame: &mut Vec<u8>) {
-        let Some(open) = self.serving.take(id) else {
+        let Some(open) = self.serving.take(id, &mut self.wakes) else {
             return;
         };
         if self.closed.is_none() {
@@ -319,9 +321,24 @@ impl Connection {
         self.respond(id, &mut buffer);
     }
 
-    /// Waits until a request was cancelled, or is no longer open.
-    pub fn poll_cancelled(&mut self, id: &RequestId, waker: &Waker) -> Poll<()> {
-        self.serving.poll_cancelled(id, waker)
+    /// Waits until a request was cancelled, or is no longer open. Any number may wait.
+    ///
+    /// Keep `watch` between polls, and give it back with
+    /// [`stop_watching_request`](Self::stop_watching_request) when the wait is given up.
+    pub fn poll_cancelled(
+        &mut self,
+        id: &RequestId,
+        watch: &mut Option<CancelWatch>,
+        waker: &Waker,
+    ) -> Poll<()> {
+        self.serving.poll_cancelled(id, watch, waker)
+    }
+
+    /// Gives up the wait for the cancellation of a request.
+    pub fn stop_watching_request(&mut self, id: &RequestId, watch: Option<CancelWatch>) {
+        if let Some(watch) = watch {
+            self.serving.stop_watching(id, &watch);
+        }
     }
 
     /// Tells whether a request was cancelled, or is no longer open.

@@ -15,9 +15,9 @@ use std::{
 };
 
 use acp_protocol::rpc::{
-    AnswerTo, CallId, CloseCause, Connection, ConnectionEvent, ConnectionRole, Flow, IdSpace,
-    Intake, Lane, Limits, MailboxEntry, MailboxId, OnDrop, Reading, ReceiveSeq, RequestId, Ticket,
-    frame,
+    AnswerTo, CallId, CancelWatch, CloseCause, Connection, ConnectionEvent, ConnectionRole, Flow,
+    IdSpace, Intake, Lane, Limits, MailboxEntry, MailboxId, OnDrop, Reading, ReceiveSeq, RequestId,
+    Ticket, frame,
 };
 use bell::Waiter;
 use ledger::Ledger;
@@ -79,7 +79,7 @@ struct Play {
     /// Calls into a mailbox that were given up.
     given_up: BTreeSet<CallId>,
     mailboxes: Vec<Consumer>,
-    requests: Vec<(RequestId, Waiter)>,
+    requests: Vec<(RequestId, Waiter, Option<CancelWatch>)>,
     lanes: [Lane; 2],
     senders: Vec<Sender>,
     holds: usize,
@@ -148,9 +148,9 @@ impl Play {
         while let Some(event) = self.connection.poll_event() {
             if let ConnectionEvent::Request(request, _) = event {
                 let id = request.id().expect("a request has an id").clone();
-                let known = self.requests.iter().any(|(open, _)| *open == id);
+                let known = self.requests.iter().any(|(open, ..)| *open == id);
                 assert!(!known, "{id} is served twice at once");
-                self.requests.push((id, Waiter::default()));
+                self.requests.push((id, Waiter::default(), None));
             }
         }
     }
@@ -346,7 +346,7 @@ impl Play {
         if self.requests.is_empty() {
             return;
         }
-        let (id, _) = self.requests.swap_remove(which % self.requests.len());
+        let (id, ..) = self.requests.swap_remove(which % self.requests.len());
         for answer in ["a".repeat(which * 3), "twice".to_owned()] {
             let mut line = Vec::new();
             frame::result(&mut line, &id, &answer).expect("it is JSON");
@@ -356,9 +356,9 @@ impl Play {
     }
 
     fn look_for_cancelled(&mut self) {
-        for (id, waiter) in &mut self.requests {
+        for (id, waiter, watch) in &mut self.requests {
             let cancelled = self.connection.is_cancelled(id);
-            let polled = waiter.poll(|waker| self.connection.poll_cancelled(id, waker));
+            let polled = waiter.poll(|waker| self.connection.poll_cancelled(id, watch, waker));
             assert_eq!(polled.is_ready(), cancelled);
         }
     }
@@ -478,7 +478,7 @@ impl Play {
         assert!(
             self.requests
                 .iter()
-                .all(|(id, _)| self.connection.is_cancelled(id))
+                .all(|(id, ..)| self.connection.is_cancelled(id))
         );
         self.poll_senders();
         assert!(self.senders.is_empty(), "a sender waits on");
