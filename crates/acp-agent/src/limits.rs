@@ -45,6 +45,14 @@ pub struct AgentLimits {
     /// and fails, and the client may try again; it would otherwise wait without
     /// an answer for what may never come. Default 60 s.
     pub turn_start: Duration,
+    /// How long the host may take to withdraw a prompt whose turn has not begun, once
+    /// the client no longer wants it: there is nothing to undo. Default 5 s.
+    pub withdraw: Duration,
+    /// How long a turn may report nothing, while the client is asked nothing. Then it
+    /// is interrupted and its prompt fails: a host that lost its end would leave the
+    /// client waiting for ever. Default 6 hours, longer than a build or a test run that
+    /// says nothing.
+    pub turn_idle: Option<Duration>,
     /// How long the user may take to decide; then the answer is no. Default
     /// none: people go for lunch.
     pub permission: Option<Duration>,
@@ -58,6 +66,8 @@ impl Default for AgentLimits {
             shutdown: Duration::from_secs(5),
             deny: Duration::from_secs(10),
             turn_start: Duration::from_secs(60),
+            withdraw: Duration::from_secs(5),
+            turn_idle: Some(Duration::from_secs(6 * 3600)),
             permission: None,
         }
     }

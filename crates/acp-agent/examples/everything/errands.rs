@@ -155,7 +155,8 @@ async fn sign(desk: &Desk, turn: &Turn<'_>) -> Result<(), HostError> {
 async fn donate(desk: &Desk, turn: &Turn<'_>) -> Result<(), HostError> {
     let gate = GateId::from(format!("{}-donate", turn.origin.turn));
     let url = OpenUrl::new("https://library.example/give?reader=ada");
-    let question = Gate::open_url(gate.clone(), "Give what you like.", url);
+    // One can also give at the door, so the question stays open without a client.
+    let question = Gate::open_url(gate.clone(), "Give what you like.", url).answered_elsewhere();
     match desk.ask(turn, question).await? {
         GateAnswer::Opened => {
             turn.say("Thank you for going there.").await?;

@@ -50,6 +50,7 @@
 //! returns then, the client reads `cancelled`. A function that does not end is
 //! dropped after a [grace](Kit::with_cancel_grace).
 
+mod compactor;
 mod history;
 mod session;
 mod turn;
@@ -59,9 +60,11 @@ use std::{sync::Arc, time::Duration};
 use acp_host::{ConfigOption, SlashCommand};
 
 use crate::AgentBuilder;
+use compactor::SharedCompactor;
 use history::SharedHistory;
 use session::facts::KitSessions;
 
+pub use compactor::Compactor;
 pub use history::{
     Earlier, History, HistoryError, MemoryHistory, Page, Record, RecordBody, RecordedEnd,
     StoredSession,
@@ -109,6 +112,7 @@ pub struct Kit<H> {
     history: Option<SharedHistory>,
     options: Vec<ConfigOption>,
     commands: Arc<[SlashCommand]>,
+    compactor: SharedCompactor,
     live: KitSessions,
 }
 
@@ -121,6 +125,7 @@ impl<H: TurnHandler> Kit<H> {
             history: None,
             options: Vec::new(),
             commands: Arc::default(),
+            compactor: SharedCompactor::default(),
             live: KitSessions::default(),
         }
     }
@@ -157,6 +162,13 @@ impl<H: TurnHandler> Kit<H> {
         self
     }
 
+    /// Lets users shorten the conversation by the command `/compact`.
+    #[must_use]
+    pub fn with_compactor(mut self, compactor: impl Compactor) -> Self {
+        self.compactor = SharedCompactor(Some(Arc::new(compactor)));
+        self
+    }
+
     /// Starts an agent of it, with everything registered that it can do.
     pub fn into_builder(self) -> AgentBuilder {
         let kit = Arc::new(self);
@@ -167,6 +179,9 @@ impl<H: TurnHandler> Kit<H> {
                 .loader(Arc::clone(&kit))
                 .catalog(Arc::clone(&kit))
                 .deleter(Arc::clone(&kit));
+        }
+        if kit.compactor.0.is_some() {
+            builder = builder.compact_command();
         }
         if !kit.options.is_empty() {
             builder = builder.config(kit);

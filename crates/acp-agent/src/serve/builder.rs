@@ -51,6 +51,11 @@ pub enum BuildError {
     /// Two ways to log in have one id, or an id is empty.
     #[error("build an agent: the ids of its ways to log in are not unique")]
     AuthMethodIds,
+    /// The command that shortens conversations is offered, and no session can do it.
+    #[error(
+        "build an agent: it offers /compact, and its sessions cannot shorten a conversation; register what does, with Kit::with_compactor for a kit"
+    )]
+    NoCompaction,
     /// The system gave no random bytes, which the lists of sessions need.
     #[error("build an agent: the system gives no random bytes")]
     NoRandomness,
@@ -239,6 +244,9 @@ impl AgentBuilder {
         let Self(mut agent) = self;
         if agent.limits.live_sessions == 0 {
             return Err(BuildError::NoSessions);
+        }
+        if agent.compact_command && !agent.host.compacts() {
+            return Err(BuildError::NoCompaction);
         }
         if agent.info.name.is_empty() || agent.info.version.is_empty() {
             return Err(BuildError::NoName);

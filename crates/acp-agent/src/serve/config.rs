@@ -16,11 +16,12 @@ use acp_protocol::{
 
 use crate::{
     fault,
-    host_call::call_host,
+    host_call::{HostPanicked, call_host},
     serve::connection::{ConnectionState, Served},
     serve::registration::ConfigAccess,
     session::Session,
-    session::unsent::UnsentUpdates,
+    session::unsent::UnsentEvent,
+    turn::draft::PendingEvent,
     wire,
 };
 
@@ -126,7 +127,14 @@ impl Setting<'_> {
             return Ok(wire::config_options(options, shows_switches));
         }
         let change = ConfigChange::new(self.option, value);
-        let changed = fault::called(method, call_host(|| controller.set(id, change)).await)?;
+        let set = fault::called(method, call_host(|| controller.set(id, change)).await)?;
+        // What the host reported meanwhile is sent before this, and is part of it.
+        let _queue = core.event_queue().lock_owned().await;
+        let changed = match call_host(|| controller.options(id)).await {
+            Ok(Ok(now)) => now,
+            // It is set; only what came of it meanwhile is not known.
+            Ok(Err(_)) | Err(HostPanicked) => set,
+        };
 
         let mode =
             |options: &[ConfigOption]| wire::mode_state(options).map(|state| state.current_mode_id);
@@ -141,7 +149,9 @@ impl Setting<'_> {
     }
 
     async fn send(&self, update: SessionUpdate) -> Result<(), Fault> {
-        let waiting = UnsentUpdates::new(vec![update], None).wait(&self.session.core, None);
+        let event = PendingEvent::of_updates(vec![update]);
+        let core = &self.session.core;
+        let waiting = UnsentEvent::new(event, None).wait(core, &mut core.turns(), None);
         waiting.send().await.map_err(|error| {
             fault::internal(self.method, "the change cannot be sent").with_source(error)
         })

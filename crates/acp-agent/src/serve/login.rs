@@ -78,8 +78,7 @@ impl ConnectionState {
             Some(_) => {}
         }
         let call = call_host(|| login.authenticator.authenticate(id.as_str()));
-        self.in_turn(method, call, &context).await?;
-        self.is_logged_in.store(true, Ordering::Release);
+        self.in_turn(method, call, true, &context).await?;
         Ok((AuthenticateResponse::new(), None))
     }
 
@@ -94,22 +93,26 @@ impl ConnectionState {
             return Err(Fault::method_not_found(method));
         };
         let call = call_host(|| handler.logout());
-        self.in_turn(method, call, &context).await?;
-        self.is_logged_in.store(false, Ordering::Release);
+        self.in_turn(method, call, false, &context).await?;
         Ok((LogoutResponse::new(), None))
     }
 
-    /// Lets logins and logouts follow one another; who waits for its turn can
-    /// still be cancelled.
+    /// Lets logins and logouts follow one another, up to what they leave behind; who
+    /// waits for its turn can still be cancelled.
     async fn in_turn(
         &self,
         method: &str,
         call: HostCall<'_, Result<(), HostError>>,
+        logs_in: bool,
         context: &Context,
     ) -> Result<(), Fault> {
         let work = async {
             let _turn = self.login.lock().await;
-            call.await
+            let done = call.await;
+            if matches!(done, Ok(Ok(()))) {
+                self.is_logged_in.store(logs_in, Ordering::Release);
+            }
+            done
         };
         let done = context.run_until_cancelled(work).await;
         fault::called(method, done.ok_or_else(Fault::cancelled)?)

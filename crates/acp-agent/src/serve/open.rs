@@ -164,8 +164,10 @@ impl ConnectionState {
         if let Some(journal) = journal {
             replay::send(&opened.session.core, method, journal).await?;
         }
-        opened.register()?;
+        // A prompt finds the session once its host can take one.
+        opened.reserve()?;
         let options = opened.attach().await?;
+        opened.register()?;
         opened.is_kept = true;
         Ok((Arc::clone(&opened.session), options))
     }
@@ -235,15 +237,22 @@ struct OpenedSession<'a> {
 }
 
 impl OpenedSession<'_> {
+    /// Reserves the id of a new session.
+    fn reserve(&mut self) -> Result<(), Fault> {
+        if self.reservation.is_none() {
+            let max = self.state.agent.limits.live_sessions;
+            let reserved = self.state.live_sessions.reserve(&self.session.core.id, max);
+            self.reservation = Some(reserved.map_err(|error| error.into_fault(self.method))?);
+        }
+        Ok(())
+    }
+
     fn register(&mut self) -> Result<(), Fault> {
-        let max = self.state.agent.limits.live_sessions;
-        let reservation = match self.reservation.take() {
-            Some(reservation) => Ok(reservation),
-            None => self.state.live_sessions.reserve(&self.session.core.id, max),
-        };
-        let registered = reservation.and_then(|reservation| reservation.fill(&self.session));
-        registered.map_err(|error| error.into_fault(self.method))?;
-        self.is_registered = true;
+        if let Some(reservation) = self.reservation.take() {
+            let registered = reservation.fill(&self.session);
+            registered.map_err(|error| error.into_fault(self.method))?;
+            self.is_registered = true;
+        }
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! Decisions at gates: the client is asked, and its answer read.
 
-use acp_host::{DecisionSource, Gate, GateAnswer, GateKind, PermissionAction};
+use acp_host::{DecisionSource, Gate, GateAnswer, GateKind, GateResponse, PermissionAction};
 use acp_protocol::{
     rpc::{CallError, ErrorCode, Fault},
     v1::{
@@ -55,6 +55,23 @@ impl GateDecision {
             source: DecisionSource::Policy { reason },
             broken: None,
         }
+    }
+
+    /// The decision at a gate at which the client cannot be asked.
+    pub(super) fn declined(gate: &Gate) -> Self {
+        let closed = Self::closed(gate, "the client cannot be asked this");
+        match &gate.kind {
+            GateKind::Form { .. } | GateKind::OpenUrl { .. } => Self {
+                answer: GateAnswer::Declined,
+                ..closed
+            },
+            GateKind::Permission { .. } => closed,
+        }
+    }
+
+    /// Makes it a response for the host.
+    pub(super) fn into_response(self, gate: &Gate) -> GateResponse {
+        GateResponse::new(gate.id.clone(), self.answer, self.source)
     }
 
     fn of_user(answer: GateAnswer) -> Self {

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     fault,
     host_call::call_host,
-    turn::{active_prompt::GateSignal, outcome::StopCause, session_turns::SessionTurns},
+    turn::{gate_signal::GateSignal, outcome::StopCause, session_turns::SessionTurns},
 };
 
 /// A question to the client about a gate that the host opened.
@@ -91,6 +91,23 @@ impl Drop for GateRequest {
             self.core.turns().close_gate(&self.gate.id);
         }
     }
+}
+
+/// Answers a gate at which the client cannot be asked, on a task of its own: the turn
+/// would wait at it for ever.
+pub(super) fn decline(core: Arc<SessionCore>, gate: Box<Gate>) {
+    tracing::warn!(
+        session.id = %core.id,
+        gate.id = %gate.id,
+        "the client cannot be asked at a gate of the host, so it is declined"
+    );
+    let runtime = core.runtime.clone();
+    runtime.spawn(async move {
+        let response = GateDecision::declined(&gate).into_response(&gate);
+        let Some(live) = core.live() else { return };
+        let call = call_host(|| live.respond_gate(response));
+        let _ = timeout(core.limits.deny, call).await;
+    });
 }
 
 /// The client is being asked. The answer to the prompt waits for the end of

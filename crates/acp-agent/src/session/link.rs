@@ -14,13 +14,16 @@ use acp_protocol::{
 
 use super::{
     SessionCore, client_calls,
-    gate_request::GateRequest,
+    gate_request::{self, GateRequest},
     terminal,
-    unsent::{UnsentUpdates, WaitingUpdates, emit_error},
+    unsent::{UnsentEvent, WaitingEvent, emit_error},
 };
 use crate::{
-    turn::{active_prompt::EventAction, session_turns::SessionTurns},
-    wire::{event_meta::EventMeta, form},
+    turn::{active_prompt::EventAction, draft::PendingEvent, session_turns::SessionTurns},
+    wire::{
+        event_meta::{EventMeta, EventName},
+        form,
+    },
 };
 
 /// Carries a [`ClientLink`](acp_host::ClientLink).
@@ -93,28 +96,28 @@ impl SessionCore {
         delta: Delta,
     ) -> Offer {
         let mut turns = self.turns();
-        let template = turns.streaming(&origin, visibility).and_then(|translator| {
-            translator.template(&delta, |chunk, meta| self.text_template(chunk, meta))
+        let streaming = turns.streaming(&origin, visibility);
+        let sent = streaming.and_then(|translator| {
+            let encode = |chunk: &_, meta: &_| self.text_template(chunk, meta);
+            let (template, text) = translator.template(&delta, encode)?;
+            let sent = self.lane.try_text(template, text, number);
+            if let Some(Ok(())) = sent {
+                translator.note_delta(&delta);
+            }
+            Some(sent)
         });
-        let sent = match template {
-            Some((template, text)) => self.lane.try_text(template, text, number),
+        match sent {
+            Some(Some(sent)) => Offer::Done(sent.map_err(emit_error)),
+            Some(None) => {
+                let event = PendingEvent::new(EventBody::Delta(delta));
+                let unsent = self.unsent(&mut turns, &origin, number, event);
+                send_later(unsent.wait(self, &mut turns, Some(origin)))
+            }
             None => {
                 drop(turns);
-                return self.offer_event(origin, number, visibility, EventBody::Delta(delta));
+                self.offer_event(origin, number, visibility, EventBody::Delta(delta))
             }
-        };
-        if let Some(Ok(())) = sent {
-            return Offer::Done(Ok(()));
         }
-        let chunk = turns.streaming(&origin, visibility);
-        let chunk = chunk.and_then(|translator| translator.chunk(delta));
-        let chunk: Vec<_> = chunk.into_iter().collect();
-        if let Some(Err(error)) = sent {
-            turns.forget(Some(&origin), &chunk);
-            return Offer::Done(Err(emit_error(error)));
-        }
-        let unsent = self.unsent(&mut turns, &origin, number, chunk);
-        send_later(unsent.wait(self, Some(origin)))
     }
 
     fn text_template(&self, chunk: &SessionUpdate, meta: &EventMeta) -> Option<TextHead> {
@@ -134,11 +137,21 @@ impl SessionCore {
         match turns.event(&origin, visibility, body) {
             EventAction::Ignore => Offer::Done(Ok(())),
             EventAction::TooLate => Offer::Done(Err(EmitError::Ended)),
-            EventAction::Send(updates) => {
-                let mut unsent = self.unsent(&mut turns, &origin, number, updates);
+            EventAction::NoTurn => {
+                drop(turns);
+                tracing::warn!(session.id = %self.id, turn.id = %origin.turn, "the host reported an event of a turn that has not begun");
+                Offer::Done(Err(EmitError::NoTurn))
+            }
+            EventAction::Decline(gate) => {
+                drop(turns);
+                gate_request::decline(Arc::clone(self), gate);
+                Offer::Done(Ok(()))
+            }
+            EventAction::Send(event) => {
+                let mut unsent = self.unsent(&mut turns, &origin, number, event);
                 match unsent.send_now(self, &mut turns, Some(&origin)) {
                     Some(sent) => Offer::Done(sent),
-                    None => send_later(unsent.wait(self, Some(origin))),
+                    None => send_later(unsent.wait(self, &mut turns, Some(origin))),
                 }
             }
             EventAction::AddressDone(gate) => {
@@ -154,43 +167,47 @@ impl SessionCore {
             } => {
                 let mut unsent = self.unsent(&mut turns, &origin, number, announce);
                 let sent = unsent.send_now(self, &mut turns, Some(&origin));
+                let waiting = match sent {
+                    Some(_) => None,
+                    None => Some(unsent.wait(self, &mut turns, Some(origin))),
+                };
                 // A gate request locks the turns for itself.
                 drop(turns);
                 let request = GateRequest::new(Arc::clone(self), command, gate, signal);
-                if sent.is_some() {
-                    request.start();
-                    return Offer::Done(Ok(()));
+                match (sent, waiting) {
+                    (Some(Ok(())), _) => {
+                        request.start();
+                        Offer::Done(Ok(()))
+                    }
+                    (None, Some(waiting)) => Offer::Wait(Box::pin(async move {
+                        tokio::task::yield_now().await;
+                        waiting.send().await?;
+                        request.start();
+                        Ok(())
+                    })),
+                    // A client that does not know the tool is not asked about it.
+                    (Some(Err(error)), _) => Offer::Done(Err(error)),
+                    (None, None) => Offer::Done(Err(EmitError::Ended)),
                 }
-                let waiting = unsent.wait(self, Some(origin));
-                Offer::Wait(Box::pin(async move {
-                    tokio::task::yield_now().await;
-                    // The host waits at the gate: ask, whether the tool is announced
-                    // or not.
-                    let _ = waiting.send().await;
-                    request.start();
-                    Ok(())
-                }))
             }
         }
     }
 
-    /// Addresses updates of a turn.
+    /// Addresses an event of a turn.
     fn unsent(
         &self,
         turns: &mut SessionTurns,
         origin: &TurnOrigin,
         number: u64,
-        updates: Vec<SessionUpdate>,
-    ) -> UnsentUpdates {
-        let prompt = turns
-            .active()
-            .filter(|_| self.has_event_ids && !updates.is_empty());
-        let meta = prompt.map(|prompt| (prompt.event_meta(origin), number));
-        UnsentUpdates::new(updates, meta)
+        event: PendingEvent,
+    ) -> UnsentEvent {
+        let prompt = turns.active().filter(|_| self.has_event_ids);
+        let meta = prompt.map(|prompt| (prompt.event_meta(origin), EventName::Number(number)));
+        UnsentEvent::new(event, meta)
     }
 }
 
-fn send_later(waiting: WaitingUpdates) -> Offer {
+fn send_later(waiting: WaitingEvent) -> Offer {
     Offer::Wait(Box::pin(async move {
         // Lets the connection write first.
         tokio::task::yield_now().await;

@@ -21,7 +21,7 @@ use std::{
     },
 };
 
-use acp_connection::{Peer, SendLane};
+use acp_connection::{Peer, SendLane, Unsent};
 use acp_host::{ClientFeatures, ClientLink, HostError, dynamic::DynLiveSession};
 use acp_protocol::{rpc::frame::UpdateHead, v1::SessionId};
 use parking_lot::{Mutex, MutexGuard};
@@ -29,7 +29,8 @@ use tokio::{runtime::Handle, sync::watch, time::timeout};
 
 use crate::{
     host_call::call_host, limits::AgentLimits, session::link::SessionPort,
-    turn::client_view::ClientView, turn::outcome::StopCause, turn::session_turns::SessionTurns,
+    turn::client_view::ClientView, turn::effects::ClosedTool, turn::outcome::StopCause,
+    turn::session_turns::SessionTurns, wire::event_meta::EventName,
 };
 
 /// A live session: what the host made of it, and its way to the client.
@@ -76,7 +77,23 @@ impl SessionCore {
         // A panic under the lock can only come from serialising, and the turns are
         // changed before or after that, as a whole.
         let turns = self.turns.lock();
-        TurnsGuard(Some(turns))
+        TurnsGuard {
+            core: self,
+            turns: Some(turns),
+        }
+    }
+
+    /// Sends the ends of tool calls that the client believes open behind their turn;
+    /// nothing waits for room, because the answer to the prompt does not either.
+    fn send_closed_tools(&self, closed: Vec<ClosedTool>) {
+        for ClosedTool { meta, id, update } in closed {
+            let meta = self
+                .has_event_ids
+                .then(|| meta.json(&EventName::ToolEnd(id), 0));
+            let unsent = Unsent::encode_update(&self.update_head, &update, meta.as_deref());
+            // It fails only if the connection is closed.
+            let _ = unsent.and_then(|unsent| self.lane.send_now(unsent));
+        }
     }
 
     /// The host's part of the session, while it lives.
@@ -90,29 +107,37 @@ impl SessionCore {
 }
 
 /// The locked turns of a session.
-pub(crate) struct TurnsGuard<'a>(Option<MutexGuard<'a, SessionTurns>>);
+pub(crate) struct TurnsGuard<'a> {
+    core: &'a SessionCore,
+    turns: Option<MutexGuard<'a, SessionTurns>>,
+}
 
 impl Deref for TurnsGuard<'_> {
     type Target = SessionTurns;
 
     fn deref(&self) -> &SessionTurns {
-        self.0.as_ref().expect("it is locked until it is dropped")
+        self.turns
+            .as_ref()
+            .expect("it is locked until it is dropped")
     }
 }
 
 impl DerefMut for TurnsGuard<'_> {
     fn deref_mut(&mut self) -> &mut SessionTurns {
-        self.0.as_mut().expect("it is locked until it is dropped")
+        self.turns
+            .as_mut()
+            .expect("it is locked until it is dropped")
     }
 }
 
 impl Drop for TurnsGuard<'_> {
     fn drop(&mut self) {
         let effects = self.take_effects();
-        drop(self.0.take());
-        if let Some(effects) = effects {
-            effects.run();
-        }
+        let Some(mut effects) = effects else { return };
+        // Under the lock, so that they leave before the answer to the prompt.
+        self.core.send_closed_tools(effects.take_closed_tools());
+        drop(self.turns.take());
+        effects.run();
     }
 }
 

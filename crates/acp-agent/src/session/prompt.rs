@@ -171,6 +171,10 @@ enum Bound {
     Start,
     /// The time until a turn ends that nobody wants any more.
     Interrupt,
+    /// The time until a prompt is withdrawn whose turn has not begun.
+    Withdraw,
+    /// The time in which a turn reports something.
+    Idle,
 }
 
 impl Wait<'_> {
@@ -201,7 +205,16 @@ impl Wait<'_> {
             match self.poll_timer(progress, &core.limits, cx) {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(Bound::Start) => prompt.stop(StopCause::Broken(not_begun())),
-                Poll::Ready(Bound::Interrupt) => return Poll::Ready(self.give_up(prompt)),
+                Poll::Ready(Bound::Interrupt | Bound::Withdraw) => {
+                    return Poll::Ready(self.give_up(prompt));
+                }
+                Poll::Ready(Bound::Idle) => {
+                    self.timer = None;
+                    if !prompt.has_moved() {
+                        tracing::warn!(session.id = %core.id, "a turn reported nothing for too long");
+                        prompt.stop(StopCause::Broken(silent()));
+                    }
+                }
             }
         }
     }
@@ -254,19 +267,18 @@ impl Wait<'_> {
         limits: &AgentLimits,
         cx: &mut TaskContext<'_>,
     ) -> Poll<Bound> {
-        let (bound, time) = match progress {
-            PromptProgress {
-                is_stopped: true, ..
-            } => (Bound::Interrupt, limits.interrupt),
-            PromptProgress {
-                has_begun: false, ..
-            } => (Bound::Start, limits.turn_start),
-            PromptProgress {
-                has_begun: true, ..
-            } => {
-                self.timer = None;
-                return Poll::Pending;
-            }
+        let is_accepted = self.submit.is_none();
+        let (bound, time) = match (progress.is_stopped, progress.has_begun) {
+            (true, false) if is_accepted => (Bound::Withdraw, limits.withdraw),
+            (true, _) => (Bound::Interrupt, limits.interrupt),
+            (false, false) => (Bound::Start, limits.turn_start),
+            (false, true) => match limits.turn_idle {
+                Some(time) => (Bound::Idle, time),
+                None => {
+                    self.timer = None;
+                    return Poll::Pending;
+                }
+            },
         };
         let timer = match &mut self.timer {
             Some((known, timer)) if *known == bound => timer,
@@ -300,9 +312,23 @@ impl AcceptedPrompt {
         stop.unwrap_or(StopCause::Cancelled).answer()
     }
 
+    /// Whether its turn reported something since the last call.
+    fn has_moved(&self) -> bool {
+        let mut turns = self.session.core.turns();
+        turns
+            .prompt(&self.command)
+            .is_none_or(|prompt| prompt.take_moved())
+    }
+
     fn stop(&self, stop: StopCause) {
         self.session.core.turns().stop(Some(&self.command), stop);
     }
+}
+
+/// What the client reads when a turn began and does not get on.
+fn silent() -> Fault {
+    fault::internal(fault::PROMPT, "the turn reported nothing for too long")
+        .with_data(&ErrorData::new("silent").retryable(None))
 }
 
 /// What the client reads when the host took a prompt and did not begin.

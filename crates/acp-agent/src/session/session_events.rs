@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use acp_host::{EmitError, EventBody, Offer, Visibility};
-use acp_protocol::v1::SessionUpdate;
 
-use super::{SessionCore, unsent::UnsentUpdates};
-use crate::{turn::session_turns::SessionTurns, wire::event_meta::EventMeta};
+use super::{SessionCore, unsent::UnsentEvent};
+use crate::{
+    turn::{draft::PendingEvent, session_turns::SessionTurns},
+    wire::event_meta::{EventMeta, EventName},
+};
 
 impl SessionCore {
     /// Takes an event of the session as a whole.
@@ -23,15 +25,20 @@ impl SessionCore {
         if let Err(error) = turns.check_open(None) {
             return Offer::Done(Err(error));
         }
-        let updates = turns.view().updates(body);
-        self.send_session_updates(&mut turns, number, updates)
+        if let EventBody::GateOpened(gate) = &body {
+            tracing::warn!(session.id = %self.id, gate.id = %gate.id, "the host opened a gate outside of a turn");
+            return Offer::Done(Err(EmitError::NoTurn));
+        }
+        self.send_session_event(&mut turns, number, body)
     }
 
     /// Offers the agent's own command, unless the host has offered its commands.
     pub(crate) fn announce_commands(self: &Arc<Self>) {
         let mut turns = self.turns();
-        let commands = turns.view().own_commands();
-        if let Offer::Wait(rest) = self.send_session_updates(&mut turns, 0, commands) {
+        let Some(commands) = turns.view().own_commands() else {
+            return;
+        };
+        if let Offer::Wait(rest) = self.send_session_event(&mut turns, 0, commands) {
             self.runtime.spawn(rest);
         }
     }
@@ -40,7 +47,8 @@ impl SessionCore {
     pub(crate) fn send_held(self: &Arc<Self>) {
         let mut turns = self.turns();
         for held in turns.view().release() {
-            let unsent = UnsentUpdates::new(held.updates, self.session_meta(held.number));
+            let event = PendingEvent::new(held.body);
+            let unsent = UnsentEvent::new(event, self.session_meta(held.number));
             unsent.send_past_all(self, &mut turns);
         }
         drop(turns);
@@ -48,32 +56,30 @@ impl SessionCore {
         self.announce_commands();
     }
 
-    /// Sends updates that belong to no turn, behind those of their kind that wait.
-    fn send_session_updates(
+    /// Sends an event that belongs to no turn, behind those of its kind that wait.
+    fn send_session_event(
         self: &Arc<Self>,
         turns: &mut SessionTurns,
         number: u64,
-        updates: Vec<SessionUpdate>,
+        body: EventBody,
     ) -> Offer {
-        if updates.is_empty() {
+        if !turns.view().shows(&body) {
             return Offer::Done(Ok(()));
         }
-        let updates = match turns.view().hold(number, updates) {
-            Ok(updates) => updates,
-            Err(lost) => {
-                turns.forget(None, &lost);
-                return Offer::Done(Err(EmitError::NoRoom));
-            }
+        let body = match turns.view().hold(number, body) {
+            Ok(Some(body)) => body,
+            Ok(None) => return Offer::Done(Ok(())),
+            Err(error) => return Offer::Done(Err(error)),
         };
-        let mut unsent = UnsentUpdates::new(updates, self.session_meta(number));
-        let queue = Arc::clone(self.event_queue.get_or_init(Arc::default));
+        let mut unsent = UnsentEvent::new(PendingEvent::new(body), self.session_meta(number));
+        let queue = self.event_queue();
         let turn_in_queue = Arc::clone(&queue).try_lock_owned().ok();
         if turn_in_queue.is_some()
             && let Some(sent) = unsent.send_now(self, turns, None)
         {
             return Offer::Done(sent);
         }
-        let waiting = unsent.wait(self, None);
+        let waiting = unsent.wait(self, turns, None);
         Offer::Wait(Box::pin(async move {
             let _turn_in_queue = match turn_in_queue {
                 Some(first) => first,
@@ -84,8 +90,14 @@ impl SessionCore {
         }))
     }
 
-    fn session_meta(&self, number: u64) -> Option<(Arc<EventMeta>, u64)> {
+    /// The lock under which events of the session as a whole are sent.
+    pub(crate) fn event_queue(&self) -> Arc<tokio::sync::Mutex<()>> {
+        Arc::clone(self.event_queue.get_or_init(Arc::default))
+    }
+
+    fn session_meta(&self, number: u64) -> Option<(Arc<EventMeta>, EventName)> {
         let meta = || Arc::new(EventMeta::of_session(self.id.as_str()));
-        self.has_event_ids.then(|| (meta(), number))
+        self.has_event_ids
+            .then(|| (meta(), EventName::Number(number)))
     }
 }

@@ -1,4 +1,4 @@
-//! Updates of an event on their way to the client.
+//! Events on their way to the client.
 
 use std::{
     future::poll_fn,
@@ -8,44 +8,83 @@ use std::{
 
 use acp_connection::{Sending, Unsent};
 use acp_host::{EmitError, TurnOrigin};
-use acp_protocol::{rpc::SendError, v1::SessionUpdate};
+use acp_protocol::rpc::SendError;
 
-use crate::{session::SessionCore, turn::session_turns::SessionTurns, wire::event_meta::EventMeta};
+use crate::{
+    session::SessionCore,
+    turn::{
+        draft::{ClientKnows, PendingEvent},
+        session_turns::SessionTurns,
+    },
+    wire::event_meta::{EventMeta, EventName},
+};
 
-/// The updates of one event that are not sent yet.
-pub(crate) struct UnsentUpdates {
-    updates: std::vec::IntoIter<SessionUpdate>,
-    /// The `_meta` of the updates, and the number of the event.
-    meta: Option<(Arc<EventMeta>, u64)>,
-    /// How many updates of the event came before.
+/// An event that is not sent yet, or not all of it.
+///
+/// Each update of it counts once it is in the outgoing buffer. Dropped before, the
+/// event leaves nothing behind.
+pub(crate) struct UnsentEvent {
+    event: PendingEvent,
+    /// The `_meta` of its updates, and its name.
+    meta: Option<(Arc<EventMeta>, EventName)>,
+    /// How many updates of it were sent.
     part: u32,
+    /// The next update, encoded.
+    encoded: Option<(Unsent, ClientKnows)>,
 }
 
-impl UnsentUpdates {
-    pub(crate) fn new(updates: Vec<SessionUpdate>, meta: Option<(Arc<EventMeta>, u64)>) -> Self {
+impl UnsentEvent {
+    pub(crate) fn new(event: PendingEvent, meta: Option<(Arc<EventMeta>, EventName)>) -> Self {
         Self {
-            updates: updates.into_iter(),
+            event,
             meta,
             part: 0,
+            encoded: None,
         }
     }
 
-    fn next(&self) -> Option<&SessionUpdate> {
-        self.updates.as_slice().first()
+    /// Encodes the next update, if there is one. It is kept until it is sent.
+    fn encode_next(
+        &mut self,
+        core: &SessionCore,
+        turns: &mut SessionTurns,
+        origin: Option<&TurnOrigin>,
+    ) -> Result<Option<&mut Unsent>, EmitError> {
+        if self.encoded.is_none() {
+            let Some(draft) = turns.next_update(origin, &mut self.event) else {
+                return Ok(None);
+            };
+            let meta = self.meta.as_ref();
+            let meta = meta.map(|(meta, name)| meta.json(name, self.part));
+            let encoded = Unsent::encode_update(&core.update_head, &draft.update, meta.as_deref());
+            self.encoded = Some((encoded.map_err(emit_error)?, draft.then));
+        }
+        Ok(self.encoded.as_mut().map(|(unsent, _)| unsent))
     }
 
-    fn encode(&self, core: &SessionCore, update: &SessionUpdate) -> Result<Unsent, EmitError> {
-        let meta = self.meta.as_ref();
-        let meta = meta.map(|(meta, number)| meta.json(*number, self.part));
-        Unsent::encode_update(&core.update_head, update, meta.as_deref()).map_err(emit_error)
+    /// Takes note that the encoded update was sent, and sends what goes with it.
+    fn mark_sent(
+        &mut self,
+        core: &SessionCore,
+        turns: &mut SessionTurns,
+        origin: Option<&TurnOrigin>,
+    ) {
+        if let Some((_, known)) = self.encoded.take() {
+            turns.update_sent(origin, known);
+            self.part += 1;
+        }
+        if self.event.has_companion() {
+            let companion = self.encode_next(core, turns, origin).is_ok();
+            if let (true, Some((unsent, known))) = (companion, self.encoded.take())
+                && core.lane.send_now(unsent).is_ok()
+            {
+                turns.update_sent(origin, known);
+                self.part += 1;
+            }
+        }
     }
 
-    fn mark_sent(&mut self) {
-        self.updates.next();
-        self.part += 1;
-    }
-
-    /// Sends as many as there is room for; `None` if some have to wait.
+    /// Sends as much as there is room for; `None` if some has to wait.
     ///
     /// It runs under the lock of the turns, so nothing of a turn is written behind
     /// its end, and updates are written in the order of their numbers.
@@ -55,118 +94,135 @@ impl UnsentUpdates {
         turns: &mut SessionTurns,
         origin: Option<&TurnOrigin>,
     ) -> Option<Result<(), EmitError>> {
-        while let Some(update) = self.next() {
-            // A long update is encoded only if there is room for it.
-            if !core.lane.has_room() {
+        if origin.is_some() && turns.has_waiting() && !self.event.is_nothing() {
+            return None;
+        }
+        loop {
+            // A long update is made only if there is room for it.
+            if turns.has_update(origin, &self.event) && !core.lane.has_room() {
                 return None;
             }
-            let sent = match self.encode(core, update) {
-                Ok(mut unsent) => core.lane.try_send(&mut unsent)?.map_err(emit_error),
+            let sent = match self.encode_next(core, turns, origin) {
+                Ok(None) => return Some(Ok(())),
+                Ok(Some(unsent)) => core.lane.try_send(unsent)?.map_err(emit_error),
                 Err(error) => Err(error),
             };
             if let Err(error) = sent {
-                turns.forget(origin, self.updates.as_slice());
-                self.updates = Vec::new().into_iter();
                 return Some(Err(error));
             }
-            self.mark_sent();
+            self.mark_sent(core, turns, origin);
         }
-        Some(Ok(()))
     }
 
-    /// Sends all of them past those that wait for room. Only for updates whose
-    /// number is bounded.
+    /// Sends all of it past those that wait for room. Only for events whose number is
+    /// bounded.
     pub(super) fn send_past_all(mut self, core: &SessionCore, turns: &mut SessionTurns) {
-        while let Some(update) = self.next() {
-            let unsent = self.encode(core, update);
-            let sent = unsent.and_then(|unsent| core.lane.send_now(unsent).map_err(emit_error));
-            if sent.is_err() {
-                turns.forget(None, [update]);
+        while let Ok(Some(_)) = self.encode_next(core, turns, None) {
+            let Some((unsent, known)) = self.encoded.take() else {
+                return;
+            };
+            if core.lane.send_now(unsent).is_err() {
+                return;
             }
-            self.mark_sent();
+            turns.update_sent(None, known);
+            self.part += 1;
         }
     }
 
-    /// Has them wait for the client, as updates of a turn or of the session.
+    /// Has it wait for the client, as an event of a turn or of the session.
     pub(crate) fn wait(
         self,
         core: &Arc<SessionCore>,
+        turns: &mut SessionTurns,
         origin: Option<Arc<TurnOrigin>>,
-    ) -> WaitingUpdates {
-        WaitingUpdates {
+    ) -> WaitingEvent {
+        WaitingEvent {
             core: Arc::clone(core),
+            place: origin.is_some().then(|| turns.enqueue()),
             origin,
             unsent: self,
         }
     }
 }
 
-/// Updates that wait for the client to take more. Those that are not sent when this
-/// is dropped are forgotten.
-pub(crate) struct WaitingUpdates {
+/// An event that waits for the client to take more.
+pub(crate) struct WaitingEvent {
     core: Arc<SessionCore>,
     origin: Option<Arc<TurnOrigin>>,
-    unsent: UnsentUpdates,
+    /// Its place among the events of its turn that wait.
+    place: Option<u64>,
+    unsent: UnsentEvent,
 }
 
-impl WaitingUpdates {
-    /// Sends them as soon as the client takes them, unless the turn or the session
-    /// ends or the turn is cancelled meanwhile.
+impl WaitingEvent {
+    /// Sends it as soon as the client takes it, unless the turn or the session ends or
+    /// the turn is cancelled meanwhile.
     pub(crate) async fn send(mut self) -> Result<(), EmitError> {
-        while self.unsent.next().is_some() {
-            self.send_next().await?;
-            self.unsent.mark_sent();
+        let core = Arc::clone(&self.core);
+        loop {
+            let mut sending = core.lane.sending();
+            if poll_fn(|cx| self.poll_next(&core, &mut sending, cx)).await? {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
-    async fn send_next(&self) -> Result<(), EmitError> {
-        let mut sending = self.core.lane.sending();
-        let mut encoded = None;
-        let origin = self.origin.as_deref();
-        poll_fn(|cx| {
-            let mut turns = self.core.turns();
-            if let Err(error) = turns.check_open(origin) {
+    /// Sends the next update; true if none is left.
+    fn poll_next(
+        &mut self,
+        core: &SessionCore,
+        sending: &mut Sending<'_>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<bool, EmitError>> {
+        let origin = self.origin.clone();
+        let mut turns = core.turns();
+        if let Err(error) = turns.check_open(origin.as_deref()) {
+            return Poll::Ready(Err(error));
+        }
+        // Events are made in the order in which they were reported.
+        let sent = match self.place {
+            Some(place) if !turns.is_first(place) => Poll::Pending,
+            _ => self.poll_send(core, &mut turns, origin.as_deref(), sending, cx),
+        };
+        if sent.is_pending() && origin.is_some() {
+            let blocked = turns.active().map(|prompt| prompt.block(cx.waker()));
+            if let Err(error) = blocked.unwrap_or(Err(EmitError::Ended)) {
                 return Poll::Ready(Err(error));
             }
-            let sent = self.poll_send(&mut sending, &mut encoded, cx);
-            if sent.is_pending() && origin.is_some() {
-                let blocked = turns.active().map(|prompt| prompt.block(cx.waker()));
-                if let Err(error) = blocked.unwrap_or(Err(EmitError::Ended)) {
-                    return Poll::Ready(Err(error));
-                }
-            }
-            sent
-        })
-        .await
+        }
+        sent
     }
 
-    /// Waits for room before it encodes: a waiting update is in memory once.
+    /// Waits for room before it makes an update: what waits is in memory once.
     fn poll_send(
-        &self,
+        &mut self,
+        core: &SessionCore,
+        turns: &mut SessionTurns,
+        origin: Option<&TurnOrigin>,
         sending: &mut Sending<'_>,
-        encoded: &mut Option<Unsent>,
         cx: &mut Context<'_>,
-    ) -> Poll<Result<(), EmitError>> {
-        let Some(update) = self.unsent.next() else {
-            return Poll::Ready(Ok(()));
-        };
-        let encoded = match encoded {
-            Some(encoded) => encoded,
-            none => {
-                ready!(sending.poll_room(cx)).map_err(emit_error)?;
-                none.insert(self.unsent.encode(&self.core, update)?)
-            }
-        };
-        sending.poll_send(encoded, cx).map_err(emit_error)
+    ) -> Poll<Result<bool, EmitError>> {
+        let unsent = &mut self.unsent;
+        if unsent.encoded.is_none() && turns.has_update(origin, &unsent.event) {
+            ready!(sending.poll_room(cx)).map_err(emit_error)?;
+        }
+        if let Some(encoded) = unsent.encode_next(core, turns, origin)? {
+            ready!(sending.poll_send(encoded, cx)).map_err(emit_error)?;
+            unsent.mark_sent(core, turns, origin);
+        }
+        if turns.has_update(origin, &unsent.event) {
+            return Poll::Ready(Ok(false));
+        }
+        // The end of an event counts, too.
+        turns.next_update(origin, &mut unsent.event);
+        Poll::Ready(Ok(true))
     }
 }
 
-impl Drop for WaitingUpdates {
+impl Drop for WaitingEvent {
     fn drop(&mut self) {
-        let left = self.unsent.updates.as_slice();
-        if !left.is_empty() {
-            self.core.turns().forget(self.origin.as_deref(), left);
+        if let Some(place) = self.place {
+            self.core.turns().dequeue(place);
         }
     }
 }

@@ -2,22 +2,18 @@
 //! what the client is sent, and how it ends.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, btree_map::Entry},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    collections::{BTreeMap, BTreeSet, VecDeque, btree_map::Entry},
+    sync::Arc,
     task::Waker,
 };
 
-use acp_host::{
-    Cancel, Cancelled, CommandId, EmitError, EventBody, Gate, GateId, GateKind, TurnOrigin,
-};
-use acp_protocol::v1::SessionUpdate;
+use acp_host::{Cancel, CommandId, EmitError, EventBody, Gate, GateId, GateKind, TurnOrigin};
 
 use super::{
     client_view::ClientView,
+    draft::PendingEvent,
     effects::Effects,
+    gate_signal::GateSignal,
     outcome::{PromptAnswer, PromptEnd, StopCause},
     translator::Translator,
 };
@@ -46,6 +42,11 @@ pub(crate) struct ActivePrompt {
     waiter: Option<Waker>,
     /// Events that wait for the client to take more.
     blocked: Vec<Waker>,
+    /// The turn reported something since this was last looked at.
+    has_moved: bool,
+    /// Events that wait for the client to take more, in the order in which the host
+    /// reported them.
+    queue: VecDeque<u64>,
 }
 
 /// The turn of a prompt.
@@ -81,47 +82,21 @@ pub(crate) enum EventAction {
     Ignore,
     /// Its turn or its session has ended.
     TooLate,
-    /// Send these updates.
-    Send(Vec<SessionUpdate>),
+    /// Its turn has not begun, so the client sees nothing of it.
+    NoTurn,
+    /// Send what the client sees of it.
+    Send(PendingEvent),
+    /// The client cannot be asked: decline in its place.
+    Decline(Box<Gate>),
     /// Announce the tool that waits, if it is new, and ask the client.
     Ask {
-        announce: Vec<SessionUpdate>,
+        announce: PendingEvent,
         gate: Box<Gate>,
         command: CommandId,
         signal: GateSignal,
     },
     /// Report that all is done at the address to which the user was sent.
     AddressDone(GateId),
-}
-
-/// Tells a question to the client that its answer is no longer wanted.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct GateSignal {
-    cancel: Cancel,
-    is_resolved: Arc<AtomicBool>,
-}
-
-impl GateSignal {
-    /// Waits until the answer is no longer wanted.
-    pub(crate) fn given_up(&self) -> Cancelled {
-        self.cancel.cancelled()
-    }
-
-    /// Whether the gate was resolved elsewhere or its turn is over: then it needs
-    /// no answer.
-    pub(crate) fn is_resolved(&self) -> bool {
-        self.is_resolved.load(Ordering::Acquire)
-    }
-
-    #[cfg(test)]
-    pub(crate) fn is_given_up(&self) -> bool {
-        self.cancel.is_cancelled()
-    }
-
-    fn resolve(self) -> Cancel {
-        self.is_resolved.store(true, Ordering::Release);
-        self.cancel
-    }
 }
 
 impl ActivePrompt {
@@ -139,6 +114,8 @@ impl ActivePrompt {
             is_abandoned: false,
             waiter: None,
             blocked: Vec::new(),
+            has_moved: true,
+            queue: VecDeque::new(),
         }
     }
 
@@ -166,8 +143,42 @@ impl ActivePrompt {
     /// The turn of `origin`, if the client sees its text.
     pub(super) fn streaming(&mut self, origin: &TurnOrigin) -> Option<&mut Translator> {
         let turn = self.turn.as_mut()?;
+        self.has_moved = true;
         (turn.origin.is_same_turn(origin) && self.end.is_none() && !self.is_abandoned)
             .then_some(&mut turn.translator)
+    }
+
+    /// The translator of the turn that `origin` belongs to.
+    pub(super) fn translator(&mut self, origin: &TurnOrigin) -> Option<&mut Translator> {
+        let turn = self.turn.as_mut().filter(|turn| turn.owns(origin));
+        turn.map(|turn| &mut turn.translator)
+    }
+
+    /// Whether the turn reported something since the last call, or the client is asked
+    /// something.
+    pub(crate) fn take_moved(&mut self) -> bool {
+        std::mem::take(&mut self.has_moved) || self.asking > 0
+    }
+
+    /// Whether events wait: what is reported now waits behind them.
+    pub(super) fn has_waiting(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    /// Has an event wait behind those that wait already.
+    pub(super) fn enqueue(&mut self, place: u64) {
+        self.queue.push_back(place);
+    }
+
+    /// Whether an event is the first of those that wait.
+    pub(super) fn is_first(&self, place: u64) -> bool {
+        self.queue.front() == Some(&place)
+    }
+
+    /// Takes an event out of those that wait, and wakes them.
+    pub(super) fn dequeue(&mut self, place: u64, effects: &mut Effects) {
+        self.queue.retain(|waiting| *waiting != place);
+        effects.wakers.append(&mut self.blocked);
     }
 
     /// Whether an event that the client cannot take now may wait; keeps its waker.
@@ -233,6 +244,7 @@ impl ActivePrompt {
 
     pub(super) fn abandon(&mut self, is_over: bool, effects: &mut Effects) -> Option<StopCause> {
         self.is_abandoned = true;
+        self.close_tools(effects);
         self.waiter = None;
         effects.cancels.push(self.cancel.clone());
         self.give_up_waiting(effects);
@@ -245,6 +257,7 @@ impl ActivePrompt {
     pub(super) fn finish(&mut self, end: PromptEnd, effects: &mut Effects) {
         if self.end.is_none() {
             self.end = Some(end);
+            self.close_tools(effects);
             // The turn is over: its gates need no answer.
             self.addresses.clear();
             let gates = std::mem::take(&mut self.gates).into_values();
@@ -264,14 +277,6 @@ impl ActivePrompt {
         }
     }
 
-    pub(super) fn forget(&mut self, origin: &TurnOrigin, update: &SessionUpdate) {
-        if let Some(turn) = &mut self.turn
-            && turn.owns(origin)
-        {
-            turn.translator.forget(update);
-        }
-    }
-
     /// Takes an event; `None` if it has nothing to do with this prompt.
     pub(super) fn event(
         &mut self,
@@ -285,6 +290,7 @@ impl ActivePrompt {
             return (*named == self.command).then(|| self.reply(origin, body, effects));
         }
         let turn = self.turn.as_mut().filter(|turn| turn.owns(origin))?;
+        self.has_moved = true;
         let is_own = turn.origin.is_same_turn(origin);
         if self.end.is_some() {
             return Some(EventAction::TooLate);
@@ -310,9 +316,8 @@ impl ActivePrompt {
             }
             // The prompt is answered: nothing may follow.
             _ if self.is_abandoned => EventAction::TooLate,
-            body if is_own => EventAction::Send(turn.translator.updates(body, view)),
-            // Of a sub-agent the client sees the tools it was asked about.
-            body => EventAction::Send(turn.translator.known_tool(body)),
+            body if is_own => EventAction::Send(PendingEvent::new(body)),
+            body => EventAction::Send(PendingEvent::of_sub_agent(body)),
         })
     }
 
@@ -358,18 +363,27 @@ impl ActivePrompt {
         }
     }
 
+    /// Ends the tool calls that the client believes open: its turn is over.
+    fn close_tools(&mut self, effects: &mut Effects) {
+        if let Some(turn) = &mut self.turn {
+            effects.close_tools(&mut turn.translator);
+        }
+    }
+
     fn open_gate(&mut self, gate: Box<Gate>, view: &ClientView) -> Option<EventAction> {
-        let translator = &mut self.turn.as_mut()?.translator;
         let signal = GateSignal::default();
         let announce = if self.stop.is_some() || self.is_abandoned {
             // The client is not asked any more, and the host gets its answer.
-            signal.cancel.cancel();
-            Vec::new()
+            signal.give_up();
+            PendingEvent::of_updates(Vec::new())
         } else if !view.can_ask(&gate) {
-            // It stays with the host, and the user is informed.
-            return Some(match &gate.kind {
-                GateKind::Permission { .. } => EventAction::Ignore,
-                _ => EventAction::Send(translator.answer_needed_elsewhere(&gate, view)),
+            return Some(if !gate.answered_elsewhere {
+                EventAction::Decline(gate)
+            } else if let GateKind::Permission { .. } = &gate.kind {
+                EventAction::Ignore
+            } else {
+                // It stays with the host, and the user is informed.
+                EventAction::Send(Translator::answer_needed_elsewhere(&gate, view))
             });
         } else {
             match self.gates.entry(gate.id.clone()) {
@@ -380,7 +394,7 @@ impl ActivePrompt {
             if let GateKind::OpenUrl { .. } = &gate.kind {
                 self.addresses.insert(gate.id.clone());
             }
-            translator.announce(&gate)
+            Translator::announcement(&gate)
         };
         Some(EventAction::Ask {
             announce,
@@ -393,7 +407,7 @@ impl ActivePrompt {
     /// Gives up gates, and wakes all who wait.
     fn give_up_waiting(&mut self, effects: &mut Effects) {
         let gates = std::mem::take(&mut self.gates).into_values();
-        effects.cancels.extend(gates.map(|signal| signal.cancel));
+        effects.cancels.extend(gates.map(GateSignal::cancel));
         effects.wakers.extend(self.waiter.take());
         effects.wakers.append(&mut self.blocked);
     }

@@ -41,18 +41,27 @@ impl MessageIds {
     }
 
     /// The id of the message to which the next chunk belongs.
-    pub(crate) fn next(&mut self, kind: ChunkKind) -> Arc<str> {
+    pub(crate) fn next(&self, kind: ChunkKind) -> Arc<str> {
         let is_thought = kind == ChunkKind::Thought;
         match &self.current {
             Some((current, id)) if *current == is_thought => Arc::clone(id),
-            _ => {
-                let mut digits = itoa::Buffer::new();
-                let id = ["msg:", self.turn.as_str(), ":", digits.format(self.number)];
-                let id: Arc<str> = id.concat().into();
-                self.number += 1;
-                self.current = Some((is_thought, Arc::clone(&id)));
-                id
-            }
+            _ => self.fresh(),
+        }
+    }
+
+    /// The id of a message that begins with the next chunk, whatever came before.
+    pub(crate) fn fresh(&self) -> Arc<str> {
+        let mut digits = itoa::Buffer::new();
+        let id = ["msg:", self.turn.as_str(), ":", digits.format(self.number)];
+        id.concat().into()
+    }
+
+    /// Takes note that a chunk of a message was sent.
+    pub(crate) fn note_sent(&mut self, kind: ChunkKind, id: &Arc<str>) {
+        let goes_on = matches!(&self.current, Some((_, current)) if current == id);
+        if !goes_on {
+            self.number += 1;
+            self.current = Some((kind == ChunkKind::Thought, Arc::clone(id)));
         }
     }
 
@@ -77,17 +86,24 @@ mod tests {
     fn numbers_move_on_when_something_comes_in_between() {
         let mut ids = MessageIds::new(TurnId::from("t"));
         ids.interrupt();
+        let send = |ids: &mut MessageIds, kind| {
+            let id = ids.next(kind);
+            ids.note_sent(kind, &id);
+            id
+        };
         let ids = [
-            ids.next(Thought),
-            ids.next(Thought),
-            ids.next(Message),
-            ids.next(Refusal),
+            send(&mut ids, Thought),
+            send(&mut ids, Thought),
+            send(&mut ids, Message),
+            send(&mut ids, Refusal),
             {
                 ids.interrupt();
                 ids.interrupt();
-                ids.next(Message)
+                // It was not sent.
+                ids.next(Thought);
+                send(&mut ids, Message)
             },
-            ids.next(Thought),
+            send(&mut ids, Thought),
         ];
         let want = [
             "msg:t:0", "msg:t:0", "msg:t:1", "msg:t:1", "msg:t:2", "msg:t:3",

@@ -2,8 +2,11 @@
 //! client and the answer to the prompt come out. No I/O, and nothing waits.
 
 pub(crate) mod active_prompt;
+mod chunk;
 pub(crate) mod client_view;
-mod effects;
+pub(crate) mod draft;
+pub(crate) mod effects;
+pub(crate) mod gate_signal;
 mod message_ids;
 pub(crate) mod outcome;
 pub(crate) mod session_turns;

@@ -7,19 +7,23 @@ use acp_host::{
     ToolProgress, TurnFailure, TurnOrigin,
 };
 use acp_protocol::{
-    Meta, RawJson,
+    RawJson,
     rpc::frame::TextHead,
-    v1::{self, ContentBlock, ContentChunk, SessionUpdate, ToolCallStatus},
+    v1::{self, ContentChunk, SessionUpdate, ToolCallStatus},
 };
 
 use super::{
+    chunk::{chunk, chunk_text, is_unknown, rest},
     client_view::ClientView,
+    draft::{ClientKnows, Draft, KnownOfStep, Left, PendingEvent, StepRest},
     message_ids::{ChunkKind, MessageIds},
     outcome::PromptEnd,
 };
 use crate::wire::{self, event_meta::EventMeta};
 
 /// Turns the events of one turn into updates, in order.
+///
+/// It knows what the client knows: what was [sent](Self::sent), and nothing else.
 #[derive(Debug)]
 pub(crate) struct Translator {
     ids: MessageIds,
@@ -28,7 +32,7 @@ pub(crate) struct Translator {
     template: Option<ChunkTemplate>,
     /// Tool calls that the client knows and that have not ended.
     tools: HashMap<ToolId, ToolCall>,
-    streamed: StreamedBytes,
+    step: KnownOfStep,
     /// The model declined in its last words.
     is_refusal: bool,
 }
@@ -41,13 +45,6 @@ struct ChunkTemplate {
     head: TextHead,
 }
 
-/// How many bytes of the current step were sent by deltas.
-#[derive(Debug, Default)]
-struct StreamedBytes {
-    message: usize,
-    thought: usize,
-}
-
 impl Translator {
     /// Begins a turn; `meta` is that of its updates.
     pub(crate) fn new(origin: &TurnOrigin, meta: EventMeta) -> Self {
@@ -56,7 +53,7 @@ impl Translator {
             meta: Arc::new(meta),
             template: None,
             tools: HashMap::new(),
-            streamed: StreamedBytes::default(),
+            step: KnownOfStep::default(),
             is_refusal: false,
         }
     }
@@ -70,8 +67,7 @@ impl Translator {
     /// into it; `encode` makes the template of a chunk. `None` where the delta has
     /// to go the long way: many messages have one delta only, so the first one does.
     ///
-    /// The text counts as sent; if it is not, [`forget`](Self::forget) its
-    /// [`chunk`](Self::chunk).
+    /// When the text is sent, [note](Self::note_delta) it.
     pub(crate) fn template<'d>(
         &mut self,
         delta: &'d Delta,
@@ -81,81 +77,142 @@ impl Translator {
         let message = self.ids.continued(kind)?;
         let is_known = |known: &ChunkTemplate| known.message == message && known.kind == kind;
         if !self.template.as_ref().is_some_and(is_known) {
-            let head = encode(&self.chunk_of(kind, String::new()), &self.meta)?;
+            let chunk = chunk(kind, &self.ids.next(kind), String::new());
+            let head = encode(&chunk, &self.meta)?;
             self.template = Some(ChunkTemplate {
                 message,
                 kind,
                 head,
             });
         }
-        self.note_sent(kind, text.len());
         self.template.as_ref().map(|known| (&known.head, text))
     }
 
-    /// A delta as an update.
-    pub(crate) fn chunk(&mut self, delta: Delta) -> Option<SessionUpdate> {
-        let (kind, _) = chunk_text(&delta)?;
-        match delta {
-            Delta::Text(text) | Delta::Thinking(text) | Delta::Refusal(text) => {
-                Some(self.chunk_of(kind, text))
-            }
-            Delta::ToolInput(_) => None,
+    /// Takes note that a delta was sent by the template of its message.
+    pub(crate) fn note_delta(&mut self, delta: &Delta) {
+        if let Some((kind, text)) = chunk_text(delta) {
+            self.note_text(kind, text.len());
         }
     }
 
-    /// The updates of an event of the turn.
-    pub(crate) fn updates(&mut self, body: EventBody, view: &mut ClientView) -> Vec<SessionUpdate> {
-        let update = match body {
-            EventBody::Delta(delta) => self.delta(delta),
-            EventBody::StepDone(blocks) => return self.step_done(blocks),
-            EventBody::ToolRequested(tool) => self.tool(*tool, None),
-            EventBody::ToolStarted(tool) => self.tool(*tool, Some(ToolCallStatus::InProgress)),
-            EventBody::ToolProgressed(progress) => self.progress(*progress),
-            EventBody::ToolCompleted(end) => self.tool_end(*end),
-            other => return view.updates(other),
-        };
-        update.into_iter().collect()
-    }
-
-    /// The prompt of the user, for a replay.
-    pub(crate) fn user_message(&self, blocks: Vec<Block>) -> Vec<SessionUpdate> {
-        let id = self.ids.prompt();
-        let chunks = blocks.into_iter().map(|block| {
-            let mut chunk = ContentChunk::new(wire::block(block));
-            chunk.message_id = Some(Arc::clone(&id).into());
-            SessionUpdate::UserMessageChunk(chunk)
-        });
-        chunks.collect()
-    }
-
-    /// The updates of an event of a sub-agent's tool, if the client knows the tool.
-    pub(crate) fn known_tool(&mut self, body: EventBody) -> Vec<SessionUpdate> {
-        let update = match body {
-            EventBody::ToolStarted(tool) if self.tools.contains_key(&tool.id) => {
-                self.tool(*tool, Some(ToolCallStatus::InProgress))
+    /// The next update of an event, if the client gets one more; it counts once it is
+    /// [sent](Self::sent).
+    pub(crate) fn next(&mut self, event: &mut PendingEvent, view: &ClientView) -> Option<Draft> {
+        let is_foreign = event.is_foreign;
+        match &mut event.left {
+            Left::Updates(_) | Left::Companion(_) => view.next_of(event),
+            Left::Aside(text) => text.take().map(|text| self.aside(text)),
+            Left::Step(step) => {
+                let draft = self.step(step);
+                if draft.is_none() {
+                    // The client has all of the step.
+                    self.step = KnownOfStep::default();
+                    self.ids.interrupt();
+                }
+                draft
             }
-            EventBody::ToolProgressed(progress) => self.progress(*progress),
-            EventBody::ToolCompleted(end) => self.tool_end(*end),
-            _ => None,
-        };
-        update.into_iter().collect()
+            Left::Event(body) => match body.take()? {
+                EventBody::StepDone(blocks) if !is_foreign => {
+                    event.left = Left::Step(StepRest {
+                        blocks: blocks.into_iter(),
+                        known: self.step,
+                    });
+                    self.next(event, view)
+                }
+                EventBody::ToolStarted(tool) if is_foreign => {
+                    let known = self.tools.contains_key(&tool.id);
+                    known.then(|| self.tool(*tool, Some(ToolCallStatus::InProgress)))?
+                }
+                EventBody::ToolProgressed(progress) => self.progress(*progress),
+                EventBody::ToolCompleted(end) => self.tool_end(*end),
+                // Of a sub-agent the client sees the tools it was asked about.
+                _ if is_foreign => None,
+                EventBody::Delta(delta) => self.delta(delta),
+                EventBody::ToolRequested(tool) => self.tool(*tool, None),
+                EventBody::ToolStarted(tool) => self.tool(*tool, Some(ToolCallStatus::InProgress)),
+                other => view.next(other, event),
+            },
+        }
+    }
+
+    /// Whether there is a [next](Self::next) update.
+    pub(crate) fn has_next(&self, event: &PendingEvent, view: &ClientView) -> bool {
+        let is_foreign = event.is_foreign;
+        match &event.left {
+            Left::Updates(_) | Left::Companion(_) => view.has_next(event),
+            Left::Aside(text) => text.is_some(),
+            Left::Step(step) => is_unknown(step.blocks.as_slice(), step.known),
+            Left::Event(None) => false,
+            Left::Event(Some(body)) => match body {
+                EventBody::ToolStarted(tool) if is_foreign => self.tools.contains_key(&tool.id),
+                EventBody::ToolProgressed(progress) => self.tools.contains_key(&progress.id),
+                EventBody::ToolCompleted(end) => self.tools.contains_key(&end.id),
+                _ if is_foreign => false,
+                EventBody::StepDone(blocks) => is_unknown(blocks, self.step),
+                EventBody::Delta(delta) => chunk_text(delta).is_some(),
+                EventBody::ToolRequested(tool) => self.tools.get(&tool.id) != Some(&**tool),
+                EventBody::ToolStarted(_) => true,
+                other => view.shows(other),
+            },
+        }
+    }
+
+    /// Takes note that an update was sent.
+    pub(crate) fn sent(&mut self, known: ClientKnows, view: &mut ClientView) {
+        match known {
+            ClientKnows::Text {
+                kind,
+                message,
+                bytes,
+            } => {
+                self.ids.note_sent(kind, &message);
+                self.note_text(kind, bytes);
+            }
+            ClientKnows::Part { message } => {
+                self.ids.note_sent(ChunkKind::Message, &message);
+                self.step.others += 1;
+            }
+            ClientKnows::Aside { kind, message } => {
+                self.ids.note_sent(kind, &message);
+                self.ids.interrupt();
+            }
+            ClientKnows::Tool(tool) => {
+                let id = tool.id.clone();
+                if self.tools.insert(id, *tool).is_none() {
+                    self.ids.interrupt();
+                }
+            }
+            ClientKnows::ToolEnd(id) => drop(self.tools.remove(&id)),
+            other => view.sent(other),
+        }
+    }
+
+    /// All updates of an event, taken for sent: for a replay, which fails as a whole.
+    pub(crate) fn updates(
+        &mut self,
+        mut event: PendingEvent,
+        view: &mut ClientView,
+    ) -> Vec<SessionUpdate> {
+        let mut updates = Vec::new();
+        while let Some(draft) = self.next(&mut event, view) {
+            updates.push(draft.update);
+            self.sent(draft.then, view);
+        }
+        updates
     }
 
     /// Announces the tool that waits at a gate, unless the client knows it.
-    pub(crate) fn announce(&mut self, gate: &Gate) -> Vec<SessionUpdate> {
-        let update = match &gate.kind {
-            GateKind::Permission { tool, .. } => self.tool(tool.clone(), None),
-            _ => None,
-        };
-        update.into_iter().collect()
+    pub(crate) fn announcement(gate: &Gate) -> PendingEvent {
+        match &gate.kind {
+            GateKind::Permission { tool, .. } => {
+                PendingEvent::new(EventBody::ToolRequested(Box::new(tool.clone())))
+            }
+            _ => PendingEvent::of_updates(Vec::new()),
+        }
     }
 
     /// Informs the user of a gate at which the client cannot ask.
-    pub(crate) fn answer_needed_elsewhere(
-        &mut self,
-        gate: &Gate,
-        view: &ClientView,
-    ) -> Vec<SessionUpdate> {
+    pub(crate) fn answer_needed_elsewhere(gate: &Gate, view: &ClientView) -> PendingEvent {
         let mut text = match &gate.title {
             Some(title) => format!("An answer is needed elsewhere: {title}"),
             None => "An answer is needed elsewhere.".to_owned(),
@@ -165,36 +222,22 @@ impl Translator {
         }
         if view.has_notices() {
             let notice = Notice::new(NoticeSeverity::Warning, text);
-            return vec![wire::notice(notice).into()];
+            return PendingEvent::of_updates(vec![wire::notice(notice).into()]);
         }
-        self.ids.interrupt();
-        let update = self.delta(match self.is_refusal {
-            true => Delta::Refusal(text),
-            false => Delta::Text(text),
-        });
-        self.streamed.message = 0;
-        self.ids.interrupt();
-        update.into_iter().collect()
+        PendingEvent::aside(text)
     }
 
-    /// Forgets an update that was not sent after all: its tool call is announced
-    /// with the next event, its text is sent when the step is done.
-    pub(crate) fn forget(&mut self, update: &SessionUpdate) {
-        let bytes = |chunk: &ContentChunk| match &chunk.content {
-            ContentBlock::Text(text) => text.text.len(),
-            _ => 0,
-        };
-        let sent = &mut self.streamed;
-        match update {
-            SessionUpdate::ToolCall(call) => drop(self.tools.remove(call.tool_call_id.as_str())),
-            SessionUpdate::AgentMessageChunk(chunk) => {
-                sent.message = sent.message.saturating_sub(bytes(chunk));
-            }
-            SessionUpdate::AgentThoughtChunk(chunk) => {
-                sent.thought = sent.thought.saturating_sub(bytes(chunk));
-            }
-            _ => {}
-        }
+    /// Ends the tool calls that the client believes open: nothing runs in a turn that
+    /// is over.
+    pub(crate) fn close_tools(&mut self) -> Vec<(ToolId, SessionUpdate)> {
+        let mut open: Vec<_> = self.tools.drain().map(|(id, _)| id).collect();
+        open.sort_unstable();
+        let ends = open.into_iter().map(|id| {
+            let mut update = v1::ToolCallUpdate::new(id.to_shared());
+            update.status = Some(ToolCallStatus::Failed);
+            (id, update.into())
+        });
+        ends.collect()
     }
 
     /// How a turn ended by one of its last events.
@@ -209,88 +252,109 @@ impl Translator {
         }
     }
 
-    fn delta(&mut self, delta: Delta) -> Option<SessionUpdate> {
-        let (kind, text) = chunk_text(&delta)?;
-        self.note_sent(kind, text.len());
-        self.chunk(delta)
+    /// The prompt of the user, for a replay.
+    pub(crate) fn user_message(&self, blocks: Vec<Block>) -> Vec<SessionUpdate> {
+        let id = self.ids.prompt();
+        let chunks = blocks.into_iter().map(|block| {
+            let mut chunk = ContentChunk::new(wire::block(block));
+            chunk.message_id = Some(Arc::clone(&id).into());
+            SessionUpdate::UserMessageChunk(chunk)
+        });
+        chunks.collect()
     }
 
-    fn note_sent(&mut self, kind: ChunkKind, bytes: usize) {
+    fn note_text(&mut self, kind: ChunkKind, bytes: usize) {
         if kind == ChunkKind::Thought {
-            self.streamed.thought += bytes;
+            self.step.thought += bytes;
         } else {
-            self.streamed.message += bytes;
+            self.step.message += bytes;
             self.is_refusal = kind == ChunkKind::Refusal;
         }
     }
 
-    fn chunk_of(&mut self, kind: ChunkKind, text: String) -> SessionUpdate {
-        let mut chunk = self.content_chunk(kind, wire::text(text));
-        if kind == ChunkKind::Refusal {
-            let meta = Meta::from_iter([("refusal".to_owned(), true.into())]);
-            chunk.meta = Some(Box::new(meta));
-        }
-        match kind {
-            ChunkKind::Thought => SessionUpdate::AgentThoughtChunk(chunk),
-            _ => SessionUpdate::AgentMessageChunk(chunk),
-        }
+    fn delta(&self, delta: Delta) -> Option<Draft> {
+        let (kind, text) = chunk_text(&delta)?;
+        let (message, bytes) = (self.ids.next(kind), text.len());
+        let text = match delta {
+            Delta::Text(text) | Delta::Thinking(text) | Delta::Refusal(text) => text,
+            Delta::ToolInput(_) => return None,
+        };
+        let update = chunk(kind, &message, text);
+        let then = ClientKnows::Text {
+            kind,
+            message,
+            bytes,
+        };
+        Some(Draft::new(update, then))
     }
 
-    fn content_chunk(&mut self, kind: ChunkKind, content: ContentBlock) -> ContentChunk {
-        let mut chunk = ContentChunk::new(content);
-        chunk.message_id = Some(self.ids.next(kind).into());
-        chunk
+    fn aside(&self, text: String) -> Draft {
+        let kind = match self.is_refusal {
+            true => ChunkKind::Refusal,
+            false => ChunkKind::Message,
+        };
+        let message = self.ids.fresh();
+        let update = chunk(kind, &message, text);
+        Draft::new(update, ClientKnows::Aside { kind, message })
     }
 
-    /// The rest of a finished step, behind its deltas.
-    fn step_done(&mut self, blocks: Vec<Block>) -> Vec<SessionUpdate> {
-        let mut updates = Vec::new();
-        let mut sent = std::mem::take(&mut self.streamed);
+    /// The next of a finished step that no delta said.
+    fn step(&mut self, step: &mut StepRest) -> Option<Draft> {
+        let StepRest { blocks, known } = step;
         for block in blocks {
-            let update = match block {
+            let delta = match block {
                 Block::Text(text) => {
                     self.is_refusal = false;
-                    self.delta(Delta::Text(rest(text, &mut sent.message)))
+                    Delta::Text(rest(text, &mut known.message))
                 }
                 Block::Refusal(text) => {
                     self.is_refusal = true;
-                    self.delta(Delta::Refusal(rest(text, &mut sent.message)))
+                    Delta::Refusal(rest(text, &mut known.message))
                 }
-                Block::Thinking(text) => self.delta(Delta::Thinking(rest(text, &mut sent.thought))),
+                Block::Thinking(text) => Delta::Thinking(rest(text, &mut known.thought)),
+                _ if known.others > 0 => {
+                    known.others -= 1;
+                    continue;
+                }
                 other => {
-                    let chunk = self.content_chunk(ChunkKind::Message, wire::block(other));
-                    Some(SessionUpdate::AgentMessageChunk(chunk))
+                    let message = self.ids.next(ChunkKind::Message);
+                    let mut chunk = ContentChunk::new(wire::block(other));
+                    chunk.message_id = Some(Arc::clone(&message).into());
+                    let update = SessionUpdate::AgentMessageChunk(chunk);
+                    return Some(Draft::new(update, ClientKnows::Part { message }));
                 }
             };
-            updates.extend(update);
+            if let Some(draft) = self.delta(delta) {
+                return Some(draft);
+            }
         }
-        self.streamed = StreamedBytes::default();
-        self.ids.interrupt();
-        updates
+        None
     }
 
     /// All of a tool call if it is new, else its changes.
-    fn tool(&mut self, tool: ToolCall, status: Option<ToolCallStatus>) -> Option<SessionUpdate> {
-        match self.tools.get_mut(&tool.id) {
+    fn tool(&self, tool: ToolCall, status: Option<ToolCallStatus>) -> Option<Draft> {
+        let update = match self.tools.get(&tool.id) {
             Some(known) => {
                 let mut update = v1::ToolCallUpdate::new(tool.id.to_shared());
                 let is_changed = add_changes(&mut update, known, &tool);
-                let is_news = is_changed || status.is_some();
+                if !is_changed && status.is_none() {
+                    return None;
+                }
                 update.status = status;
-                *known = tool;
-                is_news.then(|| update.into())
+                update.into()
             }
             None => {
-                self.ids.interrupt();
                 let status = status.unwrap_or(ToolCallStatus::Pending);
-                let update = wire::tool_call(tool.clone(), status).into();
-                self.tools.insert(tool.id.clone(), tool);
-                Some(update)
+                wire::tool_call(tool.clone(), status).into()
             }
-        }
+        };
+        Some(Draft {
+            update,
+            then: ClientKnows::Tool(Box::new(tool)),
+        })
     }
 
-    fn progress(&mut self, progress: ToolProgress) -> Option<SessionUpdate> {
+    fn progress(&self, progress: ToolProgress) -> Option<Draft> {
         let mut now = self.tools.get(&progress.id)?.clone();
         now.title = progress.title.unwrap_or(now.title);
         now.content = progress.content.unwrap_or(now.content);
@@ -298,8 +362,8 @@ impl Translator {
         self.tool(now, None)
     }
 
-    fn tool_end(&mut self, end: ToolEnd) -> Option<SessionUpdate> {
-        self.tools.remove(&end.id)?;
+    fn tool_end(&self, end: ToolEnd) -> Option<Draft> {
+        self.tools.get(&end.id)?;
         let mut update = v1::ToolCallUpdate::new(end.id.to_shared());
         update.status = Some(match end.is_error {
             true => ToolCallStatus::Failed,
@@ -309,7 +373,7 @@ impl Translator {
             update.content = Some(wire::tool_contents(end.content));
         }
         update.raw_output = end.output.map(|output| RawJson::from(output.into_raw()));
-        Some(update.into())
+        Some(Draft::new(update, ClientKnows::ToolEnd(end.id)))
     }
 }
 
@@ -327,28 +391,4 @@ fn add_changes(update: &mut v1::ToolCallUpdate, known: &ToolCall, now: &ToolCall
     let input = changed(&known.input, &now.input).flatten();
     update.raw_input = input.map(|input| RawJson::from(input.into_raw()));
     known != now
-}
-
-/// The rest of a text behind the bytes that were sent.
-fn rest(mut text: String, sent: &mut usize) -> String {
-    let skip = (*sent).min(text.len());
-    *sent -= skip;
-    // The deltas were no beginning of the text: repeating a part of it helps nobody.
-    if !text.is_char_boundary(skip) {
-        return String::new();
-    }
-    text.drain(..skip);
-    text
-}
-
-/// The text of a delta and its kind. `None` if there is no text, or if it has no
-/// form on the wire: unfinished arguments.
-fn chunk_text(delta: &Delta) -> Option<(ChunkKind, &str)> {
-    let (kind, text) = match delta {
-        Delta::Text(text) => (ChunkKind::Message, text),
-        Delta::Refusal(text) => (ChunkKind::Refusal, text),
-        Delta::Thinking(text) => (ChunkKind::Thought, text),
-        Delta::ToolInput(_) => return None,
-    };
-    (!text.is_empty()).then_some((kind, text))
 }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use acp_host::ToolId;
+
 /// The `_meta` of the updates of one turn or one session; they differ by the
 /// number of their event.
 ///
@@ -44,15 +46,29 @@ impl EventMeta {
     }
 
     /// The JSON of one update of an event.
-    pub(crate) fn json(&self, number: u64, part: u32) -> String {
+    pub(crate) fn json(&self, name: &EventName, part: u32) -> String {
         let (mut number_digits, mut part_digits) = (itoa::Buffer::new(), itoa::Buffer::new());
-        let number = number_digits.format(number);
         let [before, after] = self.around_number();
+        let number = match name {
+            EventName::Number(number) => number_digits.format(*number),
+            EventName::ToolEnd(tool) => {
+                return [before, "end:", &escaped(tool.as_str()), after].concat();
+            }
+        };
         match part {
             0 => [before, number, after].concat(),
             part => [before, number, ".", part_digits.format(part), after].concat(),
         }
     }
+}
+
+/// The name of an event in its turn or session.
+#[derive(Debug)]
+pub(crate) enum EventName {
+    /// The number that the host gave it.
+    Number(u64),
+    /// The end of this tool call, which no event of the host reported.
+    ToolEnd(ToolId),
 }
 
 /// A text between the quotes of JSON.
@@ -74,7 +90,9 @@ mod tests {
     #[test]
     fn every_update_of_an_event_has_its_own_id() {
         let prompt = EventMeta::of_prompt("t-1", "c-1");
-        let check = |number, part, want: &str| assert_eq!(prompt.json(number, part), want);
+        let check = |number, part, want: &str| {
+            assert_eq!(prompt.json(&EventName::Number(number), part), want)
+        };
         check(7, 0, r#"{"eventId":"t-1:7","promptId":"c-1"}"#);
         check(7, 1, r#"{"eventId":"t-1:7.1","promptId":"c-1"}"#);
         check(
@@ -83,17 +101,24 @@ mod tests {
             r#"{"eventId":"t-1:18446744073709551615.2","promptId":"c-1"}"#,
         );
         let session = EventMeta::of_session("s.1");
-        assert_eq!(session.json(41, 3), r#"{"eventId":"s.1:41.3"}"#);
+        let name = EventName::Number(41);
+        assert_eq!(session.json(&name, 3), r#"{"eventId":"s.1:41.3"}"#);
+        let name = EventName::ToolEnd("tool\"1".into());
+        assert_eq!(session.json(&name, 0), r#"{"eventId":"s.1:end:tool\"1"}"#);
     }
 
     #[test]
     fn ids_are_escaped() {
         let replay = EventMeta::of_replay("a\"b\n");
         assert_eq!(
-            replay.json(3, 0),
+            replay.json(&EventName::Number(3), 0),
             r#"{"eventId":"a\"b\n:3","isReplay":true}"#
         );
         let prompt = EventMeta::of_prompt("t", "c\\");
-        assert_eq!(prompt.json(0, 0), r#"{"eventId":"t:0","promptId":"c\\"}"#);
+        let name = EventName::Number(0);
+        assert_eq!(
+            prompt.json(&name, 0),
+            r#"{"eventId":"t:0","promptId":"c\\"}"#
+        );
     }
 }

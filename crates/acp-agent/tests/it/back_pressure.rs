@@ -227,3 +227,51 @@ async fn a_stream_lets_the_connection_write_in_between() {
     }
     client.assert_quiet().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn events_of_a_turn_are_sent_in_the_order_in_which_they_were_reported() {
+    let (agent, mut strings) = agent();
+    let mut client = Client::with_pipe(&agent, 64);
+    client
+        .call("initialize", json!({"protocolVersion": 1}))
+        .await;
+    let id = client.new_session().await;
+    let session = strings.session().await;
+    let request = client.prompt(&id, "hi").await;
+    let turn = session.start().await;
+    let offer = |body| session.link().offer(turn.event(body));
+    let tool = || Box::new(ToolCall::new("t1", "edit", "Edit"));
+    let text = |text: &str| EventBody::Delta(Delta::Text(text.into()));
+    turn.text("one").await;
+    // So much that the connection wants to write before it takes more.
+    let mut waiting = vec![
+        offer(text(&"x".repeat(80 << 10))),
+        offer(EventBody::ToolStarted(tool())),
+        offer(text("two")),
+        offer(EventBody::ToolCompleted(Box::new(ToolEnd::completed("t1")))),
+    ];
+    if let Offer::Done(sent) = &waiting[0] {
+        sent.unwrap();
+        waiting.remove(0);
+    }
+    // The last one is polled first.
+    let mut telling = Vec::new();
+    for offer in waiting.into_iter().rev() {
+        let Offer::Wait(rest) = offer else {
+            panic!("it overtakes those before it")
+        };
+        telling.push(tokio::spawn(rest));
+        client.pause().await;
+    }
+    assert_eq!(client.update().await["content"]["text"], "one");
+    let long = client.update().await;
+    assert_eq!(long["content"]["text"].as_str().unwrap().len(), 80 << 10);
+    assert_eq!(client.update().await["status"], "in_progress");
+    assert_eq!(client.update().await["content"]["text"], "two");
+    assert_eq!(client.update().await["status"], "completed");
+    for told in telling {
+        assert_eq!(told.await.unwrap(), Ok(()));
+    }
+    turn.done().await;
+    assert_eq!(client.stop_reason(request).await, "end_turn");
+}

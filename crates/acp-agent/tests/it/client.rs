@@ -183,9 +183,21 @@ impl Client {
         message
     }
 
-    /// The next message, which must be the answer to a request.
+    /// The next message that is not the end of a tool call which ended with its turn.
+    pub(crate) async fn next_but_tool_ends(&mut self) -> Value {
+        loop {
+            let message = self.next().await;
+            let name = message["params"]["_meta"]["eventId"].as_str();
+            if !name.is_some_and(|name| name.contains(":end:")) {
+                return message;
+            }
+        }
+    }
+
+    /// The next message, which must be the answer to a request; tool calls may end
+    /// before it.
     pub(crate) async fn answer(&mut self, id: i64) -> Value {
-        let message = self.next().await;
+        let message = self.next_but_tool_ends().await;
         assert!(
             message["id"] == id && message.get("method").is_none(),
             "{message}"

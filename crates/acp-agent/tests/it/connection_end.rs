@@ -36,7 +36,7 @@ async fn a_client_that_leaves_interrupts_its_turns_and_closes_its_sessions() {
         let session = sessions[0].clone();
         async move {
             while session.interrupts() == 0 {
-                tokio::task::yield_now().await;
+                tokio::time::sleep(Duration::from_millis(1)).await;
             }
             turn.interrupted().await;
             turn
@@ -231,6 +231,7 @@ async fn questions_end_at_once_when_nothing_can_answer_them() {
     let read = session.link().read_text_file(ReadTextFile::new("/a")).await;
     assert_eq!(read, Err(ClientCallError::Closed));
     turn.done().await;
+    assert_eq!(rest.update().await["status"], "failed");
     assert_eq!(rest.stop_reason(prompt).await, "end_turn");
     rest.end().await;
     assert_eq!(began.elapsed(), Duration::ZERO);

@@ -12,7 +12,7 @@ use acp_agent::{
 use serde_json::{Value, json};
 
 use crate::{
-    client::Client,
+    client::{Client, prompt},
     host::{Does, full_agent, host},
 };
 
@@ -350,4 +350,22 @@ async fn a_request_that_is_cancelled_leaves_nothing_behind() {
     client.hang_up().await;
     tokio::time::sleep(std::time::Duration::from_secs(6)).await;
     assert_eq!(made.shutdowns(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_finds_a_session_whose_host_can_take_it() {
+    for method in ["session/resume", "session/load"] {
+        let (agent, mut strings) = full_agent();
+        let mut client = Client::ready(&agent).await;
+        strings.script.attach.lock().push_back(Does::Rest(1000));
+        let opening = client.start_call(method, params("s")).await;
+        let session = strings.session().await;
+        let early = client.call("session/prompt", prompt("s", "hi")).await;
+        assert_eq!(early["error"]["code"], -32002, "{early}");
+        assert!(session.try_submission().await.is_none());
+        while client.next().await["id"] != opening {}
+        let request = client.prompt("s", "hi").await;
+        session.start().await.done().await;
+        while client.next().await["id"] != request {}
+    }
 }

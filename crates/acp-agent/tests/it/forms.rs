@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use acp_agent::host::{
     DecisionSource, EventBody, FieldKind, FormField, FormOption, FormValue, Gate, GateAnswer,
-    GateId, GateResponse, OpenUrl, TextFormat, TextRule, UserForm,
+    GateId, GateResponse, OpenUrl, PermissionAction, TextFormat, TextRule, ToolCall, UserForm,
 };
 use serde_json::{Value, json};
 
@@ -243,7 +243,11 @@ async fn the_client_hears_when_all_is_done_at_an_address() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_cannot_be_asked_is_told() {
-    let url = || Gate::open_url("g2", "Log in.", OpenUrl::new("https://example.com/login"));
+    let gate = || gate().answered_elsewhere();
+    let url = || {
+        let url = OpenUrl::new("https://example.com/login");
+        Gate::open_url("g2", "Log in.", url).answered_elsewhere()
+    };
     // By a notice, if it shows notices.
     let mut noticed = scene(json!({"session": {"notices": {}}})).await;
     noticed.open(url()).await;
@@ -267,6 +271,46 @@ async fn a_client_that_cannot_be_asked_is_told() {
         assert_eq!(text["sessionUpdate"], "agent_message_chunk");
         // The gate stays with the host, which may resolve it in its own way.
         assert!(scene.session.has_no_response().await);
+        scene.end().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_form_for_a_client_without_forms_is_declined() {
+    let url = || Gate::open_url("g2", "Log in.", OpenUrl::new("https://example.com/login"));
+    let nothing_to_choose =
+        || Gate::permission_with("g3", ToolCall::new("t2", "edit", "Edit"), Vec::new());
+    let denied = GateAnswer::Permission(PermissionAction::Deny);
+    for (capabilities, gate, want) in [
+        (json!({}), gate(), GateAnswer::Declined),
+        (
+            json!({"elicitation": {"url": {}}}),
+            gate(),
+            GateAnswer::Declined,
+        ),
+        (
+            json!({"elicitation": {"form": {}}}),
+            url(),
+            GateAnswer::Declined,
+        ),
+        // A form that no client can show, and a question without an answer.
+        (
+            both(),
+            Gate::form(
+                "g4",
+                "Who?",
+                UserForm::new().with_field(FormField::select("a", "A", Vec::new())),
+            ),
+            GateAnswer::Declined,
+        ),
+        (both(), nothing_to_choose(), denied),
+    ] {
+        let mut scene = scene(capabilities).await;
+        scene.open(gate).await;
+        let response = scene.session.response().await;
+        assert_eq!(response.answer, want);
+        assert!(matches!(response.source, DecisionSource::Policy { .. }));
+        scene.client.assert_quiet().await;
         scene.end().await;
     }
 }

@@ -465,6 +465,10 @@ impl Turn {
         }
     }
 
+    pub(crate) fn link(&self) -> &ClientLink {
+        self.session.link()
+    }
+
     pub(crate) fn event(&self, body: EventBody) -> HostEvent {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         HostEvent::new(Arc::clone(&self.origin), number, body)

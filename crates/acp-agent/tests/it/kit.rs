@@ -194,7 +194,8 @@ async fn a_cancelled_function_ends_by_itself_or_is_dropped() {
     client.prompt(&id, "sleep through it").await;
     client.hang_up().await;
     assert_eq!(finished.load(Ordering::Relaxed), 5);
-    assert!(began.elapsed().as_secs() <= 6, "{:?}", began.elapsed());
+    // The turn has ten seconds to end by itself, and then five.
+    assert_eq!(began.elapsed().as_secs(), 15);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,13 +1,18 @@
 //! The kit and its history: what is kept when, who owns a session, bounds.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use acp_agent::{
     Agent,
-    host::{CatalogEntry, CatalogQuery, ConfigChoice, ConfigOption, HostError, SessionId},
+    demo::DemoAgent,
+    host::{Block, CatalogEntry, CatalogQuery, ConfigChoice, ConfigOption, HostError, SessionId},
     kit::{
         History, HistoryError, Kit, MemoryHistory, Page, Prompt, Record, RecordBody, RecordedEnd,
         StoredSession, Turn, TurnEnd, TurnError, TurnHandler,
@@ -35,6 +40,7 @@ impl TurnHandler for Talker {
                 self.0.notified().await;
                 tool.complete(vec![]).await?;
             }
+            "pause here" => self.0.notified().await,
             "call it work" => turn.title("Work").await?,
             "too many" => return Ok(TurnEnd::MaxSteps),
             _ => {}
@@ -364,4 +370,106 @@ async fn many_processes_on_one_session() {
     whole.sort();
     acknowledged.sort();
     assert_eq!(whole, acknowledged);
+}
+
+#[tokio::test(start_paused = true)]
+async fn text_is_kept_within_a_second_and_marked_if_its_end_is_missing() {
+    let history = MemoryHistory::new();
+    let (agent, go_on) = agent(history.clone());
+    let mut client = Client::ready(&agent).await;
+    let id = client.new_session().await;
+    let request = client.prompt(&id, "pause here").await;
+    client.update().await;
+    tokio::time::sleep(Duration::from_millis(1100)).await;
+    let said = |records: &[Record]| {
+        let is_said = |record: &&Record| matches!(&record.body, RecordBody::Said(Block::Text(text)) if text == "pause here");
+        records.iter().filter(is_said).count()
+    };
+    let records = kept(&history, &id).await;
+    assert_eq!(said(&records), 1, "{records:?}");
+
+    // As after a crash: its end is missing, and whoever loads it learns that.
+    let mut other = Client::ready(&agent).await;
+    let (updates, _) = other.told("session/load", params(&id)).await;
+    let mark = updates.iter().find(|update| {
+        update["sessionUpdate"] == "agent_thought_chunk"
+            && update["content"]["text"]
+                .as_str()
+                .unwrap()
+                .contains("interrupted")
+    });
+    assert!(mark.is_some(), "{updates:?}");
+    other.hang_up().await;
+
+    go_on.notify_one();
+    while client.next().await["id"] != request {}
+    assert_eq!(said(&kept(&history, &id).await), 1, "it is kept once");
+    client.hang_up().await;
+    let mut other = Client::ready(&agent).await;
+    let (updates, _) = other.told("session/load", params(&id)).await;
+    let thoughts = updates
+        .iter()
+        .filter(|update| update["sessionUpdate"] == "agent_thought_chunk");
+    assert_eq!(thoughts.count(), 0, "{updates:?}");
+}
+
+/// The names of the events of tool calls, with the calls and their states.
+async fn tool_events(client: &mut Client, request: i64) -> Vec<[String; 3]> {
+    let mut events = Vec::new();
+    loop {
+        let message = client.next().await;
+        if message["id"] == request && message["method"].is_null() {
+            return events;
+        }
+        if message["method"] == "session/request_permission" {
+            let outcome = json!({"outcome": {"outcome": "selected", "optionId": "approve"}});
+            client.reply(&message["id"], outcome).await;
+        }
+        let params = &message["params"];
+        if let Some(tool) = params["update"]["toolCallId"].as_str() {
+            let name = params["_meta"]["eventId"].as_str().unwrap().to_owned();
+            let status = params["update"]["status"].to_string();
+            events.push([name, tool.to_owned(), status]);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_has_one_name_live_and_replayed() {
+    let history = MemoryHistory::new();
+    let demo = DemoAgent::default().with_pace(Duration::ZERO);
+    let agent = demo.into_builder_with_history(history).build().unwrap();
+    let mut client = Client::ready(&agent).await;
+    let id = client.new_session().await;
+    let mut live = Vec::new();
+    for text in ["sub-agent", "ask", "tools"] {
+        let request = client.prompt(&id, text).await;
+        live.extend(tool_events(&mut client, request).await);
+    }
+    client.hang_up().await;
+    let mut client = Client::ready(&agent).await;
+    let load = client.start_call("session/load", params(&id)).await;
+    let replayed = tool_events(&mut client, load).await;
+    assert_eq!(live, replayed);
+    let names: BTreeSet<_> = live.iter().map(|[name, ..]| name).collect();
+    assert_eq!(names.len(), live.len(), "{live:?}");
+    assert!(live.len() > 6, "{live:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_cost_of_a_session_comes_back() {
+    let demo = DemoAgent::default().with_pace(Duration::ZERO);
+    let agent = demo.into_agent().unwrap();
+    let mut client = Client::ready(&agent).await;
+    let id = client.new_session().await;
+    let usage = |updates: &[Value]| {
+        let of_usage = |update: &&Value| update["sessionUpdate"] == "usage_update";
+        updates.iter().rfind(of_usage).cloned().unwrap()
+    };
+    let (live, _) = client.told("session/prompt", prompt(&id, "usage")).await;
+    client.hang_up().await;
+    let mut client = Client::ready(&agent).await;
+    let (replayed, _) = client.told("session/load", params(&id)).await;
+    assert_eq!(usage(&live), usage(&replayed));
+    assert_eq!(usage(&live)["cost"]["currency"], "EUR");
 }

@@ -292,7 +292,11 @@ fn records_keep_the_form_in_which_stores_have_them() {
         json!({"Ended": "MaxSteps"}),
     );
     check(
-        RecordBody::Used { used: 1, limit: 2 },
+        RecordBody::Used {
+            used: 1,
+            limit: 2,
+            cost: None,
+        },
         json!({"Used": {"used": 1, "limit": 2}}),
     );
     check(

@@ -1,6 +1,7 @@
 //! The facade, driven by raw lines over a pipe in memory, under a clock that
 //! stands still until everybody waits.
 
+mod agreement;
 mod back_pressure;
 mod cancel;
 mod capabilities;
@@ -16,6 +17,7 @@ mod forms;
 mod handshake;
 mod host;
 mod kit;
+mod kit_compactor;
 mod kit_history;
 mod kit_memory;
 mod kit_questions;
@@ -33,5 +35,6 @@ mod registry;
 mod secrets;
 mod settings;
 mod storm;
+mod strays;
 mod thirty_lines;
 mod updates;

@@ -5,8 +5,9 @@ use std::time::Duration;
 use acp_agent::{
     AgentBuilder, AgentLimits,
     host::{
-        Control, DecisionSource, Diff, EventBody, Gate, GateAnswer, GateId, GateResponse, Json,
-        PermissionAction, ToolCall, ToolContent, ToolEnd, ToolKind, ToolLocation,
+        Control, DecisionSource, Diff, EmitError, EventBody, Gate, GateAnswer, GateId,
+        GateResponse, Json, PermissionAction, ToolCall, ToolContent, ToolEnd, ToolKind,
+        ToolLocation,
     },
 };
 use serde_json::{Value, json};
@@ -246,7 +247,7 @@ async fn a_turn_that_ends_takes_its_gates_along() {
     client.update().await;
     let asked = client.asked("session/request_permission").await;
     turn.done().await;
-    let withdrawn = client.next().await;
+    let withdrawn = client.next_but_tool_ends().await;
     assert_eq!(withdrawn["params"]["requestId"], asked["id"], "{withdrawn}");
     assert_eq!(client.stop_reason(request).await, "end_turn");
     client.reply(&asked["id"], selected("approve")).await;
@@ -276,7 +277,7 @@ async fn a_question_is_withdrawn_before_its_prompt_is_answered() {
         } else {
             client.cancel(&id).await;
         }
-        let withdrawn = client.next().await;
+        let withdrawn = client.next_but_tool_ends().await;
         assert_eq!(withdrawn["method"], "$/cancel_request", "{withdrawn}");
         assert_eq!(withdrawn["params"]["requestId"], asked["id"]);
         let reason = client.stop_reason(request).await;
@@ -324,7 +325,7 @@ async fn an_approval_and_a_cancel_that_arrive_together_approve_nothing() {
         assert_denied_by_policy(&session.response().await);
         turn.interrupted().await;
         loop {
-            let message = client.next().await;
+            let message = client.next_but_tool_ends().await;
             if message["method"] != "$/cancel_request" {
                 assert_eq!(message["id"], request, "{message}");
                 assert_eq!(message["result"]["stopReason"], "cancelled", "{message}");
@@ -384,7 +385,9 @@ async fn a_sub_agent_may_ask_too() {
         .tell(EventBody::ToolStarted(Box::new(unseen)))
         .await
         .unwrap();
-    stranger.open_gate("g0", "t0").await;
+    let unseen = ToolCall::new("t0", "search", "Look around");
+    let unseen = EventBody::GateOpened(Box::new(Gate::permission("g0", unseen)));
+    assert_eq!(stranger.tell(unseen).await, Err(EmitError::NoTurn));
     client.assert_quiet().await;
 
     grandchild.open_gate("g1", "t1").await;

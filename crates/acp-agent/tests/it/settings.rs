@@ -2,7 +2,8 @@
 
 use acp_agent::AgentBuilder;
 use acp_agent::host::{
-    ConfigCategory, ConfigChange, ConfigChoice, ConfigOption, ConfigValue, EventBody,
+    ConfigCategory, ConfigChange, ConfigChoice, ConfigOption, ConfigValue, EventBody, HostEvent,
+    Offer,
 };
 use serde_json::{Value, json};
 
@@ -208,4 +209,48 @@ async fn options_that_are_only_shown_cannot_be_set() {
         let answer = client.call(method, set("model", json!("m2"))).await;
         assert_eq!(answer["error"]["code"], -32601, "{answer}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_options_that_arrive_last_are_the_newest() {
+    let (agent, mut strings) = full_agent();
+    *strings.script.config.lock() = options();
+    let mut client = Client::with_pipe(&agent, 64);
+    client
+        .call("initialize", json!({"protocolVersion": 1}))
+        .await;
+    client.new_session().await;
+    client.update().await;
+    let session = strings.session().await;
+    // Nobody reads, so what the host reports waits: one for room, one behind it.
+    let mut waiting = Vec::new();
+    for number in 0.. {
+        let event = HostEvent::of_session(number, EventBody::ConfigChanged(options()));
+        if let Offer::Wait(rest) = session.link().offer(event) {
+            waiting.push(tokio::spawn(rest));
+        }
+        client.pause().await;
+        waiting.retain(|rest| !rest.is_finished());
+        if waiting.len() > 1 {
+            break;
+        }
+        assert!(number < 10_000, "the host never has to wait");
+    }
+    let request = client
+        .start_call("session/set_config_option", set("model", json!("m2")))
+        .await;
+    client.pause().await;
+    let mut last = Value::Null;
+    loop {
+        let message = client.next().await;
+        if message["id"] == request {
+            break;
+        }
+        let update = &message["params"]["update"];
+        if update["sessionUpdate"] == "config_option_update" {
+            last = update["configOptions"][1]["currentValue"].clone();
+        }
+    }
+    client.assert_quiet().await;
+    assert_eq!(last, "m2");
 }

@@ -182,6 +182,11 @@ pub enum EmitError {
     /// The turn has ended, or the session is closed.
     #[error("send an event: its turn or its session has ended")]
     Ended,
+    /// The turn has not begun: its first event is
+    /// [`TurnStarted`](crate::EventBody::TurnStarted). For a gate, also that its turn
+    /// answers no prompt of the client, so nobody can be asked.
+    #[error("send an event: its turn has not begun, and TurnStarted comes first")]
+    NoTurn,
     /// The connection is closed.
     #[error("send an event: the connection is closed")]
     Closed,

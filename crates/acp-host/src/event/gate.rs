@@ -22,6 +22,9 @@ pub struct Gate {
     pub title: Option<String>,
     /// What should be known to decide it.
     pub body: Option<String>,
+    /// It can be answered without the client, too.
+    #[setters(skip)]
+    pub answered_elsewhere: bool,
 }
 
 impl Gate {
@@ -38,6 +41,7 @@ impl Gate {
             kind,
             title: None,
             body: None,
+            answered_elsewhere: false,
         }
     }
 
@@ -48,6 +52,7 @@ impl Gate {
             kind: GateKind::Form { form, tool: None },
             title: Some(message.into()),
             body: None,
+            answered_elsewhere: false,
         }
     }
 
@@ -61,7 +66,18 @@ impl Gate {
             kind: GateKind::OpenUrl { url, tool: None },
             title: Some(message.into()),
             body: None,
+            answered_elsewhere: false,
         }
+    }
+
+    /// Says that it can be answered in another way than by the client: a client that
+    /// cannot be asked leaves it open, and its user is informed.
+    ///
+    /// Without this such a gate is declined, because nobody would ever answer it.
+    #[must_use]
+    pub fn answered_elsewhere(mut self) -> Self {
+        self.answered_elsewhere = true;
+        self
     }
 
     /// Says which tool call asks the questions, or sends to the address.
@@ -86,8 +102,10 @@ pub enum GateKind {
     },
     /// What the user answers in a form.
     ///
-    /// A client that shows no forms is not asked: the user is informed, and the
-    /// gate stays open until the host resolves it in its own way.
+    /// A client that shows no forms is not asked, and the gate is
+    /// [declined](crate::GateAnswer::Declined) with a warning in the log; one that can
+    /// be [answered elsewhere](Gate::answered_elsewhere) stays open until the host
+    /// resolves it in its own way.
     Form {
         /// What is asked.
         form: UserForm,

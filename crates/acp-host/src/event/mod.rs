@@ -9,6 +9,7 @@ pub(crate) mod session_info;
 pub(crate) mod tool;
 
 use derive_setters::Setters;
+use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
 
 use crate::{
@@ -232,7 +233,7 @@ pub struct ContextUse {
 }
 
 /// An amount of money.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Cost {
     /// How much.

@@ -61,6 +61,8 @@ macro_rules! twin {
 pub trait DynSessionHost: Send + Sync + 'static {
     /// See [`SessionHost::new_session`].
     fn new_session(&self, setup: Setup) -> HostFuture<'_, LiveResult>;
+    /// See [`SessionHost::compacts`].
+    fn compacts(&self) -> bool;
 }
 
 /// [`SessionResumer`] with boxed futures.
@@ -147,6 +149,10 @@ twin! {
 impl<T: SessionHost> DynSessionHost for T {
     fn new_session(&self, setup: Setup) -> HostFuture<'_, LiveResult> {
         Box::pin(async move { stored(SessionHost::new_session(self, setup).await?) })
+    }
+
+    fn compacts(&self) -> bool {
+        SessionHost::compacts(self)
     }
 }
 

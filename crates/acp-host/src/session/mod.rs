@@ -37,6 +37,12 @@ pub trait SessionHost: Send + Sync + 'static {
         &self,
         setup: Setup,
     ) -> impl Future<Output = Result<Self::Session, HostError>> + Send;
+
+    /// Whether its sessions implement [`LiveSession::compact`]. An agent that offers
+    /// the command for it is not built if they do not.
+    fn compacts(&self) -> bool {
+        true
+    }
 }
 
 /// A running session.

@@ -3,8 +3,8 @@
 
 use acp_agent::{
     host::{
-        Block, Diff, Json, Media, PlanEntry, PlanPriority, PlanStatus, Resource, ResourceLink,
-        ToolCall, ToolContent, ToolEnd, ToolKind, ToolLocation, ToolProgress,
+        Block, Cost, Diff, Json, Media, PlanEntry, PlanPriority, PlanStatus, Resource,
+        ResourceLink, ToolCall, ToolContent, ToolEnd, ToolKind, ToolLocation, ToolProgress,
     },
     kit::{History, Record, RecordBody, RecordedEnd},
 };
@@ -69,6 +69,7 @@ fn everything() -> Vec<RecordBody> {
         RecordBody::Used {
             used: 5,
             limit: 100,
+            cost: None,
         },
         RecordBody::Compacted(vec![Block::text("in short")]),
         RecordBody::Forgotten { records: 3 },
@@ -83,6 +84,11 @@ fn everything() -> Vec<RecordBody> {
     ] {
         things.push(RecordBody::Ended(end));
     }
+    things.push(RecordBody::Used {
+        used: 5,
+        limit: 100,
+        cost: Some(Cost::new(0.25, "EUR")),
+    });
     things
 }
 

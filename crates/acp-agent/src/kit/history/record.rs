@@ -1,6 +1,6 @@
 //! A record of a turn.
 
-use acp_host::{Block, PlanEntry, ToolCall, ToolEnd, ToolProgress, TurnId};
+use acp_host::{Block, Cost, PlanEntry, ToolCall, ToolEnd, ToolProgress, TurnId};
 use serde::{Deserialize, Serialize};
 
 /// One thing that happened in a turn.
@@ -51,6 +51,9 @@ pub enum RecordBody {
         used: u64,
         /// Tokens that fit.
         limit: u64,
+        /// What the session had cost so far.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<Cost>,
     },
     /// The conversation up to here was shortened to this summary.
     Compacted(Vec<Block>),

@@ -3,6 +3,7 @@
 use std::{
     mem,
     sync::{Arc, OnceLock},
+    time::Duration,
 };
 
 use acp_host::{
@@ -21,6 +22,10 @@ use crate::kit::{
 /// and each write costs a disk's pause.
 const MAX_PENDING_TEXT: usize = 64 << 10;
 
+/// How long text is kept back at most until it is written: nobody misses more than
+/// this behind a crash, and a disk is not written to with every word.
+const MAX_PENDING_TIME: Duration = Duration::from_secs(1);
+
 /// How many records are kept back at most.
 const MAX_PENDING_RECORDS: usize = 64;
 
@@ -32,7 +37,8 @@ const TAKES: usize = 8;
 /// updates of one thing replace each other.
 ///
 /// Records are written when a tool begins and when it ends, before the turn
-/// waits for the user, when there are many, and at the end.
+/// waits for the user, when there are many, when text has waited for a second, and at
+/// the end.
 #[derive(Debug)]
 pub(in crate::kit) struct Recorder {
     history: SharedHistory,
@@ -49,8 +55,8 @@ pub(in crate::kit) struct Recorder {
 struct Pending {
     records: Vec<Record>,
     text: usize,
-    /// The number of what was noted last.
-    last: u64,
+    /// A task writes them when their time has come.
+    is_timed: bool,
 }
 
 impl Pending {
@@ -90,12 +96,10 @@ impl Recorder {
     /// Notes an event that was sent. True when the notes so far should be
     /// written.
     ///
-    /// The number is that of the event in the turn. A sub-agent numbers its own
-    /// events, so those take the number of what was noted last.
-    pub(in crate::kit) fn note(&self, number: Option<u64>, what: RecordBody) -> bool {
+    /// The number is that of the event in the turn. Text that is noted is written
+    /// within [`MAX_PENDING_TIME`], whatever comes behind it.
+    pub(in crate::kit) fn note(self: &Arc<Self>, number: u64, what: RecordBody) -> bool {
         let mut pending = self.pending();
-        let number = number.unwrap_or(pending.last);
-        pending.last = number;
         let is_boundary = matches!(
             what,
             RecordBody::ToolStarted(_) | RecordBody::ToolCompleted(_)
@@ -104,6 +108,9 @@ impl Recorder {
             &what
         {
             pending.text += text.len();
+            if !pending.is_timed {
+                pending.is_timed = self.write_soon();
+            }
         }
         let rest = match pending.records.last_mut() {
             Some(last) => join(last, number, what),
@@ -116,6 +123,23 @@ impl Recorder {
         is_boundary
             || pending.text >= MAX_PENDING_TEXT
             || pending.records.len() >= MAX_PENDING_RECORDS
+    }
+
+    /// Has what was noted written when its time has come. False without a runtime.
+    fn write_soon(self: &Arc<Self>) -> bool {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            return false;
+        };
+        let recorder = Arc::downgrade(self);
+        runtime.spawn(async move {
+            tokio::time::sleep(MAX_PENDING_TIME).await;
+            if let Some(recorder) = recorder.upgrade() {
+                recorder.pending().is_timed = false;
+                // If it fails, the turn learns of it with its next write.
+                let _ = recorder.write().await;
+            }
+        });
+        true
     }
 
     /// Writes what was noted. It is written also if nobody waits for that.
@@ -251,6 +275,7 @@ pub(in crate::kit) fn record_of(body: &EventBody) -> Option<RecordBody> {
         EventBody::ContextMeasured(measured) => RecordBody::Used {
             used: measured.used,
             limit: measured.limit,
+            cost: measured.cost.as_deref().cloned(),
         },
         EventBody::Compacting(compaction) => match &compaction.status {
             CompactionStatus::Completed(summary) => RecordBody::Compacted(summary.clone()),

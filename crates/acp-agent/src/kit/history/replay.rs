@@ -1,10 +1,10 @@
 //! Replays a session from its records.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use acp_host::{
     Block, Compaction, CompactionStatus, ContextUse, Delta, EventBody, HostError, HostEvent,
-    LoopId, Replay, ToolEnd, ToolId, TurnOrigin,
+    LoopId, Replay, TurnOrigin,
 };
 
 use super::{Earlier, Record, RecordBody, RecordedEnd};
@@ -48,10 +48,8 @@ impl Replay for RecordReplay {
 struct EventMaker {
     loop_id: LoopId,
     turn: Option<Arc<TurnOrigin>>,
-    /// The number of the last event of the turn.
-    last: u64,
-    /// Tools that have not ended.
-    open: BTreeSet<ToolId>,
+    /// The number of the next event of the turn, at least.
+    next: u64,
 }
 
 impl EventMaker {
@@ -59,8 +57,7 @@ impl EventMaker {
         Self {
             loop_id,
             turn: None,
-            last: 0,
-            open: BTreeSet::new(),
+            next: 0,
         }
     }
 
@@ -83,37 +80,34 @@ impl EventMaker {
                 };
                 events.push(HostEvent::new(Arc::clone(&origin), 0, started));
                 self.turn = Some(Arc::clone(&origin));
+                self.next = 0;
                 origin
             }
         };
-        self.last = number;
-        match &what {
-            RecordBody::ToolRequested(tool) | RecordBody::ToolStarted(tool) => {
-                self.open.insert(tool.id.clone());
-            }
-            RecordBody::ToolCompleted(end) => {
-                self.open.remove(&end.id);
-            }
-            _ => {}
-        }
+        // Earlier versions gave records of sub-agents the number of another one.
+        let number = number.max(self.next);
+        self.next = number + 1;
+        let is_end = matches!(what, RecordBody::Ended(_));
         let body = body(what, || format!("{}.compaction{number}", origin.turn));
         events.push(HostEvent::new(origin, number, body));
+        if is_end {
+            self.turn = None;
+        }
         events
     }
 
-    /// Ends the tools of a turn that did not come to its end: nothing runs in a
-    /// conversation that is over.
+    /// Marks a turn whose end nobody wrote: what came last in it may be missing.
     fn end_turn(&mut self) -> Vec<HostEvent> {
         let Some(origin) = self.turn.take() else {
             return Vec::new();
         };
-        let open = std::mem::take(&mut self.open).into_iter();
-        let ends = open.map(|id| {
-            self.last += 1;
-            let end = EventBody::ToolCompleted(Box::new(ToolEnd::failed(id)));
-            HostEvent::new(Arc::clone(&origin), self.last, end)
-        });
-        ends.collect()
+        let text = "This turn was interrupted; what came last may be missing.\n";
+        let mark = EventBody::Delta(Delta::Thinking(text.into()));
+        let number = std::mem::take(&mut self.next);
+        vec![
+            HostEvent::new(Arc::clone(&origin), number, mark),
+            HostEvent::new(origin, number + 1, EventBody::TurnInterrupted),
+        ]
     }
 }
 
@@ -129,8 +123,10 @@ fn body(what: RecordBody, compaction: impl FnOnce() -> String) -> EventBody {
         RecordBody::ToolProgressed(progress) => EventBody::ToolProgressed(Box::new(progress)),
         RecordBody::ToolCompleted(end) => EventBody::ToolCompleted(Box::new(end)),
         RecordBody::Planned(entries) => EventBody::PlanChanged(entries),
-        RecordBody::Used { used, limit } => {
-            EventBody::ContextMeasured(ContextUse::new(used, limit))
+        RecordBody::Used { used, limit, cost } => {
+            let mut measured = ContextUse::new(used, limit);
+            measured.cost = cost.map(Box::new);
+            EventBody::ContextMeasured(measured)
         }
         RecordBody::Compacted(summary) => {
             let status = CompactionStatus::Completed(summary);

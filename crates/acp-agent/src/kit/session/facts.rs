@@ -5,7 +5,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, LazyLock, Weak,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -28,6 +28,8 @@ pub(in crate::kit) struct SessionFacts {
     commands: Arc<[SlashCommand]>,
     options: Mutex<Vec<ConfigOption>>,
     title: Mutex<Option<String>>,
+    /// An option was set, and sending that failed.
+    has_unreported_options: AtomicBool,
     /// Held while facts are written, so that the last ones are written last.
     writing: tokio::sync::Mutex<()>,
     /// The number of the next event of the session as a whole.
@@ -54,6 +56,7 @@ impl SessionFacts {
             commands,
             options: Mutex::new(options),
             title: Mutex::default(),
+            has_unreported_options: AtomicBool::new(false),
             writing: tokio::sync::Mutex::default(),
             next: AtomicU64::new(0),
         }
@@ -117,14 +120,31 @@ impl SessionFacts {
         Ok(options)
     }
 
-    /// Takes note of the title, for the client and for the history.
-    pub(in crate::kit) async fn set_title(&self, title: String) -> Result<SessionInfo, HostError> {
+    /// Takes note of the title, for the history.
+    pub(in crate::kit) async fn set_title(&self, title: String) -> Result<(), HostError> {
         let _writing = self.writing.lock().await;
-        let info = SessionInfo::new().with_title(title.as_str());
         let stored = self.stored(Some(title.clone()), &self.options());
         self.update(stored).await?;
         *self.title.lock() = Some(title);
-        Ok(info)
+        Ok(())
+    }
+
+    /// What the session is about.
+    pub(in crate::kit) fn info(&self) -> SessionInfo {
+        let mut info = SessionInfo::new();
+        info.title.clone_from(&self.title.lock());
+        info
+    }
+
+    /// Takes note whether the client has been sent the options as they are.
+    pub(in crate::kit) fn note_options(&self, are_reported: bool) {
+        self.has_unreported_options
+            .store(!are_reported, Ordering::Relaxed);
+    }
+
+    /// Whether the client has not been sent the options as they are; says so once.
+    pub(in crate::kit) fn takes_unreported_options(&self) -> bool {
+        self.has_unreported_options.swap(false, Ordering::Relaxed)
     }
 
     /// Has the history begin the session.

@@ -26,6 +26,10 @@ impl<H: TurnHandler> SessionHost for Kit<H> {
         facts.create().await?;
         Ok(self.begin(facts))
     }
+
+    fn compacts(&self) -> bool {
+        self.compactor.0.is_some()
+    }
 }
 
 impl<H: TurnHandler> SessionResumer for Kit<H> {
@@ -117,6 +121,7 @@ impl<H: TurnHandler> Kit<H> {
             self.live.insert(&facts);
         }
         let handler = Arc::clone(&self.handler);
-        KitSession::new(facts, handler, self.cancel_grace)
+        let compactor = self.compactor.0.clone();
+        KitSession::new(facts, handler, self.cancel_grace, compactor)
     }
 }

@@ -17,8 +17,8 @@ use std::{
 };
 
 use acp_host::{
-    Block, Cancel, Cancelled, ClientLink, EventBody, GateResponse, HostError, LiveSession, LoopId,
-    SessionId, Submission, TurnFailure,
+    Block, Cancel, Cancelled, ClientLink, CommandId, EventBody, GateResponse, HostError,
+    LiveSession, LoopId, SessionId, Submission, TurnFailure,
 };
 use parking_lot::{Mutex, MutexGuard};
 use pin_project_lite::pin_project;
@@ -26,6 +26,7 @@ use tokio::time::{Sleep, sleep};
 
 use crate::kit::{
     Prompt, Turn, TurnHandler,
+    compactor::{DynCompactor, compact_with},
     history::recorder,
     history::{RecordBody, RecordedEnd},
     session::facts::SessionFacts,
@@ -35,6 +36,7 @@ use crate::kit::{
 pub struct KitSession<H> {
     handler: Arc<H>,
     cancel_grace: Duration,
+    compactor: Option<Arc<dyn DynCompactor>>,
     facts: Arc<SessionFacts>,
     link: OnceLock<ClientLink>,
     /// The signal of the turn that runs.
@@ -47,10 +49,12 @@ impl<H: TurnHandler> KitSession<H> {
         facts: Arc<SessionFacts>,
         handler: Arc<H>,
         cancel_grace: Duration,
+        compactor: Option<Arc<dyn DynCompactor>>,
     ) -> Self {
         Self {
             handler,
             cancel_grace,
+            compactor,
             facts,
             link: OnceLock::new(),
             running: Mutex::default(),
@@ -82,11 +86,29 @@ impl<H: TurnHandler> KitSession<H> {
         }
     }
 
+    /// Lets the compactor shorten the conversation, as [`answer`](Self::answer) does.
+    async fn compact_by(&self, turn: &mut Turn, compactor: &dyn DynCompactor) -> EventBody {
+        let cancel = turn.cancel_signal();
+        let compacted = Bounded {
+            work: compact_with(turn, compactor),
+            cancelled: cancel.cancelled(),
+            grace: self.cancel_grace,
+            timer: None,
+        };
+        match compacted.await {
+            _ if cancel.is_cancelled() => EventBody::TurnInterrupted,
+            Ended::Finished(Ok(())) => EventBody::TurnDone,
+            Ended::Finished(Err(error)) => error.into_event(),
+            Ended::Panicked => EventBody::TurnFailed(TurnFailure::Panicked),
+            Ended::Dropped => EventBody::TurnInterrupted,
+        }
+    }
+
     /// Remembers what the user asks, unless it is cancelled, and then lets the
-    /// handler answer.
-    async fn remember_and_answer(&self, turn: &mut Turn, content: Vec<Block>) -> EventBody {
+    /// handler answer, or the compactor shorten the conversation.
+    async fn remember_and_answer(&self, turn: &mut Turn, task: TurnTask) -> EventBody {
         if turn.recorder().is_some() {
-            turn.note(|| RecordBody::Asked(content.clone()));
+            turn.note(|| RecordBody::Asked(task.content()));
             let cancel = turn.cancel_signal();
             let saved = cancel.run_until_cancelled(turn.save()).await;
             if let Some(Err(error)) = saved {
@@ -96,7 +118,54 @@ impl<H: TurnHandler> KitSession<H> {
         if turn.is_cancelled() {
             return EventBody::TurnInterrupted;
         }
-        self.answer(turn, Prompt::new(content)).await
+        match task {
+            TurnTask::Answer(content) => self.answer(turn, Prompt::new(content)).await,
+            TurnTask::Compact(compactor) => self.compact_by(turn, &*compactor).await,
+        }
+    }
+
+    /// Runs a whole turn. Whatever becomes of it, its end is reported.
+    async fn run(
+        &self,
+        command: CommandId,
+        task: TurnTask,
+        cancel: Cancel,
+    ) -> Result<(), HostError> {
+        let link = self
+            .link
+            .get()
+            .ok_or_else(|| HostError::public("the session has no client"))?;
+        let turn = Turn::new(
+            link.clone(),
+            Arc::clone(&self.facts),
+            &command,
+            cancel.clone(),
+        );
+        *self.running() = Some(cancel);
+        let mut unfinished = UnfinishedTurn {
+            turn,
+            running: &self.running,
+            is_reported: false,
+        };
+
+        let index = self.turns.fetch_add(1, Ordering::Relaxed);
+        unfinished.turn.send_now(EventBody::TurnStarted {
+            command: Some(command),
+            index,
+        });
+        let mut end = self.remember_and_answer(&mut unfinished.turn, task).await;
+        unfinished.turn.fail_open_tools().await;
+        unfinished
+            .turn
+            .note(|| RecordBody::Ended(recorder::ending(&end)));
+        // The answer leaves when all of the turn is remembered.
+        if let Err(error) = unfinished.turn.save().await
+            && !matches!(end, EventBody::TurnFailed(_))
+        {
+            end = EventBody::TurnFailed(TurnFailure::Other(error));
+        }
+        unfinished.send(end);
+        Ok(())
     }
 
     fn running(&self) -> MutexGuard<'_, Option<Cancel>> {
@@ -123,49 +192,23 @@ impl<H: TurnHandler> LiveSession for KitSession<H> {
 
     /// Runs the whole turn: an answer that is ready at once costs no task.
     async fn submit(&self, submission: Submission) -> Result<(), HostError> {
-        let link = self
-            .link
-            .get()
-            .ok_or_else(|| HostError::public("the session has no client"))?;
         let Submission {
             command,
             content,
             cancel,
             ..
         } = submission;
-        let turn = Turn::new(
-            link.clone(),
-            Arc::clone(&self.facts),
-            &command,
-            cancel.clone(),
-        );
-        *self.running() = Some(cancel);
-        let mut unfinished = UnfinishedTurn {
-            turn,
-            running: &self.running,
-            is_reported: false,
-        };
+        self.run(command, TurnTask::Answer(content), cancel).await
+    }
 
-        let index = self.turns.fetch_add(1, Ordering::Relaxed);
-        unfinished.turn.send_now(EventBody::TurnStarted {
-            command: Some(command),
-            index,
-        });
-        let mut end = self
-            .remember_and_answer(&mut unfinished.turn, content)
-            .await;
-        unfinished.turn.fail_open_tools().await;
-        unfinished
-            .turn
-            .note(|| RecordBody::Ended(recorder::ending(&end)));
-        // The answer leaves when all of the turn is remembered.
-        if let Err(error) = unfinished.turn.save().await
-            && !matches!(end, EventBody::TurnFailed(_))
-        {
-            end = EventBody::TurnFailed(TurnFailure::Other(error));
-        }
-        unfinished.send(end);
-        Ok(())
+    async fn compact(&self, command: CommandId, cancel: Cancel) -> Result<(), HostError> {
+        let Some(compactor) = &self.compactor else {
+            return Err(HostError::public(
+                "this session cannot shorten its conversation",
+            ));
+        };
+        let task = TurnTask::Compact(Arc::clone(compactor));
+        self.run(command, task, cancel).await
     }
 
     async fn respond_gate(&self, response: GateResponse) -> Result<(), HostError> {
@@ -190,6 +233,24 @@ impl<H> fmt::Debug for KitSession<H> {
     }
 }
 
+/// What a turn does.
+enum TurnTask {
+    /// Answers a prompt.
+    Answer(Vec<Block>),
+    /// Shortens the conversation.
+    Compact(Arc<dyn DynCompactor>),
+}
+
+impl TurnTask {
+    /// What the user asked.
+    fn content(&self) -> Vec<Block> {
+        match self {
+            Self::Answer(content) => content.clone(),
+            Self::Compact(_) => vec![Block::text("/compact")],
+        }
+    }
+}
+
 /// A turn whose end is reported, also if the work on it is dropped.
 struct UnfinishedTurn<'s> {
     turn: Turn,
@@ -201,6 +262,7 @@ impl UnfinishedTurn<'_> {
     fn send(&mut self, end: EventBody) {
         self.is_reported = true;
         *self.running.lock() = None;
+        self.turn.settle_session();
         self.turn.send_now(end);
     }
 }

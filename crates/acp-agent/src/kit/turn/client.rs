@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use acp_host::{
-    ClientCallError, CreateTerminal, EventBody, Gate, GateAnswer, GateId, GateKind, OpenUrl,
-    ReadTextFile, UserForm, WriteTextFile,
+    ClientCallError, CreateTerminal, EventBody, Gate, GateAnswer, GateId, OpenUrl, ReadTextFile,
+    UserForm, WriteTextFile,
 };
 
 use tokio::sync::oneshot;
@@ -96,9 +96,6 @@ impl Turn {
             id: gate.id.clone(),
             answer: self.session().gates.open(gate.id.clone()),
         };
-        if let GateKind::Permission { tool, .. } = &gate.kind {
-            self.note_asked(tool);
-        }
         self.send(EventBody::GateOpened(Box::new(gate))).await?;
         // The user may take long; what came before is safe meanwhile.
         self.save().await?;

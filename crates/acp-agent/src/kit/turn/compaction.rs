@@ -12,13 +12,24 @@ impl Turn {
     ///
     /// [`TurnError`] if the turn was cancelled or the client is gone.
     pub async fn compact(&self) -> Result<RunningCompaction<'_>, TurnError> {
-        let running = RunningCompaction {
-            turn: self,
-            id: self.name("compaction"),
-            has_ended: false,
-        };
+        let id = self.begin_compaction().await?;
+        Ok(self.resume_compaction(id))
+    }
+
+    /// Reports that a compaction begins, and gives its id.
+    pub(in crate::kit) async fn begin_compaction(&self) -> Result<String, TurnError> {
+        let running = self.resume_compaction(self.name("compaction"));
         running.send(CompactionStatus::InProgress).await?;
-        Ok(running)
+        Ok(running.detach())
+    }
+
+    /// The compaction of an id, which runs.
+    pub(in crate::kit) fn resume_compaction(&self, id: String) -> RunningCompaction<'_> {
+        RunningCompaction {
+            turn: self,
+            id,
+            has_ended: false,
+        }
     }
 }
 
@@ -64,6 +75,19 @@ impl RunningCompaction<'_> {
         self.send(failed).await?;
         self.has_ended = true;
         Ok(())
+    }
+
+    /// Ends it badly, for a reason that is nobody's business.
+    pub(in crate::kit) async fn fail_quietly(mut self) -> Result<(), TurnError> {
+        self.send(CompactionStatus::Failed(None)).await?;
+        self.has_ended = true;
+        Ok(())
+    }
+
+    /// Lets it run on, and gives its id.
+    fn detach(mut self) -> String {
+        self.has_ended = true;
+        std::mem::take(&mut self.id)
     }
 
     async fn send(&self, status: CompactionStatus) -> Result<(), TurnError> {

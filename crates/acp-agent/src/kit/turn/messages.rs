@@ -1,7 +1,8 @@
 //! The messages of a turn to its client.
 
 use acp_host::{
-    Block, ContextUse, Delta, EventBody, Media, Notice, PlanEntry, SlashCommand, ToolCall,
+    Block, ContextUse, Delta, EventBody, Media, Notice, Offer, PlanEntry, SessionInfo,
+    SlashCommand, ToolCall,
 };
 
 use crate::kit::{Earlier, ToolDraft, Turn, TurnError};
@@ -100,8 +101,29 @@ impl Turn {
     /// [`TurnError`] if the turn was cancelled or the client is gone, or if the title
     /// cannot be kept.
     pub async fn title(&self, title: impl Into<String>) -> Result<(), TurnError> {
-        let info = self.session().set_title(title.into()).await?;
-        self.send_session_event(EventBody::InfoChanged(info)).await
+        let title = title.into();
+        let info = SessionInfo::new().with_title(title.as_str());
+        self.send_session_event(EventBody::InfoChanged(info))
+            .await?;
+        // If this fails, the end of the turn takes the title back.
+        Ok(self.session().set_title(title).await?)
+    }
+
+    /// Reports the title and the options once more where the client knows others than
+    /// the session has: sending or storing them failed. Nothing waits for it.
+    pub(in crate::kit) fn settle_session(&self) {
+        let session = self.session();
+        let mut bodies = vec![EventBody::InfoChanged(session.info())];
+        if session.takes_unreported_options() {
+            bodies.push(EventBody::ConfigChanged(session.options()));
+        }
+        for body in bodies {
+            let offer = self.link().offer(session.event(body));
+            let runtime = tokio::runtime::Handle::try_current();
+            if let (Offer::Wait(rest), Ok(runtime)) = (offer, runtime) {
+                runtime.spawn(rest);
+            }
+        }
     }
 
     /// Offers commands in the session, in place of those offered before. A

@@ -32,8 +32,8 @@ use std::{
 };
 
 use acp_host::{
-    Cancel, ClientLink, CommandId, EmitError, EventBody, HostError, HostEvent, Offer, SessionId,
-    Setup, ToolCall, ToolEnd, ToolId, TurnId, TurnOrigin,
+    Cancel, ClientLink, CommandId, EmitError, EventBody, GateKind, HostError, HostEvent, Offer,
+    SessionId, Setup, ToolEnd, ToolId, TurnId, TurnOrigin,
 };
 
 use crate::kit::{
@@ -52,10 +52,6 @@ use crate::kit::{
 pub struct Turn {
     link: ClientLink,
     origin: Arc<TurnOrigin>,
-    /// The number of the next event.
-    next: AtomicU64,
-    /// The number of the next tool, gate or sub-agent.
-    next_name: AtomicU64,
     cancel: Cancel,
     session: Arc<SessionFacts>,
     /// What belongs to the turn and to those that work for it.
@@ -67,6 +63,11 @@ pub struct Turn {
 /// What a turn shares with its sub-agents.
 #[derive(Debug)]
 struct SharedTurn {
+    /// The number of the next event. There is one count for all of them, so that an
+    /// event has the same name when it is replayed.
+    next: AtomicU64,
+    /// The number of the next tool, gate or sub-agent.
+    next_name: AtomicU64,
     /// Tools that were announced and have not ended.
     tools: Mutex<BTreeSet<ToolId>>,
     /// Records the events of the turn, if the kit has a history.
@@ -75,7 +76,7 @@ struct SharedTurn {
 
 /// The record of an event, to be noted once it is sent.
 struct Note {
-    number: Option<u64>,
+    number: u64,
     body: RecordBody,
 }
 
@@ -93,11 +94,11 @@ impl Turn {
         Self {
             link,
             origin: Arc::new(TurnOrigin::new(session.loop_id.clone(), turn)),
-            next: AtomicU64::new(0),
-            next_name: AtomicU64::new(1),
             cancel,
             session,
             shared: Arc::new(SharedTurn {
+                next: AtomicU64::new(0),
+                next_name: AtomicU64::new(1),
                 tools: Mutex::default(),
                 recorder,
             }),
@@ -115,13 +116,12 @@ impl Turn {
     #[must_use]
     pub fn sub_agent(&self, name: impl AsRef<str>) -> Turn {
         let name = self.name(name.as_ref());
-        let origin = TurnOrigin::new(name.as_str(), name.as_str());
+        // A loop of its own that works in the same turn.
+        let origin = TurnOrigin::new(name.as_str(), self.origin.turn.clone());
         let origin = origin.with_parent(Arc::clone(&self.origin));
         Self {
             link: self.link.clone(),
             origin: Arc::new(origin),
-            next: AtomicU64::new(0),
-            next_name: AtomicU64::new(1),
             cancel: self.cancel.clone(),
             session: Arc::clone(&self.session),
             shared: Arc::clone(&self.shared),
@@ -215,10 +215,9 @@ impl Turn {
 
     /// Offers an event, and gives its record, to be noted once it is sent.
     fn offer(&self, body: EventBody) -> (Offer, Option<Note>) {
-        let recorder = self.recorder().filter(|_| self.is_seen(&body));
-        let record = recorder.and_then(|_| record_of(&body));
+        let record = self.recorder().and_then(|_| self.record_of(&body));
         let event = self.event(body);
-        let number = self.record_number(event.number);
+        let number = event.number;
         let note = record.map(|body| Note { number, body });
         (self.link.offer(event), note)
     }
@@ -230,28 +229,20 @@ impl Turn {
             Offer::Done(sent) => sent,
             Offer::Wait(rest) => rest.await,
         }?;
-        Ok(match (self.recorder(), note) {
-            (Some(recorder), Some(note)) => recorder.note(note.number, note.body),
-            _ => false,
-        })
+        let (Some(recorder), Some(note)) = (self.recorder(), note) else {
+            return Ok(false);
+        };
+        if let (Some(known), RecordBody::ToolRequested(tool)) = (&self.known, &note.body) {
+            known.lock().insert(tool.id.clone());
+        }
+        Ok(recorder.note(note.number, note.body))
     }
 
     /// Notes something that is sent in another way, or not at all.
     pub(in crate::kit) fn note(&self, record: impl FnOnce() -> RecordBody) {
         if let Some(recorder) = self.recorder() {
-            let number = self.next.fetch_add(1, Ordering::Relaxed);
-            recorder.note(self.record_number(number), record());
-        }
-    }
-
-    /// Notes that the client learns of a tool because it is asked about
-    /// it.
-    pub(in crate::kit) fn note_asked(&self, tool: &ToolCall) {
-        let Some(known) = &self.known else {
-            return;
-        };
-        if known.lock().insert(tool.id.clone()) {
-            self.note(|| RecordBody::ToolRequested(tool.clone()));
+            let number = self.next_number();
+            recorder.note(number, record());
         }
     }
 
@@ -301,33 +292,37 @@ impl Turn {
 
     /// A name that is unique in the session.
     pub(in crate::kit) fn name(&self, kind: &str) -> String {
-        let number = self.next_name.fetch_add(1, Ordering::Relaxed);
+        let number = self.shared.next_name.fetch_add(1, Ordering::Relaxed);
         format!("{}.{kind}{number}", self.origin.turn)
     }
 
     fn event(&self, body: EventBody) -> HostEvent {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        HostEvent::new(Arc::clone(&self.origin), number, body)
+        HostEvent::new(Arc::clone(&self.origin), self.next_number(), body)
     }
 
-    /// Whether the client sees an event: of a sub-agent, only those of the tools
-    /// that it knows.
-    fn is_seen(&self, body: &EventBody) -> bool {
+    fn next_number(&self) -> u64 {
+        self.shared.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// What is kept of an event. The client sees of a sub-agent the tools that it was
+    /// asked about.
+    fn record_of(&self, body: &EventBody) -> Option<RecordBody> {
         let Some(known) = &self.known else {
-            return true;
+            return record_of(body);
         };
         let known = known.lock();
-        match body {
+        let is_seen = match body {
+            EventBody::GateOpened(gate) => match &gate.kind {
+                GateKind::Permission { tool, .. } if !known.contains(&tool.id) => {
+                    return Some(RecordBody::ToolRequested(tool.clone()));
+                }
+                _ => false,
+            },
             EventBody::ToolStarted(tool) => known.contains(&tool.id),
             EventBody::ToolProgressed(progress) => known.contains(&progress.id),
             EventBody::ToolCompleted(end) => known.contains(&end.id),
             _ => false,
-        }
-    }
-
-    /// The number of a record; `None` for a sub-agent, whose records the recorder
-    /// numbers in their order.
-    fn record_number(&self, number: u64) -> Option<u64> {
-        self.known.is_none().then_some(number)
+        };
+        is_seen.then(|| record_of(body))?
     }
 }

@@ -39,16 +39,20 @@ impl Turn {
     ///
     /// # Cancel safety
     ///
-    /// If dropped, the option may be set, and the client not informed.
+    /// If dropped, the option may be set; the client is informed at the end of the turn.
     pub async fn set_option(
         &self,
         id: impl Into<String>,
         value: ConfigValue,
     ) -> Result<(), TurnError> {
         let change = ConfigChange::new(id, value);
-        let options = self.session().set_option(change).await?;
+        let session = self.session();
+        let options = session.set_option(change).await?;
+        session.note_options(false);
         self.send_session_event(EventBody::ConfigChanged(options))
-            .await
+            .await?;
+        session.note_options(true);
+        Ok(())
     }
 
     /// Sets the mode of the session, and informs the client: to leave a mode for

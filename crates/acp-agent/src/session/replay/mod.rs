@@ -7,12 +7,17 @@ use acp_host::{
 };
 use acp_protocol::{rpc::Fault, v1::SessionUpdate};
 
-use super::{SessionCore, unsent::UnsentUpdates};
+use super::{SessionCore, unsent::UnsentEvent};
 use crate::{
     fault,
     host_call::call_host,
-    turn::{client_view::ClientView, translator::Translator},
-    wire::event_meta::EventMeta,
+    turn::{
+        client_view::ClientView,
+        draft::PendingEvent,
+        effects::{ClosedTool, Effects},
+        translator::Translator,
+    },
+    wire::event_meta::{EventMeta, EventName},
 };
 
 /// Sends a whole journal, in its order.
@@ -30,17 +35,33 @@ pub(crate) async fn send(
     loop {
         let next = &mut journal;
         let read = call_host(move || next.next_event()).await;
-        let Some(event) = fault::called(method, read)? else {
+        let event = fault::called(method, read)?;
+        for ClosedTool { meta, id, update } in replayer.close_tools(event.as_ref()) {
+            let name = EventName::ToolEnd(id);
+            send_updates(core, method, vec![update], (meta, name)).await?;
+        }
+        let Some(event) = event else {
             return Ok(());
         };
         let (origin, number) = (event.origin.clone(), event.number);
         let updates = replayer.event(event, core.turns().view());
-        let meta = core.has_event_ids.then(|| (replayer.meta(origin), number));
-        let waiting = UnsentUpdates::new(updates, meta).wait(core, None);
-        waiting.send().await.map_err(|error| {
-            fault::internal(method, "the conversation cannot be sent").with_source(error)
-        })?;
+        let meta = replayer.meta(origin);
+        send_updates(core, method, updates, (meta, EventName::Number(number))).await?;
     }
+}
+
+async fn send_updates(
+    core: &Arc<SessionCore>,
+    method: &str,
+    updates: Vec<SessionUpdate>,
+    meta: (Arc<EventMeta>, EventName),
+) -> Result<(), Fault> {
+    let meta = core.has_event_ids.then_some(meta);
+    let unsent = UnsentEvent::new(PendingEvent::of_updates(updates), meta);
+    let waiting = unsent.wait(core, &mut core.turns(), None);
+    waiting.send().await.map_err(|error| {
+        fault::internal(method, "the conversation cannot be sent").with_source(error)
+    })
 }
 
 /// Turns the events of a journal into updates. Without I/O.
@@ -103,13 +124,35 @@ impl Replayer {
         match body {
             // The question is over; the tool that waited for it is shown.
             EventBody::GateOpened(gate) => match &gate.kind {
-                GateKind::Permission { .. } if view.can_ask(&gate) => translator.announce(&gate),
+                GateKind::Permission { .. } if view.can_ask(&gate) => {
+                    translator.updates(Translator::announcement(&gate), view)
+                }
                 _ => Vec::new(),
             },
             EventBody::UserMessage(blocks) if is_own => translator.user_message(blocks),
-            body if is_own => translator.updates(body, view),
-            body => translator.known_tool(body),
+            body if is_own => translator.updates(PendingEvent::new(body), view),
+            body => translator.updates(PendingEvent::of_sub_agent(body), view),
         }
+    }
+
+    /// Ends the tool calls that are open behind a turn: it ends with the next event, or
+    /// another begins, or the journal is at its end.
+    pub(crate) fn close_tools(&mut self, next: Option<&HostEvent>) -> Vec<ClosedTool> {
+        let Some((turn, translator)) = &mut self.turn else {
+            return Vec::new();
+        };
+        let is_over = next.is_none_or(|next| {
+            let origin = next.origin.as_deref();
+            origin.is_some_and(|origin| match next.body {
+                EventBody::TurnStarted { .. } => origin.loop_id == turn.loop_id,
+                _ => next.body.ends_turn() && origin.is_same_turn(turn),
+            })
+        });
+        let mut effects = Effects::default();
+        if is_over {
+            effects.close_tools(translator);
+        }
+        effects.take_closed_tools()
     }
 }
 

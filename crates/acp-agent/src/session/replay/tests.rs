@@ -163,6 +163,60 @@ fn again(body: &Act, nth: usize) -> EventBody {
     events(body, &mut child).swap_remove(nth).1
 }
 
+/// Sends all of an event.
+fn send_all(
+    turns: &mut SessionTurns,
+    origin: &TurnOrigin,
+    mut event: PendingEvent,
+) -> Vec<SessionUpdate> {
+    let mut updates = Vec::new();
+    while let Some(draft) = turns.next_update(Some(origin), &mut event) {
+        updates.push(draft.update);
+        turns.update_sent(Some(origin), draft.then);
+    }
+    updates
+}
+
+fn ends(closed: Vec<ClosedTool>) -> Vec<SessionUpdate> {
+    closed.into_iter().map(|closed| closed.update).collect()
+}
+
+#[test]
+fn tools_end_with_their_turn() {
+    let mut replayer = Replayer::new("s");
+    let mut view = ClientView::default();
+    let (first, second) = (
+        Arc::new(TurnOrigin::new("main", "t1")),
+        Arc::new(TurnOrigin::new("main", "t2")),
+    );
+    let started = || EventBody::TurnStarted {
+        command: None,
+        index: 0,
+    };
+    let tool = |number| EventBody::ToolStarted(Box::new(tool(number)));
+    let mut closed = Vec::new();
+    // The end of the first is missing.
+    for (origin, body) in [
+        (&first, started()),
+        (&first, tool(1)),
+        (&first, tool(0)),
+        (&second, started()),
+        (&second, tool(2)),
+        (&second, EventBody::TurnDone),
+    ] {
+        let event = HostEvent::new(Arc::clone(origin), 0, body);
+        let ids = replayer.close_tools(Some(&event)).into_iter();
+        closed.push(ids.map(|closed| closed.id.to_string()).collect::<Vec<_>>());
+        replayer.event(event, &mut view);
+    }
+    assert_eq!(closed[3], ["tool-0", "tool-1"]);
+    assert_eq!(closed[5], ["tool-2"]);
+    assert_eq!(closed.concat().len(), 3);
+    let event = HostEvent::new(Arc::clone(&second), 0, tool(3));
+    replayer.event(event, &mut view);
+    assert_eq!(replayer.close_tools(None).len(), 1);
+}
+
 proptest! {
     #[test]
     fn a_replay_makes_the_same_transcript(all_acts in prop::collection::vec(acts(), 1..3)) {
@@ -179,13 +233,16 @@ proptest! {
             let mut send = |body: EventBody, twin: Option<EventBody>, is_child: bool| {
                 let origin = if is_child { &child_origin } else { &origin };
                 match turns.event(origin, Visibility::Public, body) {
-                    EventAction::Send(updates) | EventAction::Ask { announce: updates, .. } => {
-                        live.fold(updates);
+                    EventAction::Send(event) | EventAction::Ask { announce: event, .. } => {
+                        live.fold(send_all(&mut turns, origin, event));
                     }
                     _ => {}
                 }
+                let mut effects = turns.take_effects().unwrap_or_default();
+                live.fold(ends(effects.take_closed_tools()));
                 if let Some(twin) = twin {
                     let event = HostEvent::new(Arc::clone(origin), number, twin);
+                    replayed.fold(ends(replayer.close_tools(Some(&event))));
                     replayed.fold(replayer.event(event, &mut view));
                 }
                 number += 1;

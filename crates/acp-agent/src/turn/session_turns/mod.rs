@@ -1,6 +1,7 @@
 //! The turns of one session: at most one prompt runs at a time.
 
 use std::{
+    collections::VecDeque,
     sync::Arc,
     task::{Poll, Waker},
 };
@@ -9,11 +10,11 @@ use acp_host::{
     Cancel, ClientCallError, CommandId, EmitError, EventBody, GateId, HostError, TurnOrigin,
     Visibility,
 };
-use acp_protocol::v1::SessionUpdate;
 
 use super::{
     active_prompt::{ActivePrompt, EventAction, PromptProgress},
     client_view::ClientView,
+    draft::{ClientKnows, Draft, PendingEvent},
     effects::Effects,
     outcome::{PromptAnswer, PromptEnd, StopCause},
     translator::Translator,
@@ -30,11 +31,20 @@ pub(crate) struct SessionTurns {
     active: Option<Box<ActivePrompt>>,
     /// The turn that ended last; further events of it come too late.
     last_turn: Option<Arc<TurnOrigin>>,
+    /// Turns that run for no prompt of the client, the latest ones: nothing is expected
+    /// of their events.
+    own_turns: VecDeque<Arc<TurnOrigin>>,
+    /// The place of the event that was the last to wait.
+    last_place: u64,
     /// Tasks that wait until no prompt runs.
     idle: Vec<Waker>,
     view: ClientView,
     effects: Effects,
 }
+
+/// Turns that run for no prompt at the same time, whose events are known to be nobody's.
+/// A host with more of them reads that its events have no turn.
+const MAX_OWN_TURNS: usize = 64;
 
 /// Why a prompt may not begin, in words for the client.
 pub(crate) const BUSY: &str = "the session is at work on another prompt";
@@ -211,18 +221,76 @@ impl SessionTurns {
         self.active().is_some_and(|prompt| prompt.close_gate(gate))
     }
 
-    /// Forgets updates that were not sent after all, so that they are sent again.
-    pub(crate) fn forget<'a>(
+    /// Whether events of the turn wait for the client: what is reported now waits
+    /// behind them.
+    pub(crate) fn has_waiting(&self) -> bool {
+        self.active
+            .as_ref()
+            .is_some_and(|prompt| prompt.has_waiting())
+    }
+
+    /// Has an event of the turn wait behind those that wait already. Give its place
+    /// back by [`dequeue`](Self::dequeue).
+    pub(crate) fn enqueue(&mut self) -> u64 {
+        self.last_place += 1;
+        if let Some(prompt) = &mut self.active {
+            prompt.enqueue(self.last_place);
+        }
+        self.last_place
+    }
+
+    /// Whether an event is the first of those that wait.
+    pub(crate) fn is_first(&self, place: u64) -> bool {
+        self.active
+            .as_ref()
+            .is_some_and(|prompt| prompt.is_first(place))
+    }
+
+    /// Takes an event out of those that wait.
+    pub(crate) fn dequeue(&mut self, place: u64) {
+        if let Some(prompt) = &mut self.active {
+            prompt.dequeue(place, &mut self.effects);
+        }
+    }
+
+    /// The next update of an event; it counts once it is [sent](Self::update_sent).
+    pub(crate) fn next_update(
         &mut self,
         origin: Option<&TurnOrigin>,
-        unsent: impl IntoIterator<Item = &'a SessionUpdate>,
-    ) {
-        for update in unsent {
-            self.view.forget(update);
-            if let (Some(prompt), Some(origin)) = (&mut self.active, origin) {
-                prompt.forget(origin, update);
-            }
+        event: &mut PendingEvent,
+    ) -> Option<Draft> {
+        let (translator, view) = self.translator(origin);
+        match translator {
+            Some(translator) => translator.next(event, view),
+            None => view.next_of(event),
         }
+    }
+
+    /// Whether an event has a [next update](Self::next_update).
+    pub(crate) fn has_update(&mut self, origin: Option<&TurnOrigin>, event: &PendingEvent) -> bool {
+        let (translator, view) = self.translator(origin);
+        match translator {
+            Some(translator) => translator.has_next(event, view),
+            None => view.has_next(event),
+        }
+    }
+
+    /// Takes note that an update was sent.
+    pub(crate) fn update_sent(&mut self, origin: Option<&TurnOrigin>, known: ClientKnows) {
+        let (translator, view) = self.translator(origin);
+        match translator {
+            Some(translator) => translator.sent(known, view),
+            None => view.sent(known),
+        }
+    }
+
+    fn translator(
+        &mut self,
+        origin: Option<&TurnOrigin>,
+    ) -> (Option<&mut Translator>, &mut ClientView) {
+        let active = self.active.as_deref_mut();
+        let translator = origin.and_then(|origin| active?.translator(origin));
+        (translator, &mut self.view)
     }
 
     /// The turn whose text the client sees, if it is that of `origin`.
@@ -232,7 +300,8 @@ impl SessionTurns {
         visibility: Visibility,
     ) -> Option<&mut Translator> {
         let prompt = self.active.as_deref_mut()?;
-        (visibility == Visibility::Public).then(|| prompt.streaming(origin))?
+        let is_next = visibility == Visibility::Public && !prompt.has_waiting();
+        is_next.then(|| prompt.streaming(origin))?
     }
 
     /// Takes an event of a turn.
@@ -244,18 +313,49 @@ impl SessionTurns {
     ) -> EventAction {
         let is_public = visibility == Visibility::Public;
         let (view, effects) = (&mut self.view, &mut self.effects);
-        let active = self.active.as_mut();
+        let (active, stray) = (self.active.as_mut(), Stray::of(&body));
         let action = active.and_then(|prompt| prompt.event(origin, is_public, body, view, effects));
-        let action = action.unwrap_or_else(|| {
-            let last = self.last_turn.as_ref();
-            if self.is_closed || last.is_some_and(|last| last.is_same_turn(origin)) {
-                EventAction::TooLate
-            } else {
-                EventAction::Ignore
-            }
-        });
+        let action = action.unwrap_or_else(|| self.stray(origin, is_public, stray));
         self.free_if_done();
         action
+    }
+
+    /// Takes an event of a turn that answers no prompt.
+    fn stray(&mut self, origin: &Arc<TurnOrigin>, is_public: bool, event: Stray) -> EventAction {
+        let is_own = |own: &Arc<TurnOrigin>| origin.is_same_turn(own) || origin.descends_from(own);
+        let last = self.last_turn.as_ref();
+        if self.is_closed || last.is_some_and(|last| last.is_same_turn(origin)) {
+            return EventAction::TooLate;
+        }
+        match event {
+            Stray::Begins => {
+                if self.own_turns.len() >= MAX_OWN_TURNS {
+                    self.own_turns.pop_front();
+                }
+                self.own_turns.push_back(Arc::clone(origin));
+                EventAction::Ignore
+            }
+            Stray::Ends => {
+                let known = self.own_turns.len();
+                self.own_turns.retain(|own| !origin.is_same_turn(own));
+                let is_known = self.own_turns.len() < known || self.own_turns.iter().any(is_own);
+                let is_waiting = |prompt: &&mut Box<ActivePrompt>| !prompt.progress().has_begun;
+                let waiting = self.active.as_mut().filter(is_waiting);
+                let Some(prompt) = waiting.filter(|_| !is_known) else {
+                    return EventAction::Ignore;
+                };
+                // Behind a cancel it is that of the prompt, whose beginning the host
+                // did not report.
+                if prompt.progress().is_stopped {
+                    prompt.finish(PromptEnd::Interrupted, &mut self.effects);
+                }
+                EventAction::NoTurn
+            }
+            // A gate that nobody sees is waited at for ever.
+            Stray::Gate if is_public => EventAction::NoTurn,
+            Stray::Shown if is_public && !self.own_turns.iter().any(is_own) => EventAction::NoTurn,
+            Stray::Gate | Stray::Shown | Stray::Hidden => EventAction::Ignore,
+        }
     }
 
     /// Takes the reply to a command that has no turn.
@@ -282,6 +382,36 @@ impl SessionTurns {
             self.last_turn = prompt.turn.map(|turn| turn.origin);
         }
         self.effects.wakers.append(&mut self.idle);
+    }
+}
+
+/// What an event means whose turn answers no prompt.
+#[derive(Clone, Copy, Debug)]
+enum Stray {
+    Begins,
+    Ends,
+    Gate,
+    /// The client would see it.
+    Shown,
+    /// The client would see nothing of it.
+    Hidden,
+}
+
+impl Stray {
+    fn of(body: &EventBody) -> Self {
+        match body {
+            EventBody::TurnStarted { .. } => Self::Begins,
+            body if body.ends_turn() => Self::Ends,
+            EventBody::GateOpened(_) => Self::Gate,
+            EventBody::Delta(_)
+            | EventBody::StepDone(_)
+            | EventBody::ToolRequested(_)
+            | EventBody::ToolStarted(_)
+            | EventBody::ToolProgressed(_)
+            | EventBody::ToolCompleted(_)
+            | EventBody::PlanChanged(_) => Self::Shown,
+            _ => Self::Hidden,
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use acp_protocol::v1::StopReason;
 use proptest::prelude::*;
 
 use super::*;
-use crate::turn::active_prompt::GateSignal;
+use crate::turn::gate_signal::GateSignal;
 
 #[derive(Default)]
 struct Count(AtomicUsize);
@@ -206,8 +206,9 @@ impl Model {
         let origin = self.origin(who);
         match tell(&mut self.turns, &origin, body) {
             EventAction::AddressDone(_) => unreachable!("no address is opened"),
-            EventAction::Ignore | EventAction::TooLate => {}
-            EventAction::Send(updates) if updates.is_empty() => {}
+            EventAction::Ignore | EventAction::TooLate | EventAction::NoTurn => {}
+            EventAction::Decline(gate) => panic!("{gate:?} can be asked about"),
+            EventAction::Send(event) if !self.turns.has_update(Some(&origin), &event) => {}
             EventAction::Send(_) => assert!(self.is_unanswered, "told behind the answer"),
             EventAction::Ask {
                 announce,
@@ -215,7 +216,7 @@ impl Model {
                 signal,
                 ..
             } => {
-                let is_asked = !announce.is_empty();
+                let is_asked = self.turns.has_update(Some(&origin), &announce);
                 assert!(self.is_unanswered || !is_asked, "asked behind the answer");
                 assert!(
                     !(self.is_stopped && is_asked),

@@ -2,6 +2,7 @@
 
 mod client;
 mod model;
+mod pipe;
 
 use std::{fs, io::Read, path::Path};
 
