@@ -18,6 +18,11 @@ pub(crate) const MAX_LIVE_SETUPS: usize = 16 << 20;
 /// ones take a tenth of it.
 pub(crate) const MAX_LIST_PAGE: usize = 256 << 10;
 
+/// Turns of a host that run at the same time for no prompt of the client, and whose
+/// events are known to be nobody's: four times as many as sub-agents that anybody runs. A
+/// host with more reads that its events have no turn.
+pub(crate) const MAX_OWN_TURNS: usize = 64;
+
 /// Characters kept of the name and the version of a client.
 pub(crate) const MAX_CLIENT_NAME: usize = 256;
 

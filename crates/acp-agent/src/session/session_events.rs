@@ -29,7 +29,7 @@ impl SessionCore {
             tracing::warn!(session.id = %self.id, gate.id = %gate.id, "the host opened a gate outside of a turn");
             return Offer::Done(Err(EmitError::NoTurn));
         }
-        self.send_session_event(&mut turns, number, body)
+        self.send_session_event(&mut turns, EventName::Number(number), body)
     }
 
     /// Offers the agent's own command, unless the host has offered its commands.
@@ -38,7 +38,8 @@ impl SessionCore {
         let Some(commands) = turns.view().own_commands() else {
             return;
         };
-        if let Offer::Wait(rest) = self.send_session_event(&mut turns, 0, commands) {
+        let name = EventName::OwnCommands;
+        if let Offer::Wait(rest) = self.send_session_event(&mut turns, name, commands) {
             self.runtime.spawn(rest);
         }
     }
@@ -48,7 +49,7 @@ impl SessionCore {
         let mut turns = self.turns();
         for held in turns.view().release() {
             let event = PendingEvent::new(held.body);
-            let unsent = UnsentEvent::new(event, self.session_meta(held.number));
+            let unsent = UnsentEvent::new(event, self.session_meta(held.name));
             unsent.send_past_all(self, &mut turns);
         }
         drop(turns);
@@ -60,18 +61,18 @@ impl SessionCore {
     fn send_session_event(
         self: &Arc<Self>,
         turns: &mut SessionTurns,
-        number: u64,
+        name: EventName,
         body: EventBody,
     ) -> Offer {
         if !turns.view().shows(&body) {
             return Offer::Done(Ok(()));
         }
-        let body = match turns.view().hold(number, body) {
-            Ok(Some(body)) => body,
+        let (name, body) = match turns.view().hold(name, body) {
+            Ok(Some(event)) => event,
             Ok(None) => return Offer::Done(Ok(())),
             Err(error) => return Offer::Done(Err(error)),
         };
-        let mut unsent = UnsentEvent::new(PendingEvent::new(body), self.session_meta(number));
+        let mut unsent = UnsentEvent::new(PendingEvent::new(body), self.session_meta(name));
         let queue = self.event_queue();
         let turn_in_queue = Arc::clone(&queue).try_lock_owned().ok();
         if turn_in_queue.is_some()
@@ -95,9 +96,8 @@ impl SessionCore {
         Arc::clone(self.event_queue.get_or_init(Arc::default))
     }
 
-    fn session_meta(&self, number: u64) -> Option<(Arc<EventMeta>, EventName)> {
+    fn session_meta(&self, name: EventName) -> Option<(Arc<EventMeta>, EventName)> {
         let meta = || Arc::new(EventMeta::of_session(self.id.as_str()));
-        self.has_event_ids
-            .then(|| (meta(), EventName::Number(number)))
+        self.has_event_ids.then(|| (meta(), name))
     }
 }

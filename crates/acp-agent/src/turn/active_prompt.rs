@@ -2,7 +2,7 @@
 //! what the client is sent, and how it ends.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque, btree_map::Entry},
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
     sync::Arc,
     task::Waker,
 };
@@ -16,6 +16,7 @@ use super::{
     gate_signal::GateSignal,
     outcome::{PromptAnswer, PromptEnd, StopCause},
     translator::Translator,
+    waiting_events::WaitingEvents,
 };
 use crate::wire::event_meta::EventMeta;
 
@@ -41,12 +42,9 @@ pub(crate) struct ActivePrompt {
     /// The task that waits for the end.
     waiter: Option<Waker>,
     /// Events that wait for the client to take more.
-    blocked: Vec<Waker>,
+    pub(super) waiting: WaitingEvents,
     /// The turn reported something since this was last looked at.
     has_moved: bool,
-    /// Events that wait for the client to take more, in the order in which the host
-    /// reported them.
-    queue: VecDeque<u64>,
 }
 
 /// The turn of a prompt.
@@ -113,9 +111,8 @@ impl ActivePrompt {
             end: None,
             is_abandoned: false,
             waiter: None,
-            blocked: Vec::new(),
+            waiting: WaitingEvents::default(),
             has_moved: true,
-            queue: VecDeque::new(),
         }
     }
 
@@ -160,34 +157,12 @@ impl ActivePrompt {
         std::mem::take(&mut self.has_moved) || self.asking > 0
     }
 
-    /// Whether events wait: what is reported now waits behind them.
-    pub(super) fn has_waiting(&self) -> bool {
-        !self.queue.is_empty()
-    }
-
-    /// Has an event wait behind those that wait already.
-    pub(super) fn enqueue(&mut self, place: u64) {
-        self.queue.push_back(place);
-    }
-
-    /// Whether an event is the first of those that wait.
-    pub(super) fn is_first(&self, place: u64) -> bool {
-        self.queue.front() == Some(&place)
-    }
-
-    /// Takes an event out of those that wait, and wakes them.
-    pub(super) fn dequeue(&mut self, place: u64, effects: &mut Effects) {
-        self.queue.retain(|waiting| *waiting != place);
-        effects.wakers.append(&mut self.blocked);
-    }
-
     /// Whether an event that the client cannot take now may wait; keeps its waker.
     pub(crate) fn block(&mut self, waker: &Waker) -> Result<(), EmitError> {
         if self.stop.is_some() {
             return Err(EmitError::Cancelled);
         }
-        self.blocked.retain(|known| !known.will_wake(waker));
-        self.blocked.push(waker.clone());
+        self.waiting.block(waker);
         Ok(())
     }
 
@@ -409,7 +384,7 @@ impl ActivePrompt {
         let gates = std::mem::take(&mut self.gates).into_values();
         effects.cancels.extend(gates.map(GateSignal::cancel));
         effects.wakers.extend(self.waiter.take());
-        effects.wakers.append(&mut self.blocked);
+        self.waiting.wake(effects);
     }
 }
 

@@ -10,7 +10,7 @@ use acp_protocol::{
 };
 
 use super::draft::{ClientKnows, Draft, Left, PendingEvent};
-use crate::wire::{self, rfc3339};
+use crate::wire::{self, event_meta::EventName, rfc3339};
 
 /// The most events that wait for the client to learn of the session. A host
 /// reports its commands, its title and its options then.
@@ -33,7 +33,7 @@ pub(crate) struct ClientView {
 /// An event that waits for the client to learn of the session.
 #[derive(Debug)]
 pub(crate) struct HeldEvent {
-    pub(crate) number: u64,
+    pub(crate) name: EventName,
     pub(crate) body: EventBody,
 }
 
@@ -56,16 +56,16 @@ impl ClientView {
     /// If too many wait already.
     pub(crate) fn hold(
         &mut self,
-        number: u64,
+        name: EventName,
         body: EventBody,
-    ) -> Result<Option<EventBody>, EmitError> {
+    ) -> Result<Option<(EventName, EventBody)>, EmitError> {
         match &mut self.held {
             Some(held) if held.len() < MAX_HELD => {
-                held.push(HeldEvent { number, body });
+                held.push(HeldEvent { name, body });
                 Ok(None)
             }
             Some(_) => Err(EmitError::NoRoom),
-            None => Ok(Some(body)),
+            None => Ok(Some((name, body))),
         }
     }
 
@@ -274,13 +274,17 @@ mod tests {
         let mut view = ClientView::new(Arc::default(), true, true);
         let body = || EventBody::PlanChanged(Vec::new());
         for number in 0..1000 {
-            let held = view.hold(number, body());
+            let held = view.hold(EventName::Number(number), body());
             assert_eq!(held.is_ok(), number < 64);
         }
         let held = view.release();
         assert_eq!(held.len(), MAX_HELD);
-        assert!(held.iter().map(|held| held.number).eq(0..64));
-        assert!(matches!(view.hold(0, body()), Ok(Some(_))));
+        let number = |(number, held): (u64, &HeldEvent)| matches!(held.name, EventName::Number(known) if known == number);
+        assert!((0..).zip(&held).all(number));
+        assert!(matches!(
+            view.hold(EventName::OwnCommands, body()),
+            Ok(Some(_))
+        ));
     }
 
     #[test]
@@ -288,7 +292,7 @@ mod tests {
         let mut view = ClientView::new(Arc::default(), true, true);
         assert!(view.own_commands().is_some());
         let commands = EventBody::CommandsChanged(vec![SlashCommand::new("a", "A")]);
-        view.hold(0, commands).unwrap();
+        view.hold(EventName::Number(0), commands).unwrap();
         assert!(view.own_commands().is_none());
     }
 }

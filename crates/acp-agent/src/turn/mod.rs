@@ -11,3 +11,4 @@ mod message_ids;
 pub(crate) mod outcome;
 pub(crate) mod session_turns;
 pub(crate) mod translator;
+mod waiting_events;

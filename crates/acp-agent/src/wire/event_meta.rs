@@ -51,6 +51,7 @@ impl EventMeta {
         let [before, after] = self.around_number();
         let number = match name {
             EventName::Number(number) => number_digits.format(*number),
+            EventName::OwnCommands => "commands",
             EventName::ToolEnd(tool) => {
                 return [before, "end:", &escaped(tool.as_str()), after].concat();
             }
@@ -67,6 +68,8 @@ impl EventMeta {
 pub(crate) enum EventName {
     /// The number that the host gave it.
     Number(u64),
+    /// The agent's own commands.
+    OwnCommands,
     /// The end of this tool call, which no event of the host reported.
     ToolEnd(ToolId),
 }

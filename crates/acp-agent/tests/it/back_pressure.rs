@@ -252,7 +252,7 @@ async fn events_of_a_turn_are_sent_in_the_order_in_which_they_were_reported() {
     ];
     if let Offer::Done(sent) = &waiting[0] {
         sent.unwrap();
-        waiting.remove(0);
+        let _: Offer = waiting.remove(0);
     }
     // The last one is polled first.
     let mut telling = Vec::new();

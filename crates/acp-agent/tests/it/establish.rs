@@ -114,7 +114,7 @@ async fn a_loaded_session_tells_its_conversation_in_order() {
         ("agent_message_chunk", "No", "msg:t3:0", "t3:2"),
         ("agent_message_chunk", ".", "msg:t3:0", "t3:3"),
         ("session_info_update", "Plants", "", "s:3"),
-        ("available_commands_update", "", "", "s:0"),
+        ("available_commands_update", "", "", "s:commands"),
     ];
     assert_eq!(shown, want);
     for params in &told[..told.len() - 1] {

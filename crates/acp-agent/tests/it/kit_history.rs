@@ -473,3 +473,35 @@ async fn the_cost_of_a_session_comes_back() {
     assert_eq!(usage(&live), usage(&replayed));
     assert_eq!(usage(&live)["cost"]["currency"], "EUR");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_taken_up_again_gives_its_events_new_names() {
+    /// The names of what is reported of the title, up to an answer.
+    async fn titles(client: &mut Client, request: i64) -> Vec<String> {
+        let mut names = Vec::new();
+        loop {
+            let message = client.next().await;
+            if message["id"] == request {
+                return names;
+            }
+            let params = &message["params"];
+            if params["update"]["sessionUpdate"] == "session_info_update" {
+                names.push(params["_meta"]["eventId"].as_str().unwrap().to_owned());
+            }
+        }
+    }
+    let history = MemoryHistory::new();
+    let mut client = Client::ready(&agent(history.clone()).0).await;
+    let id = client.new_session().await;
+    let request = client.prompt(&id, "call it work").await;
+    let mut names = titles(&mut client, request).await;
+    client.hang_up().await;
+    for _ in 0..2 {
+        let mut client = Client::ready(&agent(history.clone()).0).await;
+        let load = client.start_call("session/load", params(&id)).await;
+        names.extend(titles(&mut client, load).await);
+        client.hang_up().await;
+    }
+    let distinct: BTreeSet<_> = names.iter().collect();
+    assert_eq!((names.len(), distinct.len()), (3, 3), "{names:?}");
+}

@@ -7,6 +7,7 @@ use std::{
         Arc, LazyLock, Weak,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
+    time::SystemTime,
 };
 
 use acp_host::{
@@ -66,6 +67,8 @@ impl SessionFacts {
     /// more is not.
     pub(in crate::kit) fn with_stored(mut self, stored: StoredSession) -> Self {
         self.title = Mutex::new(stored.entry.title);
+        // What was reported before has other names.
+        self.next = AtomicU64::new(first_number());
         let mut values = stored.options;
         for option in &mut *self.options.lock() {
             if let Some(value) = values.remove(&option.id) {
@@ -178,6 +181,14 @@ impl SessionFacts {
         let options = options.map(|option| (option.id.clone(), option.value()));
         StoredSession::new(entry).with_options(options.collect())
     }
+}
+
+/// A number that no event of a session had before it was taken up again: the
+/// microseconds that have passed since 1970.
+fn first_number() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let micros = since.map_or(0, |since| since.as_micros());
+    u64::try_from(micros).unwrap_or_default()
 }
 
 /// The sessions of a kit that are live, by their ids. Bounded by the agent's

@@ -1,5 +1,7 @@
 //! The turns of one session: at most one prompt runs at a time.
 
+mod stray;
+
 use std::{
     collections::VecDeque,
     sync::Arc,
@@ -19,6 +21,7 @@ use super::{
     outcome::{PromptAnswer, PromptEnd, StopCause},
     translator::Translator,
 };
+use stray::Stray;
 
 /// The prompt of a session, if one runs, and whether another may begin.
 #[derive(Debug, Default)]
@@ -41,10 +44,6 @@ pub(crate) struct SessionTurns {
     view: ClientView,
     effects: Effects,
 }
-
-/// Turns that run for no prompt at the same time, whose events are known to be nobody's.
-/// A host with more of them reads that its events have no turn.
-const MAX_OWN_TURNS: usize = 64;
 
 /// Why a prompt may not begin, in words for the client.
 pub(crate) const BUSY: &str = "the session is at work on another prompt";
@@ -226,7 +225,7 @@ impl SessionTurns {
     pub(crate) fn has_waiting(&self) -> bool {
         self.active
             .as_ref()
-            .is_some_and(|prompt| prompt.has_waiting())
+            .is_some_and(|prompt| prompt.waiting.are_there())
     }
 
     /// Has an event of the turn wait behind those that wait already. Give its place
@@ -234,7 +233,7 @@ impl SessionTurns {
     pub(crate) fn enqueue(&mut self) -> u64 {
         self.last_place += 1;
         if let Some(prompt) = &mut self.active {
-            prompt.enqueue(self.last_place);
+            prompt.waiting.push(self.last_place);
         }
         self.last_place
     }
@@ -243,13 +242,13 @@ impl SessionTurns {
     pub(crate) fn is_first(&self, place: u64) -> bool {
         self.active
             .as_ref()
-            .is_some_and(|prompt| prompt.is_first(place))
+            .is_some_and(|prompt| prompt.waiting.is_first(place))
     }
 
     /// Takes an event out of those that wait.
     pub(crate) fn dequeue(&mut self, place: u64) {
         if let Some(prompt) = &mut self.active {
-            prompt.dequeue(place, &mut self.effects);
+            prompt.waiting.remove(place, &mut self.effects);
         }
     }
 
@@ -300,7 +299,7 @@ impl SessionTurns {
         visibility: Visibility,
     ) -> Option<&mut Translator> {
         let prompt = self.active.as_deref_mut()?;
-        let is_next = visibility == Visibility::Public && !prompt.has_waiting();
+        let is_next = visibility == Visibility::Public && !prompt.waiting.are_there();
         is_next.then(|| prompt.streaming(origin))?
     }
 
@@ -318,44 +317,6 @@ impl SessionTurns {
         let action = action.unwrap_or_else(|| self.stray(origin, is_public, stray));
         self.free_if_done();
         action
-    }
-
-    /// Takes an event of a turn that answers no prompt.
-    fn stray(&mut self, origin: &Arc<TurnOrigin>, is_public: bool, event: Stray) -> EventAction {
-        let is_own = |own: &Arc<TurnOrigin>| origin.is_same_turn(own) || origin.descends_from(own);
-        let last = self.last_turn.as_ref();
-        if self.is_closed || last.is_some_and(|last| last.is_same_turn(origin)) {
-            return EventAction::TooLate;
-        }
-        match event {
-            Stray::Begins => {
-                if self.own_turns.len() >= MAX_OWN_TURNS {
-                    self.own_turns.pop_front();
-                }
-                self.own_turns.push_back(Arc::clone(origin));
-                EventAction::Ignore
-            }
-            Stray::Ends => {
-                let known = self.own_turns.len();
-                self.own_turns.retain(|own| !origin.is_same_turn(own));
-                let is_known = self.own_turns.len() < known || self.own_turns.iter().any(is_own);
-                let is_waiting = |prompt: &&mut Box<ActivePrompt>| !prompt.progress().has_begun;
-                let waiting = self.active.as_mut().filter(is_waiting);
-                let Some(prompt) = waiting.filter(|_| !is_known) else {
-                    return EventAction::Ignore;
-                };
-                // Behind a cancel it is that of the prompt, whose beginning the host
-                // did not report.
-                if prompt.progress().is_stopped {
-                    prompt.finish(PromptEnd::Interrupted, &mut self.effects);
-                }
-                EventAction::NoTurn
-            }
-            // A gate that nobody sees is waited at for ever.
-            Stray::Gate if is_public => EventAction::NoTurn,
-            Stray::Shown if is_public && !self.own_turns.iter().any(is_own) => EventAction::NoTurn,
-            Stray::Gate | Stray::Shown | Stray::Hidden => EventAction::Ignore,
-        }
     }
 
     /// Takes the reply to a command that has no turn.
@@ -382,36 +343,6 @@ impl SessionTurns {
             self.last_turn = prompt.turn.map(|turn| turn.origin);
         }
         self.effects.wakers.append(&mut self.idle);
-    }
-}
-
-/// What an event means whose turn answers no prompt.
-#[derive(Clone, Copy, Debug)]
-enum Stray {
-    Begins,
-    Ends,
-    Gate,
-    /// The client would see it.
-    Shown,
-    /// The client would see nothing of it.
-    Hidden,
-}
-
-impl Stray {
-    fn of(body: &EventBody) -> Self {
-        match body {
-            EventBody::TurnStarted { .. } => Self::Begins,
-            body if body.ends_turn() => Self::Ends,
-            EventBody::GateOpened(_) => Self::Gate,
-            EventBody::Delta(_)
-            | EventBody::StepDone(_)
-            | EventBody::ToolRequested(_)
-            | EventBody::ToolStarted(_)
-            | EventBody::ToolProgressed(_)
-            | EventBody::ToolCompleted(_)
-            | EventBody::PlanChanged(_) => Self::Shown,
-            _ => Self::Hidden,
-        }
     }
 }
 
