@@ -32,6 +32,7 @@
 //! ```
 
 mod conversation;
+mod input_names;
 pub mod limits;
 mod part;
 mod question;

@@ -26,6 +26,17 @@ pub const MAX_TOOL_PARTS: usize = 256;
 /// Paths of one tool call. Nobody can agree to a change of more files than this unseen.
 pub const MAX_TOOL_PATHS: usize = 256;
 
+/// Texts of one tool call's raw input that are kept because they may be paths: a call that
+/// edits hundreds of places has as many.
+pub const MAX_INPUT_NAMES: usize = 1024;
+
+/// Bytes of these texts, of one tool call.
+pub const MAX_INPUT_NAMES_BYTES: usize = 64 << 10;
+
+/// Bytes of a raw input in which paths are looked for. Files that are written as a whole
+/// have less; of a longer one it counts that something of it was not looked at.
+pub const MAX_READ_INPUT: usize = 1 << 20;
+
 /// Kinds of one tool call that are remembered. A call has one, or two where an agent learns
 /// more of it; one with as many as this is not to be understood.
 pub const MAX_TOOL_KINDS: usize = 8;

@@ -9,6 +9,7 @@ use acp_protocol::v1::{
 use acp_text::{cut_bytes, json_text};
 use indexmap::IndexSet;
 
+use crate::input_names::InputNames;
 use crate::limits::{
     ConversationLimits, MAX_NAME, MAX_PATH, MAX_TITLE, MAX_TOOL_KINDS, MAX_TOOL_PARTS,
     MAX_TOOL_PATHS, short_name,
@@ -28,7 +29,7 @@ pub struct ToolCallState {
     pub id: ToolCallId,
     /// The agent's name for the tool.
     pub name: Option<String>,
-    /// The newest title.
+    /// The newest title: its first [`MAX_TITLE`] bytes.
     pub title: Option<String>,
     /// The newest kind, or `None` when the agent never gave one.
     pub kind: Option<ToolKind>,
@@ -44,6 +45,7 @@ pub struct ToolCallState {
     pub paths: IndexSet<String>,
     /// Whether more paths were named than are kept, so that `paths` is not all of them.
     pub has_more_paths: bool,
+    input_names: InputNames,
     /// Whether the call ever carried a change to a file.
     pub has_diff: bool,
     /// Whether the call ever carried a terminal.
@@ -107,6 +109,7 @@ impl ToolCallState {
             locations: Vec::new(),
             paths: IndexSet::new(),
             has_more_paths: false,
+            input_names: InputNames::default(),
             has_diff: false,
             has_terminal: false,
             content: Vec::new(),
@@ -173,6 +176,20 @@ impl ToolCallState {
         (text, is_cut)
     }
 
+    /// Returns every text that a raw input of the call ever held and that may be a path: those
+    /// of one line, keys among them, and the paths in patches. An agent may name a file
+    /// there alone.
+    pub fn input_names(&self) -> impl Iterator<Item = &str> {
+        self.input_names.texts.iter().map(String::as_str)
+    }
+
+    /// Tells whether a raw input may have named more than is kept: it was too long, could
+    /// not be read, or had too many texts.
+    #[must_use]
+    pub fn has_more_input_names(&self) -> bool {
+        self.input_names.has_more
+    }
+
     /// Tells whether the newest status is a failure.
     #[must_use]
     pub fn has_failed(&self) -> bool {
@@ -205,6 +222,9 @@ impl ToolCallState {
                 ToolCallContent::Terminal(_) => self.has_terminal = true,
                 _ => {}
             }
+        }
+        if let Some(input) = &update.raw_input {
+            self.input_names.learn(input);
         }
         let bytes = limits.tool_text;
         if bytes == 0 {
@@ -272,6 +292,7 @@ impl ToolCallState {
     pub(crate) fn is_heavy(&self) -> bool {
         let is_light =
             self.content.is_empty() && self.paths.is_empty() && self.locations.is_empty();
+        let is_light = is_light && self.input_names.texts.is_empty();
         !is_light || self.raw_input.is_some() || self.raw_output.is_some()
     }
 
@@ -279,6 +300,7 @@ impl ToolCallState {
     pub(crate) fn strip(&mut self) {
         self.more_parts += std::mem::take(&mut self.content).len();
         self.has_more_paths |= !std::mem::take(&mut self.paths).is_empty();
+        self.input_names.strip();
         self.locations = Vec::new();
         (self.raw_input, self.raw_output) = (None, None);
         self.is_stripped = true;
@@ -293,6 +315,7 @@ impl ToolCallState {
         let kinds = self.kinds.iter();
         size_of::<Self>()
             + self.id.as_str().len()
+            + self.input_names.bytes()
             + kinds
                 .map(|kind| size_of_val(kind) + kind.as_str().len())
                 .sum::<usize>()

@@ -1,5 +1,7 @@
 //! Where a path leads: links of both kinds.
 
+#[cfg(unix)]
+use std::collections::HashMap;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
@@ -9,9 +11,10 @@ use super::ProtectedPaths;
 /// Links followed for one path: as many as Linux follows.
 const MAX_LINKS: usize = 40;
 
-/// Entries of protected folders that are compared with a file of several names.
+/// Entries of protected folders that are compared with files of several names, for all paths
+/// that are looked at together. A repository has some five hundred.
 #[cfg(unix)]
-const MAX_COMPARED: usize = 4096;
+const MAX_COMPARED: usize = 16 << 10;
 
 /// Follows the symbolic links of a path, also to what is not there yet, and returns each
 /// place on the way to the last, which is without links. A path that leads in circles
@@ -55,59 +58,98 @@ fn parts(path: &Path) -> VecDeque<OsString> {
     named.map(|part| part.as_os_str().to_owned()).collect()
 }
 
-/// Finds a protected path of the folder of work that is another name of this file.
-///
-/// Most files have one name, and nothing is looked for. Where there is too much to
-/// compare, a file of several names counts as protected.
-#[cfg(unix)]
-pub(super) fn other_name(
-    path: &Path,
-    cwd: Option<&Path>,
-    protected: &ProtectedPaths,
-) -> Option<(PathBuf, &'static str)> {
-    use std::os::unix::fs::MetadataExt as _;
+/// What lies at the protected paths of folders, listed once for all paths that are looked at
+/// together.
+#[derive(Default)]
+pub(super) struct OtherNames {
+    /// Of each folder: its protected files, by device and number.
+    #[cfg(unix)]
+    folders: HashMap<PathBuf, HashMap<FileId, (PathBuf, &'static str)>>,
+    #[cfg(unix)]
+    compared: usize,
+}
 
-    let file = path
-        .metadata()
-        .ok()
-        .filter(|file| file.is_file() && file.nlink() > 1)?;
-    let same = |other: &Path| {
-        let other = other.symlink_metadata();
-        other.is_ok_and(|it| (it.dev(), it.ino()) == (file.dev(), file.ino()))
-    };
-    let mut compared = 0;
-    // The folder of work, and the folders between it and the file: each may be a project.
-    let folders = path.ancestors().skip(1);
-    let folders = folders.take_while(|folder| cwd.is_none_or(|cwd| folder.starts_with(cwd)));
-    let folders = cwd.into_iter().chain(folders);
-    for folder in folders {
-        for (name, reason) in protected.literal() {
-            let mut folders = vec![(folder.join(name), 0)];
-            while let Some((place, depth)) = folders.pop() {
-                compared += 1;
-                if compared > MAX_COMPARED {
+/// A file, by the number of its device and its own.
+#[cfg(unix)]
+type FileId = (u64, u64);
+
+#[cfg(unix)]
+impl OtherNames {
+    /// Finds a protected path of the folder of work that is another name of this file.
+    ///
+    /// Most files have one name, and nothing is looked for. Where there is too much to
+    /// compare, a file of several names counts as protected.
+    pub(super) fn find(
+        &mut self,
+        path: &Path,
+        cwd: Option<&Path>,
+        protected: &ProtectedPaths,
+    ) -> Option<(PathBuf, &'static str)> {
+        use std::os::unix::fs::MetadataExt as _;
+
+        let file = path
+            .metadata()
+            .ok()
+            .filter(|file| file.is_file() && file.nlink() > 1)?;
+        let id = (file.dev(), file.ino());
+        // The folder of work, and the folders between it and the file: each may be a project.
+        let folders = path.ancestors().skip(1);
+        let folders = folders.take_while(|folder| cwd.is_none_or(|cwd| folder.starts_with(cwd)));
+        for folder in cwd.into_iter().chain(folders) {
+            if !self.folders.contains_key(folder) {
+                let Some(files) = self.list(folder, protected) else {
                     return Some((path.to_owned(), "it has other names, too many to compare"));
-                }
-                if same(&place) {
-                    return Some((place, reason));
-                }
-                // Hooks and settings lie on top; below them are objects of git.
-                if depth < 2 && place.symlink_metadata().is_ok_and(|it| it.is_dir()) {
-                    let entries = place.read_dir().into_iter().flatten().flatten();
-                    let entries = entries.map(|entry| (entry.path(), depth + 1));
-                    folders.extend(entries.take(MAX_COMPARED));
-                }
+                };
+                self.folders.insert(folder.to_owned(), files);
+            }
+            if let Some(found) = self.folders[folder].get(&id) {
+                return Some(found.clone());
             }
         }
+        None
     }
-    None
+
+    /// Lists the files at the protected paths of a folder; `None` when that is too much.
+    fn list(
+        &mut self,
+        folder: &Path,
+        protected: &ProtectedPaths,
+    ) -> Option<HashMap<FileId, (PathBuf, &'static str)>> {
+        use std::os::unix::fs::MetadataExt as _;
+
+        let mut files = HashMap::new();
+        for (name, reason) in protected.literal() {
+            let mut places = vec![(folder.join(name), 0)];
+            while let Some((place, depth)) = places.pop() {
+                self.compared += 1;
+                if self.compared > MAX_COMPARED {
+                    return None;
+                }
+                let Ok(found) = place.symlink_metadata() else {
+                    continue;
+                };
+                // Hooks and settings lie on top; below them are objects of git.
+                if found.is_dir() && depth < 2 {
+                    let entries = place.read_dir().into_iter().flatten().flatten();
+                    let entries = entries.map(|entry| (entry.path(), depth + 1));
+                    places.extend(entries.take(MAX_COMPARED));
+                }
+                let id = (found.dev(), found.ino());
+                files.entry(id).or_insert((place, reason));
+            }
+        }
+        Some(files)
+    }
 }
 
 #[cfg(not(unix))]
-pub(super) fn other_name(
-    _: &Path,
-    _: Option<&Path>,
-    _: &ProtectedPaths,
-) -> Option<(PathBuf, &'static str)> {
-    None
+impl OtherNames {
+    pub(super) fn find(
+        &mut self,
+        _: &Path,
+        _: Option<&Path>,
+        _: &ProtectedPaths,
+    ) -> Option<(PathBuf, &'static str)> {
+        None
+    }
 }

@@ -6,11 +6,17 @@
 //! them at any level, [`WorkspaceFiles`](crate::WorkspaceFiles) writes none of them, and
 //! only a person can allow one ([`AllowProtected`], or the answer to a permission request).
 //!
-//! This covers the tool calls that an agent asks about, by the paths that they name, and
-//! the files that it writes by way of this client. A command in a terminal can write
-//! anything, and no look at its text tells what; an agent that acts without asking is held
-//! by a sandbox alone.
+//! This covers the files that an agent writes by way of this client, and the tool calls that
+//! it asks about, by every path that they name: in their locations, in their diffs, and in
+//! their raw input, where every text of one line is taken for a path, since each agent has
+//! its own members for them. A raw input that was not read to its end (longer than a MiB,
+//! more than a thousand such texts) may name anything, and no policy allows a change then.
+//!
+//! The raw input of a call that only reads, fetches, thinks or executes is left alone: a
+//! command can write anything, and no look at its text tells what. An agent that acts
+//! without asking is held by a sandbox alone.
 
+mod address;
 mod gate;
 mod links;
 mod list;
@@ -110,18 +116,33 @@ impl ProtectedPaths {
     /// system, and so may block.
     #[must_use]
     pub fn find(&self, path: &Path, cwd: Option<&Path>) -> Option<ProtectedPath> {
-        let whole = cwd.map_or_else(|| path.to_owned(), |cwd| cwd.join(path));
-        let found = self.find_followed(&whole).or_else(|| {
-            let real = links::follow(&whole).pop()?;
-            let (target, reason) = links::other_name(&real, cwd, self)?;
-            Some(ProtectedPath {
-                path: PathBuf::new(),
-                target: Some(target),
-                reason,
-            })
-        })?;
-        let path = path.to_owned();
-        Some(ProtectedPath { path, ..found })
+        self.find_any([path], cwd)
+    }
+
+    /// Finds the first of several paths that is protected, as [`find`](Self::find) does.
+    pub(crate) fn find_any<'a>(
+        &self,
+        paths: impl IntoIterator<Item = &'a Path>,
+        cwd: Option<&Path>,
+    ) -> Option<ProtectedPath> {
+        let mut names = links::OtherNames::default();
+        let mut paths = paths.into_iter();
+        paths.find_map(|path| {
+            let address = address::path_of(path);
+            let whole = address.as_deref().unwrap_or(path);
+            let whole = cwd.map_or_else(|| whole.to_owned(), |cwd| cwd.join(whole));
+            let found = self.find_followed(&whole).or_else(|| {
+                let real = links::follow(&whole).pop()?;
+                let (target, reason) = names.find(&real, cwd, self)?;
+                Some(ProtectedPath {
+                    path: PathBuf::new(),
+                    target: Some(target),
+                    reason,
+                })
+            })?;
+            let path = path.to_owned();
+            Some(ProtectedPath { path, ..found })
+        })
     }
 
     /// Tells whether an absolute path is protected, as it is spelled or at any place to

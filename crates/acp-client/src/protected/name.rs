@@ -1,6 +1,5 @@
 //! How names of files are compared.
 
-use std::ffi::OsStr;
 use std::path::{Component, Path};
 
 /// Returns the names of a path as the most lenient of file systems compares them.
@@ -12,7 +11,11 @@ pub(super) fn folded(path: &Path) -> Vec<String> {
     let mut names = Vec::new();
     for part in path.components() {
         match part {
-            Component::Normal(name) => names.push(fold(name)),
+            // A backslash parts names on Windows, and a name of Unix may hold one.
+            Component::Normal(name) => {
+                let name = name.to_string_lossy();
+                names.extend(name.split('\\').map(fold));
+            }
             // By name alone: what was stepped out of might have been a link.
             Component::ParentDir => {
                 names.pop();
@@ -23,11 +26,10 @@ pub(super) fn folded(path: &Path) -> Vec<String> {
     names
 }
 
-fn fold(name: &OsStr) -> String {
-    let name = name.to_string_lossy();
+fn fold(name: &str) -> String {
     // The main stream of a file on NTFS; a name of Unix may hold a colon, and its start
     // is then compared.
-    let name = name.split_once(':').map_or(&*name, |(file, _)| file);
+    let name = name.split_once(':').map_or(name, |(file, _)| file);
     let seen = name.chars().filter(|c| !is_ignored(*c));
     let folded: String = seen
         .flat_map(char::to_uppercase)

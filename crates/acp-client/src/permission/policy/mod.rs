@@ -175,15 +175,17 @@ impl Policy {
         if only_reads(tool) {
             return None;
         }
-        let cwd = self.cwd.as_deref();
-        let mut paths = tool.paths.iter().map(Path::new);
-        paths.find_map(|path| self.protected.find(path, cwd))
+        let named = tool.paths.iter().map(String::as_str);
+        let inputs = tool.input_names().filter(|_| input_counts(tool));
+        let paths = named.chain(inputs).map(Path::new);
+        self.protected.find_any(paths, self.cwd.as_deref())
     }
 
     /// Tells whether deciding may look at the file system.
     pub(super) fn may_block(&self, tool: &ToolCallState) -> bool {
         let allows_nothing = matches!(self.rule, Rule::Nothing) && self.also.is_empty();
-        !(allows_nothing || tool.paths.is_empty() || only_reads(tool))
+        let names_none = tool.paths.is_empty() && tool.input_names().next().is_none();
+        !(allows_nothing || names_none || only_reads(tool))
     }
 
     fn pick<'a>(&self, options: &'a [PermissionOption]) -> Option<&'a PermissionOption> {
@@ -241,9 +243,10 @@ impl Policy {
 
     /// Refuses what may change a protected path, by the paths that the tool names.
     fn check_protected(&self, tool: &ToolCallState) -> Result<(), Reason> {
+        let names_more = tool.has_more_paths || (tool.has_more_input_names() && input_counts(tool));
         match self.find_protected(tool) {
             Some(found) => Err(Reason::Protected(found)),
-            None if tool.has_more_paths && !only_reads(tool) => Err(Reason::TooManyPaths),
+            None if names_more && !only_reads(tool) => Err(Reason::TooManyPaths),
             None => Ok(()),
         }
     }
@@ -253,6 +256,23 @@ impl Policy {
 fn only_reads(tool: &ToolCallState) -> bool {
     let reads = |kind: &ToolKind| matches!(kind, ToolKind::Read | ToolKind::Search);
     !tool.kinds.is_empty() && tool.kinds.iter().all(reads) && !tool.has_diff
+}
+
+/// Whether the texts of a tool's input are taken for paths: not where every kind that it
+/// said takes other texts, such as commands and addresses.
+fn input_counts(tool: &ToolCallState) -> bool {
+    let takes_others = |kind: &ToolKind| {
+        matches!(
+            kind,
+            ToolKind::Read
+                | ToolKind::Search
+                | ToolKind::Execute
+                | ToolKind::Fetch
+                | ToolKind::Think
+                | ToolKind::SwitchMode
+        )
+    };
+    tool.kinds.is_empty() || tool.has_diff || !tool.kinds.iter().all(takes_others)
 }
 
 fn changes(kind: &ToolKind) -> bool {

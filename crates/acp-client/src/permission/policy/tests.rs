@@ -397,6 +397,99 @@ fn no_policy_lets_a_protected_path_be_changed() {
     );
 }
 
+/// A tool of this kind that names a plain file, and this as its raw input.
+fn with_input(kind: &str, top: &Path, input: &str) -> ToolCallState {
+    let plain = top.join("a").to_str().unwrap().to_owned();
+    let mut update = ToolCallUpdate::new("t")
+        .with_locations(vec![ToolCallLocation::new(plain)])
+        .with_raw_input(serde_json::from_str::<acp_protocol::RawJson>(input).unwrap());
+    if !kind.is_empty() {
+        update = update.with_kind(ToolKind::from(kind));
+    }
+    ToolCallState::from(&update)
+}
+
+#[test]
+fn a_protected_path_does_not_hide_in_the_input() {
+    let dir = tempfile::tempdir().unwrap();
+    let top = dir.path().canonicalize().unwrap();
+    #[cfg(unix)]
+    {
+        std::fs::create_dir(top.join(".git")).unwrap();
+        std::fs::write(top.join(".git/config"), "").unwrap();
+        std::os::unix::fs::symlink(".git", top.join("innocent")).unwrap();
+        std::fs::hard_link(top.join(".git/config"), top.join("twin")).unwrap();
+    }
+    let path = top.join(".git/config");
+    let path = path.to_str().unwrap();
+    let mut inputs = vec![
+        format!(r#"{{"file_path":"{path}","old_string":"a","new_string":"b"}}"#),
+        r#"{"path":".git/config"}"#.to_owned(),
+        r#"{"edits":[{"anything":{"else":[".GIT/config"]}}]}"#.to_owned(),
+        format!(r#"{{"changes":{{"{path}":{{"type":"add"}}}}}}"#),
+        format!(r#"{{"uri":"file://{path}"}}"#),
+        r#"{"uri":"file:///p/.g%69t/config"}"#.to_owned(),
+        r#"{"path":"C:\\p\\.git\\config"}"#.to_owned(),
+        r#"{"p\u0061th":"\u002egit/config"}"#.to_owned(),
+        r#""*** Begin Patch\n*** Update File: .git/config\n@@\n""#.to_owned(),
+        r#"{"arguments":"{\"path\":\".git/config\"}"}"#.to_owned(),
+        r#"{"path":"HEAD"}"#.to_owned(),
+    ];
+    if cfg!(unix) {
+        inputs.push(r#"{"path":"innocent/config"}"#.to_owned());
+        inputs.push(r#"{"path":"twin"}"#.to_owned());
+    }
+    let policies = [
+        Policy::new(Allow::Edits, &top),
+        Policy::new(Allow::All, &top),
+        Policy::new(Allow::None, &top).also_allowing([ToolKind::Edit]),
+    ];
+    let decide =
+        |policy: &Policy, tool: &ToolCallState| policy.decide(tool, &options(ALL_OPTIONS)).reason;
+    for policy in &policies {
+        for input in &inputs {
+            let reason = decide(policy, &with_input("edit", &top, input));
+            assert!(
+                matches!(reason, Reason::Protected(_)),
+                "{input}: {reason:?}"
+            );
+        }
+        let plain = r#"{"file_path":"src/a","new_string":"see .git/config for it\nx"}"#;
+        let reason = decide(policy, &with_input("edit", &top, plain));
+        assert!(!matches!(reason, Reason::Protected(_)), "{reason:?}");
+        let unread = format!(r#"{{"x":"{}","path":".git/config"}}"#, "x".repeat(1 << 20));
+        for unread in [&unread, r#"["\ud800",".git/config"]"#] {
+            let reason = decide(policy, &with_input("edit", &top, unread));
+            assert_eq!(reason, Reason::TooManyPaths);
+        }
+    }
+    let all = &policies[1];
+    for kind in ["", "other", "new_kind"] {
+        let reason = decide(all, &with_input(kind, &top, &inputs[1]));
+        assert!(matches!(reason, Reason::Protected(_)), "{kind}: {reason:?}");
+    }
+    // Commands and addresses are other texts, and to read is another thing.
+    for kind in ["execute", "fetch", "read"] {
+        let reason = decide(all, &with_input(kind, &top, r#"["git","show","HEAD"]"#));
+        assert_eq!(reason, Reason::EverythingAllowed, "{kind}");
+    }
+}
+
+#[test]
+fn what_an_earlier_update_named_counts() {
+    let mut calls = acp_conversation::ToolCalls::default();
+    let input = serde_json::from_str::<acp_protocol::RawJson>(r#"{"path":".envrc"}"#).unwrap();
+    calls.ask(&ToolCallUpdate::new("t").with_raw_input(input));
+    let asked = ToolCallUpdate::new("t")
+        .with_kind(ToolKind::Edit)
+        .with_locations(vec![ToolCallLocation::new("/p/a")]);
+    let decision = Policy::approve_all().decide(&calls.overlaid(&asked), &options(ALL_OPTIONS));
+    assert!(
+        matches!(decision.reason, Reason::Protected(_)),
+        "{decision:?}"
+    );
+}
+
 #[test]
 fn a_protected_path_does_not_hide_behind_many() {
     let many: Vec<String> = (0..acp_conversation::limits::MAX_TOOL_PATHS)
