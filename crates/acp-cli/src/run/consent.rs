@@ -7,6 +7,7 @@ use acp_client::{
     ProtectedPaths, Reason,
 };
 use acp_protocol::v1::ToolKind;
+use tokio::task::spawn_blocking;
 
 use super::args::{AnswerHow, ConsentArgs};
 use crate::config::AllowLevel;
@@ -45,9 +46,14 @@ impl Consent {
         }
     }
 
-    /// Decides by the rules alone.
-    pub(super) fn decide(&self, ask: &PermissionRequest) -> Decision {
-        self.policy.decide(ask.tool(), ask.options())
+    /// Decides by the rules alone. Files are looked at on another thread, for as long as that
+    /// takes: the task that waits keeps the time.
+    pub(super) async fn decide(&self, ask: &PermissionRequest) -> Decision {
+        let (policy, asked) = (self.policy.clone(), ask.clone());
+        let decided = spawn_blocking(move || policy.decide(asked.tool(), asked.options()));
+        // Where it panicked, nobody knows what it would have been.
+        let refused = |_| Decision::reject(ask.options(), Reason::NothingAllowed);
+        decided.await.unwrap_or_else(refused)
     }
 
     /// Tells whether a person may decide otherwise about what the rules refuse.
@@ -58,9 +64,12 @@ impl Consent {
         !is_ambiguous && !kinds.any(|kind| self.never.contains(kind))
     }
 
-    /// Finds a protected path of which a person should be warned.
-    pub(super) fn protected(&self, ask: &PermissionRequest) -> Option<ProtectedPath> {
-        self.policy.find_protected(ask.tool())
+    /// Finds a protected path of which a person should be warned. Files are looked at on another
+    /// thread.
+    pub(super) async fn protected(&self, ask: &PermissionRequest) -> Option<ProtectedPath> {
+        let (policy, asked) = (self.policy.clone(), ask.clone());
+        let found = spawn_blocking(move || policy.find_protected(asked.tool()));
+        found.await.ok().flatten()
     }
 }
 

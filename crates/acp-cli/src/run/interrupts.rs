@@ -8,14 +8,13 @@ use std::time::Duration;
 
 use acp_client::Client;
 use acp_harness::turn::StopHandle;
-use tokio::sync::watch;
 
 use crate::exit::Exit;
 use crate::show;
 
 /// How long the program may take to end by itself after everything was killed, before
 /// it is left the hard way: its output may be blocked for ever.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const LAST_WORDS: Duration = Duration::from_secs(3);
 
 /// How long a turn may take to end after `SIGTERM`, before the agent is killed. Service
 /// managers kill the program 10 seconds after it, and the agent would be left behind.
@@ -44,21 +43,24 @@ impl Wish {
 /// The wishes of the user to stop.
 pub(crate) struct Interrupts {
     stop: StopHandle,
-    kill: watch::Sender<bool>,
+    kill: StopHandle,
 }
 
 impl Interrupts {
     /// Starts to listen. The first wish stops the turn, if nothing else has. The next one
     /// kills the agent of `client` with everything it started, whatever else goes on, and
-    /// one more ends the program.
-    pub(crate) fn listen(client: Client, stop: &StopHandle) -> std::io::Result<Self> {
+    /// one more ends the program. `kill` is used before the agent is killed.
+    pub(crate) fn listen(
+        client: Client,
+        stop: &StopHandle,
+        kill: &StopHandle,
+    ) -> std::io::Result<Self> {
         let mut signals = platform::Signals::listen()?;
-        let kill = watch::Sender::new(false);
         let interrupts = Self {
             stop: stop.clone(),
             kill: kill.clone(),
         };
-        let stop = stop.clone();
+        let (stop, kill) = (stop.clone(), kill.clone());
         tokio::spawn(async move {
             loop {
                 let wish = signals.next().await;
@@ -67,10 +69,10 @@ impl Interrupts {
                     if let Some(grace) = wish.grace() {
                         tokio::spawn(end(client.clone(), kill.clone(), grace));
                     }
-                } else if !*kill.borrow() {
+                } else if !kill.is_stopped() {
                     tokio::spawn(end(client.clone(), kill.clone(), Duration::ZERO));
                     // The task may be late, and one more wish is to count.
-                    kill.send_replace(true);
+                    kill.stop();
                 } else {
                     leave();
                 }
@@ -82,8 +84,7 @@ impl Interrupts {
     /// Waits for one more wish than there were.
     pub(crate) async fn another(&self) {
         if self.stop.is_stopped() {
-            // The sender is ours, so it is there.
-            let _ = self.kill.subscribe().wait_for(|kill| *kill).await;
+            self.kill.stopped().await;
         } else {
             self.stop.stopped().await;
         }
@@ -91,9 +92,9 @@ impl Interrupts {
 }
 
 /// Kills the agent after a while, and ends the program if that does not.
-async fn end(client: Client, kill: watch::Sender<bool>, after: Duration) {
+async fn end(client: Client, kill: StopHandle, after: Duration) {
     tokio::time::sleep(after).await;
-    kill.send_replace(true);
+    kill.stop();
     client.kill().await;
     tokio::time::sleep(LAST_WORDS).await;
     leave();

@@ -117,6 +117,8 @@ struct Run {
     protected: mpsc::Receiver<protected::ProtectedQuestion>,
     bounds: TurnBounds,
     stop: StopHandle,
+    /// Used when the agent is to be killed, and not waited for any more.
+    kill: StopHandle,
     /// The kept session it is part of.
     target: Option<Target>,
     agent_id: AgentId,
@@ -200,13 +202,14 @@ impl Run {
                 .with_total(settings.timeout.value.map(Duration::from))
                 .with_idle(idle.map_or(Some(config::limits::IDLE_TIMEOUT), |bound| bound.0)),
             stop,
+            kill: StopHandle::new(),
             notes,
             colour: settings.color.value,
         })
     }
 
     async fn carry_out(&mut self, output: &mut Output) -> Outcome {
-        let interrupts = match Interrupts::listen(self.client.clone(), &self.stop) {
+        let interrupts = match Interrupts::listen(self.client.clone(), &self.stop, &self.kill) {
             Ok(interrupts) => interrupts,
             Err(error) => return error.into(),
         };
@@ -393,6 +396,7 @@ mod tests {
             served: mpsc::channel(1).1,
             bounds: TurnBounds::new(&stop).with_total(total).with_idle(idle),
             stop,
+            kill: StopHandle::new(),
             target: None,
             agent_id: AgentId::Demo,
             notes: Vec::new(),

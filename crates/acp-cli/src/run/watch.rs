@@ -22,8 +22,14 @@ pub(super) struct Watch<'a> {
 impl Watch<'_> {
     /// Watches a turn to its end.
     pub(super) async fn turn(&mut self, mut driver: TurnDriver) -> DrivenTurn {
+        let kill = self.run.kill.clone();
         loop {
             let shown = tokio::select! {
+                // A flood that was received is not shown to its end.
+                () = kill.stopped() => {
+                    driver.give_up();
+                    break;
+                }
                 event = driver.next() => match event {
                     Some(event) => self.show(event, &mut driver).await,
                     None => break,
@@ -103,11 +109,19 @@ impl Watch<'_> {
             return Ok(());
         }
         let Self { run, output, .. } = self;
-        let decision = run.consent.decide(pending.request());
         let ask = pending.request().clone();
+        let decision = tokio::select! {
+            biased;
+            // The request is refused.
+            cause = run.bounds.exceeded() => {
+                driver.stop(cause);
+                return Ok(());
+            }
+            decision = run.consent.decide(&ask) => decision,
+        };
         let person = match &mut run.person {
             Some(person) if !decision.allowed && run.consent.leaves_open(&ask, &decision) => {
-                if let Some(found) = run.consent.protected(&ask) {
+                if let Some(found) = run.consent.protected(&ask).await {
                     output.ask(&warning(&found))?;
                 }
                 person

@@ -292,6 +292,15 @@ impl TurnDriver {
         }
     }
 
+    /// Gives the turn up now: the next [`next`](Self::next) is `None`, and what was received and
+    /// not read is left. For who kills the agent and wants to be done with it.
+    pub fn give_up(&mut self) {
+        if matches!(self.state, ReadState::Running | ReadState::Ending) {
+            self.state = ReadState::GivenUp;
+            self.held = None;
+        }
+    }
+
     /// Returns how the turn ended, once [`next`](Self::next) has given `None`. Ended
     /// before, the turn is read to its end without bounds.
     ///
