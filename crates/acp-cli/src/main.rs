@@ -14,9 +14,11 @@ mod values;
 
 use std::ffi::OsStr;
 use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
 
 use clap::{CommandFactory, Parser};
-use tokio::runtime::Runtime;
+use tokio::runtime::{Builder, Handle, Runtime};
 
 use args::{Cli, Command};
 use exit::Exit;
@@ -57,11 +59,39 @@ fn main() -> ExitCode {
 /// Does what takes connections, on this thread, which none of them depends on: it may be
 /// stuck on an output that nobody reads, and a second Ctrl-C must be heard all the same.
 fn on_runtime(work: impl Future<Output = Exit>) -> ExitCode {
-    let Ok(runtime) = Runtime::new() else {
+    let Ok(runtime) = runtime() else {
         return Exit::StartFailed.into();
     };
+    keep_time(runtime.handle().clone());
     let exit = runtime.block_on(work);
     // What still blocks a thread is left to the end of the process.
     runtime.shutdown_background();
     exit.into()
+}
+
+/// Makes a runtime in which one worker may compute while another one waits.
+fn runtime() -> std::io::Result<Runtime> {
+    let cores = thread::available_parallelism().map_or(2, usize::from);
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(cores.max(2)).enable_all().build()
+}
+
+/// How late a time limit or a signal may be noticed while a worker computes.
+const BEAT: Duration = Duration::from_millis(100);
+
+/// Keeps time and signals going while a long message is read.
+///
+/// One worker waits for both. When it finds a message and reads it, no other one waits in
+/// its place before there is something to do for it, so this is something to do.
+fn keep_time(runtime: Handle) {
+    let beat = move || {
+        loop {
+            thread::sleep(BEAT);
+            runtime.spawn(async {});
+        }
+    };
+    // Without a thread for it, time is kept as well as the messages allow.
+    let _ = thread::Builder::new()
+        .name("acp-clock".to_owned())
+        .spawn(beat);
 }
