@@ -107,6 +107,20 @@ fn a_signal_while_the_agent_starts_ends_it() {
 }
 
 #[test]
+fn a_signal_while_the_agent_is_being_started_leaves_nobody() {
+    for signal in [Signal::TERM, Signal::INT].repeat(4) {
+        let run = acp(&["x"], "trap '' INT TERM; while :; do sleep 600; done").start();
+        // The first process below the program is the agent's guard, on its way to the agent.
+        while left(run.mark()).len() < 2 {
+            thread::yield_now();
+        }
+        run.signal(signal);
+        let ended = run.end();
+        assert_eq!(ended.code, Some(130), "{}", ended.err);
+    }
+}
+
+#[test]
 fn an_output_nobody_reads_does_not_keep_the_program() {
     let flood = r#"trap '' INT TERM; start
         line=0123456789012345678901234567890123456789012345678901234567890123456789

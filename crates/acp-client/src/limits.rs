@@ -119,6 +119,10 @@ pub const MAX_STEERING_TEXT: usize = 1024;
 /// How long starting the program may take: the system reads it from a disk or a network.
 pub const SPAWN_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// How long a client that is closed waits for a program that is just being started, to end it.
+/// Starting takes milliseconds, ten times that where a machine is busy.
+pub const START_GRACE: Duration = Duration::from_secs(1);
+
 /// How long an agent may be silent, on both of its outputs, before its first byte.
 pub const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(30);
 

@@ -12,11 +12,13 @@ use acp_process::{Ending, Exit, Launch};
 use acp_protocol::v1::{InitializeResponse, SessionId};
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{OnceCell, watch};
+use tokio::sync::{OnceCell, oneshot, watch};
+use tokio::time::timeout;
 
 use crate::connection::{Origin, Pipes};
 use crate::elicitation::LinkStats;
 use crate::error::{AgentDeath, ClientError};
+use crate::limits::START_GRACE;
 use crate::options::ClientOptions;
 use crate::permission::DecisionLog;
 use crate::serve::AgentRequests;
@@ -48,6 +50,8 @@ struct Inner {
     end: watch::Sender<Option<ClientEnd>>,
     /// The newest connection, also while it is being made: what is to be ended.
     current: Mutex<Option<Arc<Sessions>>>,
+    /// Held while a process is being started, and until it is gone if nobody wants it any more.
+    starting: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// How a client came to its end.
@@ -100,6 +104,7 @@ impl Client {
                 dialed: OnceCell::new(),
                 end: watch::Sender::new(None),
                 current: Mutex::new(None),
+                starting: Arc::default(),
             }),
         }
     }
@@ -251,7 +256,7 @@ impl Client {
     /// Dropped while it waits, the agent is ended in the background.
     pub async fn close(&self) -> Option<Exit> {
         // Dropped, it ends the connection.
-        let sessions = Lease::new(&self.inner.retire()?);
+        let sessions = Lease::new(&self.inner.retire().await?);
         sessions.close_all().await;
         sessions.connection.peer.close();
         match &sessions.connection.child {
@@ -268,7 +273,7 @@ impl Client {
     pub async fn kill(&self) -> Option<Exit> {
         // The connection goes last: an agent that saw the end of its input would take it
         // as a hint to do something.
-        let sessions = Lease::new(&self.inner.retire()?);
+        let sessions = Lease::new(&self.inner.retire().await?);
         match &sessions.connection.child {
             Some(child) => Some(child.kill_now().await),
             None => None,
@@ -323,14 +328,8 @@ impl fmt::Debug for Client {
 impl Inner {
     /// Connects once. Dropped, or failed, it ends what it started.
     async fn dial(self: &Arc<Self>) -> Result<Arc<Lease>, ClientError> {
-        let options = Arc::clone(&self.options);
-        let pipes = self.origin.open(&options.timeouts).await?;
-        let sessions = Sessions::start(pipes, Arc::clone(&options), |sessions| {
-            AgentRequests::new(sessions, options)
-        });
-        let lease = Lease::new(&sessions);
-        *self.current.lock() = Some(Arc::clone(&sessions));
-        let connection = &sessions.connection;
+        let lease = self.start().await?;
+        let connection = &lease.connection;
         let request = self.options.initialize_request();
         let introduced = connection.initialize(&request, &self.options.timeouts);
         if let Err(error) = introduced.await {
@@ -343,13 +342,48 @@ impl Inner {
         if self.end.borrow().is_some() {
             return Err(ClientError::Closed);
         }
-        tokio::spawn(note_death(Arc::downgrade(self), sessions));
+        tokio::spawn(note_death(Arc::downgrade(self), Arc::clone(&**lease)));
         Ok(lease)
     }
 
-    /// Closes the client for everybody, and returns what is to be ended, still up.
-    fn retire(&self) -> Option<Arc<Sessions>> {
+    /// Starts the agent, or takes the streams. A process that comes up when nobody waits for it
+    /// any more is killed, and whoever closes the client waits for that.
+    async fn start(self: &Arc<Self>) -> Result<Arc<Lease>, ClientError> {
+        if let Origin::Streams(_) = self.origin {
+            return self.begin().await;
+        }
+        let starting = Arc::clone(&self.starting).lock_owned().await;
+        let (started, lease) = oneshot::channel();
+        let inner = Arc::clone(self);
+        tokio::spawn(async move {
+            if let Err(Ok(unwanted)) = started.send(inner.begin().await)
+                && let Some(child) = &unwanted.connection.child
+            {
+                child.kill_now().await;
+            }
+            drop(starting);
+        });
+        // It ends without a word with its runtime alone.
+        lease.await.unwrap_or(Err(ClientError::Closed))
+    }
+
+    async fn begin(&self) -> Result<Arc<Lease>, ClientError> {
+        let options = Arc::clone(&self.options);
+        let pipes = self.origin.open(&options.timeouts).await?;
+        let sessions = Sessions::start(pipes, Arc::clone(&options), |sessions| {
+            AgentRequests::new(sessions, options)
+        });
+        let lease = Lease::new(&sessions);
+        *self.current.lock() = Some(sessions);
+        Ok(lease)
+    }
+
+    /// Closes the client for everybody, and returns what is to be ended, still up. What is
+    /// being started is waited for, and nobody takes it any more.
+    async fn retire(&self) -> Option<Arc<Sessions>> {
         self.finish(ClientEnd::Closed);
+        // A start that takes longer waits for a disk or a network; its guard ends it.
+        let _ = timeout(START_GRACE, self.starting.lock()).await;
         self.current.lock().clone()
     }
 
