@@ -1,5 +1,6 @@
 //! The report for programs.
 
+use acp_text::escape_json;
 use serde_json::{Value, json};
 
 use super::super::verdict::{Judged, ScenarioFault, ScenarioState};
@@ -46,7 +47,8 @@ pub(super) fn write(report: &Report) -> String {
     // A value of ours has only keys that are strings.
     let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
     text.push('\n');
-    text
+    // It may be read on a terminal, and holds what a program said of itself.
+    escape_json(&text).into_owned()
 }
 
 fn tally<'a>(counts: impl Iterator<Item = (&'a str, usize)>) -> serde_json::Map<String, Value> {
