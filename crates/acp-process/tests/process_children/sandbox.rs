@@ -2,11 +2,14 @@
 //! none is held off by a mistake in it.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::net::{TcpListener, TcpStream};
 use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 use acp_process::{Environment, Exit, Launch, OsSandbox, SandboxError, SpawnError};
 use rustix::process::Pid;
@@ -24,6 +27,51 @@ struct Ground {
     socket: UnixListener,
     abstract_socket: UnixListener,
     port: TcpListener,
+    /// Another process of the same account, with a secret in its environment.
+    bystander: Bystander,
+}
+
+/// A process that lets everybody of its account trace it, where that needs its word.
+struct Bystander(Child);
+
+impl Bystander {
+    fn start() -> Self {
+        let bystander = helper::command("sandbox::helper_that_stands_by")
+            .env("SECRET", CANARY)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn();
+        let mut bystander = bystander.unwrap();
+        let stdout = bystander.stdout.as_mut().unwrap();
+        let mut lines = BufReader::new(stdout).lines();
+        assert!(lines.any(|line| line.unwrap() == "here"));
+        Self(bystander)
+    }
+}
+
+impl Drop for Bystander {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+/// Stays until it is killed.
+#[test]
+#[ignore = "a helper"]
+fn helper_that_stands_by() {
+    if !helper::is_called("sandbox::helper_that_stands_by") {
+        return;
+    }
+    be_traced();
+    helper::say("here");
+    let _ = std::io::stdin().read(&mut [0]);
+}
+
+/// Lets any process of this account trace this one, where Yama has a say.
+fn be_traced() {
+    // A kernel without Yama needs no word.
+    let _ = rustix::process::set_ptracer(rustix::process::PTracer::Any);
 }
 
 impl Ground {
@@ -42,12 +90,14 @@ impl Ground {
         ] {
             fs::write(home.join(path), CANARY).unwrap();
         }
+        be_traced();
         let name = format!("acp-sandbox-{}-{}", std::process::id(), home.display());
         let abstract_name = SocketAddr::from_abstract_name(name.as_bytes()).unwrap();
         Self {
             socket: UnixListener::bind(home.join(".local/state/acp/socket")).unwrap(),
             abstract_socket: UnixListener::bind_addr(&abstract_name).unwrap(),
             port: TcpListener::bind("127.0.0.1:0").unwrap(),
+            bystander: Bystander::start(),
             folder,
             home,
             project,
@@ -71,6 +121,7 @@ impl Ground {
             .with_env("HOME", &self.home)
             .with_env("ATTACK", attack)
             .with_env("OWNER", owner)
+            .with_env("BYSTANDER", self.bystander.0.id().to_string())
             .with_env("PORT", port)
             .with_env("ABSTRACT", String::from_utf8(abstract_name).unwrap());
         for (name, value) in command.get_envs() {
@@ -152,7 +203,7 @@ fn helper_that_attacks() {
 fn attempt(attack: &str) -> std::io::Result<()> {
     let variable = |name: &str| std::env::var(name).unwrap();
     let home = PathBuf::from(variable("HOME"));
-    let owner = variable("OWNER");
+    let (owner, bystander) = (variable("OWNER"), variable("BYSTANDER"));
     let reads = |path: &Path| match fs::read(path)? {
         content if memchr::memmem::find(&content, CANARY.as_bytes()).is_some() => Ok(()),
         _ => Err(std::io::Error::other("something else is there")),
@@ -208,6 +259,11 @@ fn attempt(attack: &str) -> std::io::Result<()> {
             .map(drop)
             .ok_or_else(|| std::io::Error::other("no such process")),
         "memory-of-owner" => fs::File::open(format!("/proc/{owner}/mem")).map(drop),
+        "environment-of-bystander" => reads(&Path::new("/proc").join(&bystander).join("environ")),
+        "memory-of-bystander" => fs::File::open(format!("/proc/{bystander}/mem")).map(drop),
+        "files-of-bystander" => fs::read_dir(format!("/proc/{bystander}/fd")).map(drop),
+        "trace-owner" => trace(owner.parse().unwrap()),
+        "trace-bystander" => trace(bystander.parse().unwrap()),
         "signal-owner" => {
             let pid = Pid::from_raw(owner.parse().unwrap()).unwrap();
             Ok(rustix::process::test_kill_process(pid)?)
@@ -234,6 +290,17 @@ fn attempt(attack: &str) -> std::io::Result<()> {
     }
 }
 
+/// Becomes the tracer of a process; with the end of this one it is free again.
+#[expect(unsafe_code, reason = "no crate here traces processes")]
+fn trace(pid: i32) -> std::io::Result<()> {
+    let nothing = std::ptr::null_mut::<libc::c_void>();
+    // SAFETY: integers and null pointers, which this request does not follow.
+    match unsafe { libc::ptrace(libc::PTRACE_SEIZE, pid, nothing, nothing) } {
+        -1 => Err(std::io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
 #[tokio::test]
 async fn attacks_are_held() {
     if !tokio::task::spawn_blocking(can).await.unwrap() {
@@ -252,6 +319,11 @@ async fn attacks_are_held() {
         "read-by-root-of-owner",
         "environment-of-all",
         "memory-of-owner",
+        "environment-of-bystander",
+        "memory-of-bystander",
+        "files-of-bystander",
+        "trace-owner",
+        "trace-bystander",
         "signal-owner",
         "socket",
         "abstract-socket",
@@ -272,6 +344,37 @@ async fn attacks_are_held() {
         }
     }
     drop((ground.socket, ground.folder));
+}
+
+/// The account of the attacks, where the one that runs the tests may become another.
+const NOBODY: u32 = 65_534;
+
+#[test]
+fn attacks_of_an_ordinary_account_are_held() {
+    if !rustix::process::geteuid().is_root() {
+        // The other test runs as one.
+        return;
+    }
+    // Programs below the home folder of root are not for others.
+    let folder = Folder::new();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let program = folder.path().join("attacks");
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    let output = Command::new(&program)
+        .args(["--exact", "--nocapture", "sandbox::attacks_are_held"])
+        .current_dir(folder.path())
+        .env("TMPDIR", folder.path())
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .output();
+    let output = output.unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    if let Some(note) = stderr.lines().find(|line| line.starts_with("SKIPPED")) {
+        return skip(&format!("an ordinary account: {note}"));
+    }
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(stdout.contains("1 passed"), "{stdout}");
 }
 
 #[tokio::test]

@@ -65,6 +65,13 @@ pub(crate) fn check_sandbox() -> Result<(), SandboxError> {
             1_u32,
         )
     };
+    enough(abi)
+}
+
+/// Fails for a version of Landlock that does not keep out all that a sandbox promises. There
+/// is no weaker level: without scopes its processes reach abstract sockets outside, and a
+/// person who asked for a sandbox would not notice.
+fn enough(abi: i64) -> Result<(), SandboxError> {
     if abi >= LANDLOCK_ABI {
         return Ok(());
     }
@@ -415,4 +422,26 @@ fn at<T>(step: u16, result: io::Result<T>) -> Result<T, Failed> {
         step,
         errno: error.raw_os_error().unwrap_or(libc::EIO),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_landlock_is_an_error_that_names_it() {
+        let told = |abi| enough(abi).map_err(|error| error.to_string());
+        for (abi, has) in [
+            (-1, "none"),
+            (0, "none"),
+            (1, "version 1"),
+            (5, "version 5"),
+        ] {
+            let error = format!(
+                "make a sandbox: Landlock version 6 (Linux 6.12) is needed, and {has} is here"
+            );
+            assert_eq!(told(abi), Err(error));
+        }
+        assert_eq!((told(6), told(7)), (Ok(()), Ok(())));
+    }
 }
