@@ -239,7 +239,9 @@ fn a_reader_that_went_is_an_error() {
             said.push(byte[0]);
         }
         drop(ours);
-        our_stdin.write_all(b"anybody?\n").unwrap();
+        // What another test of this process forks right now holds the reader's end too, until it
+        // executes its program: a first line may still find somebody.
+        let asked = std::thread::spawn(move || while our_stdin.write_all(b"anybody?\n").is_ok() {});
         let mut stderr = String::new();
         child
             .stderr
@@ -248,6 +250,7 @@ fn a_reader_that_went_is_an_error() {
             .read_to_string(&mut stderr)
             .unwrap();
         assert!(child.wait().unwrap().success());
+        asked.join().unwrap();
         assert!(
             stderr.ends_with("failed: BrokenPipe\n"),
             "{reader_kind}: {stderr}"
