@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if !args.without_tests {
         test::test(&mut steps)?;
     }
-    let mut attacks = cargo("xtask attack --fast");
+    let mut attacks = cargo("xtask attack --fast --jobs 4");
     steps.run("attacks, short", &mut attacks)?;
     // A corpus, read and written by the crate that the protocol's authors publish.
     let mut oracle = beside("tests/oracle", "run", "--quiet --locked");

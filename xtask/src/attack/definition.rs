@@ -62,6 +62,9 @@ pub(super) struct Attack {
     /// The same with other parts, each an attack of its own.
     #[serde(default)]
     variants: BTreeMap<String, Variant>,
+    /// Ways in which the victim is ended: each variant is tried with each.
+    #[serde(default)]
+    ends: BTreeMap<String, Variant>,
 }
 
 /// In which way a variant differs.
@@ -72,6 +75,7 @@ struct Variant {
     fast: Option<bool>,
     command: Option<Vec<String>>,
     keys: Option<Vec<Keys>>,
+    stop: Option<Stop>,
     agent: Option<Script>,
     client: Option<Script>,
     expect: Option<Expect>,
@@ -222,13 +226,14 @@ fn parse(text: &str, file: &Path, shared: &BTreeMap<String, String>) -> Result<V
     let own = std::mem::replace(&mut attack.parts, shared.clone());
     attack.parts.extend(own);
     let variants = std::mem::take(&mut attack.variants);
-    let attacks = match variants.is_empty() {
-        true => vec![attack],
-        false => variants
-            .into_iter()
-            .map(|(name, variant)| attack.vary(&name, variant))
-            .collect(),
-    };
+    let ends = std::mem::take(&mut attack.ends);
+    let mut attacks = attack.vary_all(variants);
+    if !ends.is_empty() {
+        let with_ends = attacks.iter();
+        attacks = with_ends
+            .flat_map(|attack| attack.vary_all(ends.clone()))
+            .collect();
+    }
     for attack in &attacks {
         attack
             .check()
@@ -242,6 +247,16 @@ impl Attack {
     pub(super) fn marks(&self) -> Vec<&str> {
         let scripts = [&self.agent, &self.client].into_iter().flatten();
         scripts.flat_map(Script::marks).collect()
+    }
+
+    /// Returns the attack with each of these differences; without any it stays as it is.
+    fn vary_all(&self, variants: BTreeMap<String, Variant>) -> Vec<Self> {
+        if variants.is_empty() {
+            return vec![self.clone()];
+        }
+        let variants = variants.into_iter();
+        let varied = variants.map(|(name, variant)| self.vary(&name, variant));
+        varied.collect()
     }
 
     fn vary(&self, name: &str, variant: Variant) -> Self {
@@ -261,6 +276,7 @@ impl Attack {
             attack.expect = expect;
         }
         attack.keys = variant.keys.or(attack.keys);
+        attack.stop = variant.stop.or(attack.stop);
         attack.agent = variant.agent.or(attack.agent);
         attack.client = variant.client.or(attack.client);
         attack
@@ -314,6 +330,29 @@ mod tests {
             .map(|attack| (&*attack.name, &*attack.parts["a"], attack.command.len()))
             .collect();
         assert_eq!(told, [("loud/high", "one", 2), ("loud/low", "two", 1)]);
+    }
+
+    #[test]
+    fn each_variant_is_tried_with_each_end() {
+        let text = "title = \"t\"\ncommand = [\"acp\"]\nexpect.exit = [2]\n\
+            agent.first = [{ mark = \"said\" }]\n\
+            [variants.deep]\n[variants.wide]\nfast = true\n\
+            [ends.late]\nparts.limit = \"3s\"\n\
+            [ends.term]\nstop = { signal = \"TERM\", at = \"said\", within = \"9s\" }";
+        let attacks = of(text).expect("it makes sense");
+        let told: Vec<_> = attacks
+            .iter()
+            .map(|attack| (&*attack.name, attack.stop.is_some(), attack.fast))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("loud/deep/late", false, false),
+                ("loud/deep/term", true, false),
+                ("loud/wide/late", false, true),
+                ("loud/wide/term", true, true),
+            ]
+        );
     }
 
     #[test]

@@ -4,7 +4,9 @@
 //! attack holds when the victim ended in time and within its memory, said nothing that it must
 //! not, changed no file that it must not, and left no process.
 
+mod crew;
 mod definition;
+mod ear;
 mod forbidden;
 mod judge;
 mod play;
@@ -17,6 +19,7 @@ mod victim;
 
 use std::env;
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
@@ -44,14 +47,22 @@ pub(crate) struct Args {
     /// Attack this program in place of the one that is built [default: target/debug/acp].
     #[arg(long, value_name = "FILE")]
     acp: Option<PathBuf>,
+    /// Try so many at a time. Attacks that wait for a limit share a machine well; those that
+    /// compute until one take longer.
+    #[arg(long, value_name = "N", default_value = "1")]
+    jobs: NonZeroUsize,
     /// List the attacks and try none.
     #[arg(long)]
     list: bool,
-    /// Write the table into docs/attacks.md.
-    #[arg(long, conflicts_with_all = ["only", "fast"])]
+    /// Write the rows into the table of docs/attacks.md; rows of attacks that are not tried stay.
+    #[arg(long)]
     write: bool,
     #[command(flatten)]
     play: PlayArgs,
+    /// Try the attack of this name alone, and write its row as JSON for the one who wants several
+    /// at a time.
+    #[arg(long, hide = true, value_name = "NAME", requires = "acp")]
+    row_of: Option<String>,
 }
 
 /// Where docs/attacks.md holds the table.
@@ -73,12 +84,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         std::process::exit(i32::from(code));
     }
     let mut attacks = definition::load_all(&root().join("tests/attacks"))?;
+    let names: Vec<_> = attacks.iter().map(|attack| attack.name.clone()).collect();
     attacks.retain(|attack| {
         let named = args
             .only
             .iter()
             .any(|text| attack.name.contains(text.as_str()));
-        (named || args.only.is_empty()) && (attack.fast || !args.fast)
+        let is_meant = args.row_of.as_ref().is_none_or(|name| *name == attack.name);
+        (named || args.only.is_empty()) && (attack.fast || !args.fast) && is_meant
     });
     ensure!(!attacks.is_empty(), "no attack has such a name");
     if args.list {
@@ -91,17 +104,19 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         Some(acp) => std::path::absolute(acp).context("failed to find the program")?,
         None => build()?,
     };
-    let tree = Tree::watch()?;
-    let scratch = target().join("attack-run");
-    let mut table = Table::default();
-    for attack in &attacks {
-        let row = attempt(attack, &acp, &scratch, &tree);
-        let row = row.with_context(|| format!("attack {} cannot be tried", attack.name))?;
-        eprintln!("{row}");
-        table.0.push(row);
+    let jobs = args.jobs.get().min(attacks.len());
+    let table = match (&args.row_of, jobs) {
+        (None, 2..) => crew::attempt_all(&attacks, &acp, jobs)?,
+        _ => attempt_all(&attacks, &acp)?,
+    };
+    if args.row_of.is_some() {
+        println!("{}", serde_json::to_string(&table)?);
+        return Ok(());
     }
     if args.write {
-        MARKS.write(&root().join("docs/attacks.md"), &table.to_string())?;
+        let page = root().join("docs/attacks.md");
+        let former = fs::read_to_string(&page).context("failed to read the former table")?;
+        MARKS.write(&page, &table.with_former(&former, &names))?;
     }
     let (all, broken) = (table.0.len(), table.broken());
     println!("\n{table}");
@@ -111,6 +126,20 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     );
     ensure!(broken == 0, "{broken} of {all} attacks broke through");
     Ok(())
+}
+
+/// Tries attacks one after the other.
+fn attempt_all(attacks: &[Attack], acp: &Path) -> Result<Table> {
+    let tree = Tree::watch()?;
+    let scratch = target().join("attack-run");
+    let mut table = Table::default();
+    for attack in attacks {
+        let row = attempt(attack, acp, &scratch, &tree);
+        let row = row.with_context(|| format!("attack {} cannot be tried", attack.name))?;
+        eprintln!("{row}");
+        table.0.push(row);
+    }
+    Ok(table)
 }
 
 /// Builds the program that is attacked, with the features with which the tests build it.

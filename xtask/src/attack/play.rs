@@ -6,24 +6,20 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, BufWriter, Read, Write, stdin, stdout};
+use std::io::{BufWriter, Read, Write, stdin, stdout};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
-use serde::Deserialize;
-use serde_json::Value;
 
 use super::definition::{Attack, load};
+use super::ear::{Ear, Message};
 use super::script::{Act, Script, Step};
 use super::stage::Folders;
 use super::text::Names;
-
-/// A longer line of the victim is passed over: nothing that a rule waits for is so long.
-const MAX_LINE: u64 = 1 << 20;
 
 /// What the peer is told by the one who starts it.
 #[derive(Debug, Clone, clap::Args)]
@@ -92,14 +88,16 @@ pub(super) fn play(args: &PlayArgs) -> Result<u8> {
         requests: BTreeMap::new(),
         last_request: None,
         asked: 0,
+        ear: Ear::default(),
     };
     let (events, incoming) = mpsc::channel();
+    let ear = peer.ear.clone();
     let mut input = Some(input);
     if !deaf {
-        listen(input.take(), events.clone());
+        ear.listen(input.take(), events.clone());
     }
     let mut end = peer.steps(&first)?;
-    listen(input.take(), events);
+    ear.listen(input.take(), events);
     if end.is_none() {
         end = peer.serve(&incoming)?;
     }
@@ -143,51 +141,6 @@ fn own_stdout() -> Result<File> {
     Ok(File::from(copy))
 }
 
-/// A message of the victim, without its content.
-struct Message {
-    method: Option<String>,
-    id: Option<String>,
-    session: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Envelope {
-    method: Option<String>,
-    id: Option<Value>,
-    result: Option<Value>,
-}
-
-/// Reads messages on a thread of its own, so that a victim is never held up by a peer that
-/// writes.
-fn listen(input: Option<Box<dyn Read + Send>>, events: Sender<Message>) {
-    let Some(input) = input else { return };
-    thread::spawn(move || {
-        let mut input = BufReader::new(input);
-        loop {
-            let mut line = Vec::new();
-            match input.by_ref().take(MAX_LINE).read_until(b'\n', &mut line) {
-                Ok(0) | Err(_) => return,
-                Ok(_) => {}
-            }
-            let Ok(envelope) = serde_json::from_slice::<Envelope>(&line) else {
-                continue;
-            };
-            let session = envelope.result.as_ref().and_then(|result| {
-                let id = result.get("sessionId")?.as_str()?;
-                Some(id.to_owned())
-            });
-            let message = Message {
-                method: envelope.method,
-                id: envelope.id.map(|id| id.to_string()),
-                session,
-            };
-            if events.send(message).is_err() {
-                return;
-            }
-        }
-    });
-}
-
 /// Why no more is played.
 enum End {
     Exit(u8),
@@ -205,6 +158,7 @@ struct Peer {
     requests: BTreeMap<String, String>,
     last_request: Option<String>,
     asked: u64,
+    ear: Ear,
 }
 
 impl Peer {
@@ -325,6 +279,7 @@ impl Peer {
                 self.flush()?;
                 self.out = None;
             }
+            Act::Stop(_) => self.ear.close(),
             Act::Start(words) => {
                 let words: Result<Vec<_>> =
                     words.iter().map(|word| self.names.fill(word)).collect();

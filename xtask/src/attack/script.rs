@@ -78,6 +78,8 @@ pub(super) enum Act {
     Rest(Rest),
     /// Closes `stdout` of an agent, or the `stdin` of a client's victim.
     Close(Side),
+    /// Reads nothing more, and leaves its input open.
+    Stop(Habit),
     /// Starts a process that stays.
     Start(Vec<String>),
     /// Sends a signal to the victim of a client: `TERM` or `INT`.
@@ -90,6 +92,13 @@ pub(super) enum Act {
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Side {
     Output,
+}
+
+/// What a peer stops doing.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Habit {
+    Reading,
 }
 
 /// Bytes, as two digits each.

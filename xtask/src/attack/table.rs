@@ -3,8 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// What became of one attack.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Row {
     pub(super) name: String,
     pub(super) verdict: Verdict,
@@ -14,7 +16,7 @@ pub(super) struct Row {
 }
 
 /// Whether an attack held.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Verdict {
     Held,
     /// Everything by which it broke through.
@@ -24,7 +26,7 @@ pub(super) enum Verdict {
 }
 
 /// All rows, as a table of Markdown that can be read on a terminal too.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Table(pub(super) Vec<Row>);
 
 impl Table {
@@ -43,6 +45,24 @@ impl Table {
             .unwrap_or_default()
     }
 }
+
+impl Table {
+    /// Returns the table of these attacks in their order: rows of its own, and the rows of a former
+    /// table for those that were not tried.
+    pub(super) fn with_former(&self, former: &str, attacks: &[String]) -> String {
+        let row_of = |name: &String| {
+            let own = self.0.iter().find(|row| row.name == *name);
+            let head = format!("| {name} |");
+            let mut former = former.lines().filter(|line| line.starts_with(&head));
+            own.map(ToString::to_string)
+                .or_else(|| former.next().map(str::to_owned))
+        };
+        let rows = attacks.iter().filter_map(row_of);
+        rows.fold(HEAD.to_owned(), |table, row| table + &row + "\n")
+    }
+}
+
+const HEAD: &str = "| attack | held | MiB | seconds | exit |\n|---|---|---:|---:|---:|\n";
 
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -66,8 +86,7 @@ impl fmt::Display for Row {
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "| attack | held | MiB | seconds | exit |")?;
-        writeln!(f, "|---|---|---:|---:|---:|")?;
+        f.write_str(HEAD)?;
         self.0.iter().try_for_each(|row| writeln!(f, "{row}"))
     }
 }
@@ -94,5 +113,23 @@ mod tests {
              | kind/osc | **broke through**: stdout holds a \\| b; it panicked | 20 | 0.3 | 0 |\n"
         );
         assert_eq!((table.broken(), table.memory()), (1, 20 << 20));
+    }
+
+    #[test]
+    fn rows_that_were_not_tried_again_stay() {
+        let row = Row {
+            name: "kind/osc".to_owned(),
+            verdict: Verdict::Held,
+            memory: 0,
+            time: Duration::from_secs(1),
+            code: Some(0),
+        };
+        let former = "| attack |\n| gone/x | held |\n| kind/csi | held | 1 |\n| kind/osc | old |\n";
+        let names = ["kind/csi", "kind/dcs", "kind/osc"].map(str::to_owned);
+        let table = Table(vec![row]).with_former(former, &names);
+        assert_eq!(
+            table,
+            format!("{HEAD}| kind/csi | held | 1 |\n| kind/osc | held | 0 | 1.0 | 0 |\n")
+        );
     }
 }
