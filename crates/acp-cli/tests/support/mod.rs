@@ -180,7 +180,8 @@ impl Running {
     }
 
     /// Waits until the program is stuck on an output that nobody reads: it has written
-    /// most of what a pipe holds (small pieces leave gaps), and nothing for a while.
+    /// most of what a pipe holds (small pieces leave gaps), and for a while nothing but what
+    /// wakes its own threads.
     pub(crate) fn wait_until_stuck(&self) {
         let written = || -> u64 {
             let io = fs::read_to_string(format!("/proc/{}/io", self.child.id())).unwrap();
@@ -190,7 +191,7 @@ impl Running {
         let mut before = 0;
         loop {
             let now = written();
-            if now == before && now >= 1 << 15 {
+            if now - before < 1 << 10 && now >= 1 << 15 {
                 return;
             }
             before = now;
