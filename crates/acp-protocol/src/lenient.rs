@@ -47,6 +47,8 @@ pub enum Forgiven {
     Surrogate,
     /// A `null` stood where the member should have been left out.
     Null,
+    /// An object stood where a list of name and value belongs.
+    Pairs,
 }
 
 /// One thing that was forgiven.
@@ -69,6 +71,7 @@ impl fmt::Display for Note {
             Forgiven::Missing => "missing list taken as empty",
             Forgiven::Surrogate => "half a surrogate pair replaced",
             Forgiven::Null => "null taken as absent",
+            Forgiven::Pairs => "object taken as a list of name and value",
         };
         write!(out, "{}.{}: {did}", self.object, self.member)
     }
@@ -112,7 +115,7 @@ pub fn decode<T: DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
 }
 
 /// Replaces escaped halves of surrogate pairs; `None` where there are none.
-fn mend(text: &str) -> Option<String> {
+pub(crate) fn mend(text: &str) -> Option<String> {
     let json = text.as_bytes();
     let mut mended = None::<Vec<u8>>;
     let mut at = 0;

@@ -4,6 +4,7 @@
 //!   Nothing that this version does not name is lost: enums and unions keep it as
 //!   `Unrecognized`. What the schema allows to be wrong is forgiven, and [`lenient`]
 //!   says so.
+//! * [`mismatch`] names the member for which a message is refused.
 //! * [`rpc`] is the conversation: bytes and instants go in, events and bytes come out.
 //!
 //! ```
@@ -32,6 +33,7 @@ mod ext;
 mod json;
 pub mod lenient;
 pub mod method;
+pub mod mismatch;
 mod patch;
 pub mod rpc;
 pub mod v1;
@@ -39,4 +41,5 @@ pub mod v1;
 pub use codec::{Meta, Unrecognized};
 pub use json::{RawJson, json_length};
 pub use method::{Notification, Request};
+pub use mismatch::Mismatch;
 pub use patch::Patch;

@@ -149,6 +149,9 @@ fn reason(case: &str, difference: &Difference) -> Option<&'static str> {
         Difference::Refuses(_) if case.starts_with("without ") => {
             Some("it refuses an answer without its list")
         }
+        Difference::Refuses(_) if case.starts_with("object ") => {
+            Some("it reads no object as a list of name and value")
+        }
         Difference::Writes { .. } if case.starts_with("unrecognized") => {
             Some("it forgets what it does not know")
         }

@@ -81,12 +81,15 @@ pub(crate) fn generate(root: &Path) -> Result<Vec<(&'static str, String)>> {
     let methods = source("The methods of protocol version 1.", methods)?;
     let published = emit::json_schema::emit(&lowered);
     let published = source("The published schema of each type.", published)?;
+    let shapes = emit::mismatch::emit(&lowered)?;
+    let shapes = source("What each definition accepts, as data.", shapes)?;
     let all = head("All definitions of protocol version 1, for tests that go through them.");
     let list = emit::list::emit(&all, &document, &lowered);
     Ok(vec![
         ("crates/acp-protocol/src/v1/generated.rs", types),
         ("crates/acp-protocol/src/v1/methods.rs", methods),
         ("crates/acp-protocol/src/v1/json_schema.rs", published),
+        ("crates/acp-protocol/src/mismatch/v1.rs", shapes),
         ("crates/acp-protocol/tests/definitions/mod.rs", list),
     ])
 }

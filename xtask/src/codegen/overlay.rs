@@ -44,6 +44,10 @@ pub(crate) enum Mark {
     Patch,
     /// Lists that are written also when they are empty, by `Definition.member`.
     Written,
+    /// Required lists that may be missing all the same, by `Definition.member`.
+    Omitted,
+    /// Lists of name and value that may be objects, by `Definition.member`.
+    Pairs,
     /// Definitions that are boxed where they are an optional member, and variants
     /// (`Union.Variant`) whose payload is boxed.
     Boxed,

@@ -3,7 +3,6 @@
 use acp_connection::IncomingRequest;
 use acp_host::ClientFeatures;
 use acp_protocol::{
-    Request,
     rpc::Fault,
     v1::{
         AgentAuthCapabilities, AgentCapabilities, InitializeRequest, InitializeResponse,
@@ -14,7 +13,7 @@ use acp_protocol::{
     },
 };
 
-use crate::{fault, limits::MAX_CLIENT_NAME, serve::login, serve::registration::Registration};
+use crate::{limits::MAX_CLIENT_NAME, serve::login, serve::registration::Registration};
 
 /// The one version of the protocol that is spoken, whatever is asked for
 /// (R032, R033).
@@ -24,7 +23,7 @@ const VERSION: u16 = 1;
 ///
 /// # Errors
 ///
-/// -32602 with a hint: some clients send the version as a text or a date.
+/// -32602 that names the member: some clients send the version as a text or a date.
 pub(super) fn request(request: &IncomingRequest) -> Result<InitializeRequest, Fault> {
     let is_empty = request
         .raw_params()
@@ -32,12 +31,7 @@ pub(super) fn request(request: &IncomingRequest) -> Result<InitializeRequest, Fa
     if is_empty {
         return Ok(InitializeRequest::new(VERSION));
     }
-    request.decode().map_err(|_| {
-        fault::invalid_params(
-            InitializeRequest::METHOD,
-            "protocolVersion is an integer, such as 1",
-        )
-    })
+    request.decode()
 }
 
 /// What the client can do: what it did not name, it cannot (R036).

@@ -42,7 +42,10 @@ async fn a_version_that_is_none_is_refused_and_may_be_corrected() {
             .await;
         assert_eq!(answer["error"]["code"], -32602, "{version}: {answer}");
         let hint = answer["error"]["message"].as_str().unwrap();
-        assert!(hint.contains("integer, such as 1"), "{answer}");
+        assert!(
+            hint.contains("protocolVersion: expected a whole number"),
+            "{answer}"
+        );
     }
     let answer = client.call("initialize", json!({})).await;
     assert_eq!(answer["error"]["code"], -32602, "{answer}");

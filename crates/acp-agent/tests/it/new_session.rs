@@ -46,7 +46,7 @@ async fn folders() {
     for params in [
         json!({}),
         json!({"cwd": 7, "mcpServers": []}),
-        json!({"cwd": "/home"}),
+        json!({"cwd": "/home", "mcpServers": "none"}),
     ] {
         let answer = client.call("session/new", params.clone()).await;
         assert_eq!(answer["error"]["code"], -32602, "{params}: {answer}");
@@ -83,13 +83,13 @@ async fn tool_servers() {
     let sse = json!({"type": "sse", "name": "web", "url": "http://127.0.0.1/", "headers": []});
     let relative = json!({"name": "notes", "command": "notes", "args": [], "env": []});
     let nameless = json!({"name": "", "command": "/bin/a", "args": [], "env": []});
-    let incomplete = json!({"name": "notes", "command": "/bin/a"});
+    let incomplete = json!({"name": "notes", "args": [], "env": []});
     for (servers, at) in [
         (json!([stdio, sse]), "mcpServers[1]"),
         (json!([relative]), "mcpServers[0]"),
         (json!([nameless]), "mcpServers[0]"),
         (json!([stdio, http, stdio]), "mcpServers[2]"),
-        (json!([incomplete]), ""),
+        (json!([incomplete]), "mcpServers[0].command"),
     ] {
         let answer = client.call("session/new", with_servers(servers)).await;
         assert_eq!(answer["error"]["code"], -32602, "{answer}");

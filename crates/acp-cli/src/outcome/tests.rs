@@ -104,19 +104,18 @@ fn errors_of_the_agent_show_their_details() {
 
 #[test]
 fn causes_follow_in_the_same_line() {
-    let cause = serde_json::from_str::<u8>("x").unwrap_err();
     let error = ClientError::BadAnswer {
         method: methods::SESSION_NEW,
         source: CallError::Decode {
             method: methods::SESSION_NEW.into(),
-            source: std::sync::Arc::new(cause),
+            source: acp_protocol::mismatch::of_result(methods::SESSION_NEW, b"{}"),
         },
     };
     check(
         &error,
         Exit::Protocol,
         "failed to open a session: the answer makes no sense: decode the result of session/new: \
-         expected value at line 1 column 1",
+         sessionId: expected a string, found nothing",
         "tell the makers of the agent; its answer breaks the protocol",
     );
 }

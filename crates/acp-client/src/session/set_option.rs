@@ -1,9 +1,9 @@
 //! Sets an option of a session, and understands what the agent says of it.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use acp_protocol::method::{Request, Side};
+use acp_protocol::mismatch;
 use acp_protocol::rpc::CallError;
 use acp_protocol::v1::{
     SessionConfigOption, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
@@ -28,9 +28,9 @@ impl Request for SetOption {
 pub(crate) fn read_options(
     answer: &RawValue,
 ) -> Result<Option<Vec<SessionConfigOption>>, CallError> {
-    let unread = |source| CallError::Decode {
+    let unread = |_| CallError::Decode {
         method: Cow::Borrowed(SetOption::METHOD),
-        source: Arc::new(source),
+        source: mismatch::of_result(SetOption::METHOD, answer.get().as_bytes()),
     };
     let told: Option<Map<String, Value>> = serde_json::from_str(answer.get()).map_err(unread)?;
     let options = told.as_ref().and_then(|told| told.get("configOptions"));

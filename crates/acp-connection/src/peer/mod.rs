@@ -389,9 +389,10 @@ impl<T> Drop for CallHandle<T> {
 fn decode<T: DeserializeOwned>(answer: &RawResponse, method: &str) -> Result<T, CallError> {
     answer.decode().map_err(|error| match error {
         ResponseError::Malformed(issues) => CallError::MalformedAnswer(issues),
-        ResponseError::Decode(source) => CallError::Decode {
+        // Its text would quote the peer.
+        ResponseError::Decode(_) => CallError::Decode {
             method: Cow::Owned(method.to_owned()),
-            source: Arc::new(source),
+            source: answer.mismatch(method),
         },
     })
 }

@@ -102,7 +102,7 @@ async fn parameters_that_do_not_fit_are_refused(form: Form) {
         (error.code, error.message.as_str()),
         (
             ErrorCode::INVALID_PARAMS,
-            "the parameters do not fit _test/echo"
+            "the parameters do not fit _test/echo, at byte 2"
         )
     );
 }

@@ -4,10 +4,12 @@
 //! member is left out in writing; *reading* says what is done with a value that
 //! does not fit. The generated file names both: `line: May<OnError> = "line"`.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::marker::PhantomData;
 
 use indexmap::IndexMap;
-use serde::de::{self, Deserialize, MapAccess};
+use serde::de::{self, Deserialize, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserializer, Serialize};
 
@@ -49,6 +51,10 @@ pub(crate) struct Strict;
 pub(crate) struct OnError;
 /// `x-deserialize-default-on-null`: `null` becomes the default.
 pub(crate) struct OnNull;
+/// As [`OnNull`]; a list that is required and missing is empty too.
+pub(crate) struct Omitted;
+/// As [`Omitted`], for a list of name and value: an object of strings is one.
+pub(crate) struct Pairs;
 /// `x-deserialize-skip-invalid-items`: elements that do not fit are left out, and
 /// what is no array becomes the default.
 pub(crate) struct Items;
@@ -82,14 +88,20 @@ macro_rules! refuse_missing {
 
 refuse_missing!(Strict OnError OnNull);
 
-/// A list of which every element may be wrong may be missing too: agents answer
-/// `{}` where they have nothing to list.
-impl<T: Default> Missing<T> for Items {
-    fn missing<E: de::Error>(at: At) -> Result<T, E> {
-        lenient::note(at, Forgiven::Missing);
-        Ok(T::default())
-    }
+macro_rules! forgive_missing {
+    ($($reading:ident)*) => { $(
+        impl<T: Default> Missing<T> for $reading {
+            fn missing<E: de::Error>(at: At) -> Result<T, E> {
+                lenient::note(at, Forgiven::Missing);
+                Ok(T::default())
+            }
+        }
+    )* };
 }
+
+// A list of which every element may be wrong may be missing too: agents answer `{}`
+// where they have nothing to list. Clients leave out what the overlay names.
+forgive_missing!(Items Omitted Pairs);
 
 impl<T: Serialize, R> Presence<Option<T>> for May<R> {
     #[inline]
@@ -215,6 +227,66 @@ impl<'de, T: Deserialize<'de> + Default> Read<'de, T> for OnNull {
             lenient::note(at, Forgiven::Null);
             T::default()
         }))
+    }
+}
+
+impl<'de, T: Deserialize<'de> + Default> Read<'de, T> for Omitted {
+    #[inline]
+    fn read<A: MapAccess<'de>>(map: &mut A, at: At) -> Result<T, A::Error> {
+        OnNull::read(map, at)
+    }
+}
+
+/// A name and its value, as an object of strings has them.
+pub(crate) trait Pair {
+    fn pair(name: String, value: String) -> Self;
+}
+
+impl<'de, T: Deserialize<'de> + Pair> Read<'de, Vec<T>> for Pairs {
+    fn read<A: MapAccess<'de>>(map: &mut A, at: At) -> Result<Vec<T>, A::Error> {
+        struct PairsVisitor<T>(At, PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de> + Pair> DeserializeSeed<'de> for PairsVisitor<T> {
+            type Value = Vec<T>;
+
+            fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<Vec<T>, D::Error> {
+                value.deserialize_any(self)
+            }
+        }
+
+        impl<'de, T: Deserialize<'de> + Pair> Visitor<'de> for PairsVisitor<T> {
+            type Value = Vec<T>;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("a list of name and value")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Vec<T>, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = seq.next_element()? {
+                    pairs.push(pair);
+                }
+                Ok(pairs)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<T>, A::Error> {
+                // The members of an object have no order, and of two the last counts.
+                let mut pairs = BTreeMap::new();
+                while let Some((name, value)) = map.next_entry::<String, String>()? {
+                    pairs.insert(name, value);
+                }
+                lenient::note(self.0, Forgiven::Pairs);
+                let pairs = pairs.into_iter();
+                Ok(pairs.map(|(name, value)| T::pair(name, value)).collect())
+            }
+
+            fn visit_unit<E>(self) -> Result<Vec<T>, E> {
+                lenient::note(self.0, Forgiven::Null);
+                Ok(Vec::new())
+            }
+        }
+
+        map.next_value_seed(PairsVisitor(at, PhantomData))
     }
 }
 

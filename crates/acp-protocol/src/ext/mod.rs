@@ -2,5 +2,6 @@
 
 mod config;
 mod content;
+mod pair;
 mod session;
 mod tool;

@@ -1,4 +1,4 @@
-//! The members of an object, one by one, each value as its text.
+//! The members of an object and the elements of an array, one by one, each as its text.
 
 use std::borrow::Cow;
 
@@ -60,5 +60,39 @@ impl<'a> Members<'a> {
     /// The text behind the object, once its last member was read.
     pub(crate) fn rest(&self) -> &'a str {
         self.reader.rest()
+    }
+}
+
+/// Goes through the elements of an array, as [`Members`] through an object.
+pub(crate) struct Elements<'a> {
+    reader: Reader<'a>,
+    is_first: bool,
+}
+
+/// Begins to go through the elements of an array; `None` where the text is of another
+/// kind.
+pub(crate) fn elements(text: &str) -> Option<Elements<'_>> {
+    let mut reader = Reader::new(text);
+    reader.take(b'[').then_some(Elements {
+        reader,
+        is_first: true,
+    })
+}
+
+impl<'a> Elements<'a> {
+    /// The next element, or `None` behind the last.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the text is no JSON.
+    pub(crate) fn next(&mut self) -> Result<Option<&'a str>> {
+        let is_first = std::mem::take(&mut self.is_first);
+        if self.reader.take(b']') {
+            return Ok(None);
+        }
+        if !is_first {
+            self.reader.expect(b',')?;
+        }
+        self.reader.value().map(Some)
     }
 }

@@ -4,7 +4,7 @@
 //!   at once, where `serde_json` looks at one;
 //! * [`walk`] finds the ends of values, and [`cursor`] goes from one token to the next;
 //!   all that reads goes by them;
-//! * [`members`] goes through an object without a look into its values;
+//! * [`members`] goes through an object or an array without a look into its values;
 //! * [`plain`] finds the bytes that need no escape, [`escape`] writes those that do, and
 //!   [`unescape`] reads them;
 //! * [`length`] counts the bytes of a value without writing it;
@@ -29,7 +29,7 @@ mod writer;
 pub(crate) use cursor::Cursor;
 pub(crate) use escape::{escape, string};
 pub use length::json_length;
-pub(crate) use members::members;
+pub(crate) use members::{elements, members};
 pub use raw::RawJson;
 pub(crate) use reader::read;
 pub(crate) use slice::{Later, Slice, Text};

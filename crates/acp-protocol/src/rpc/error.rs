@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{ErrorCode, Issues, WireError};
+use crate::Mismatch;
 
 /// Why a handler could not serve a request.
 ///
@@ -18,6 +19,7 @@ pub struct Fault {
     message: Cow<'static, str>,
     data: Option<Box<RawValue>>,
     source: Option<Box<dyn Error + Send + Sync>>,
+    correlation_id: Option<Box<str>>,
 }
 
 impl Fault {
@@ -29,6 +31,7 @@ impl Fault {
             message: message.into(),
             data: None,
             source: None,
+            correlation_id: None,
         }
     }
 
@@ -51,6 +54,12 @@ impl Fault {
     #[must_use]
     pub fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorCode::INVALID_PARAMS, message)
+    }
+
+    /// A member of the parameters does not fit (-32602). The message and the data name it.
+    #[must_use]
+    pub fn mismatch(method: &str, mismatch: &Mismatch) -> Self {
+        Self::invalid_params(format!("{}: {mismatch}", clip(method))).with_data(mismatch)
     }
 
     /// Something went wrong that is none of the peer's business (-32603).
@@ -89,6 +98,26 @@ impl Fault {
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
         self
+    }
+
+    /// Sets the id by which the peer's report of an internal failure finds its record in
+    /// the log. Without it, whoever answers with the fault makes one.
+    #[must_use]
+    pub fn with_correlation_id(mut self, id: impl Into<Box<str>>) -> Self {
+        self.correlation_id = Some(id.into());
+        self
+    }
+
+    /// The id set by [`with_correlation_id`](Self::with_correlation_id).
+    #[must_use]
+    pub fn correlation_id(&self) -> Option<&str> {
+        self.correlation_id.as_deref()
+    }
+
+    /// The data the peer gets.
+    #[must_use]
+    pub fn data(&self) -> Option<&RawValue> {
+        self.data.as_deref()
     }
 
     /// The code the peer gets.
@@ -139,9 +168,9 @@ pub enum CallError {
     Decode {
         /// The method that was called.
         method: Cow<'static, str>,
-        /// What `serde_json` says.
+        /// The member that does not fit, where the protocol names the method.
         #[source]
-        source: Arc<serde_json::Error>,
+        source: Option<Mismatch>,
     },
     /// The call is longer than the limit; nothing was sent.
     #[error("send a message of more than {limit} bytes")]
@@ -219,6 +248,6 @@ pub enum CloseCause {
 }
 
 /// Cuts text of the peer to 64 characters and takes control characters out.
-fn clip(text: &str) -> String {
+pub(super) fn clip(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(64).collect()
 }

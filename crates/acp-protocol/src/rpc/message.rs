@@ -7,9 +7,10 @@ use serde_json::value::RawValue;
 use super::{
     Fault, RequestId,
     decoder::decode_member,
+    error::clip,
     head::{self, Body, Head, Method, Refused, Shape},
 };
-use crate::lenient;
+use crate::{Mismatch, lenient, mismatch};
 
 /// One message and the line it came in.
 #[derive(Clone, Debug)]
@@ -69,15 +70,25 @@ impl Incoming {
             }
             Body::Absent => serde_json::from_str("null").or_else(|_| serde_json::from_str("{}")),
         };
-        decoded.map_err(|source| {
-            let method = self
-                .method()
-                .chars()
-                .filter(|c| !c.is_control())
-                .take(64)
-                .collect::<String>();
-            Fault::invalid_params(format!("the parameters do not fit {method}")).with_source(source)
-        })
+        decoded.map_err(|error| self.refused(&error))
+    }
+
+    /// Names the member for which the parameters are refused.
+    #[cold]
+    fn refused(&self, error: &serde_json::Error) -> Fault {
+        let params = match &self.head.body {
+            Body::Absent => b"{}",
+            body => exact(&self.line, body).unwrap_or_default(),
+        };
+        match mismatch::of_params(self.method(), params) {
+            Some(mismatch) => Fault::mismatch(self.method(), &mismatch),
+            // What `serde_json` says would quote the peer.
+            None => Fault::invalid_params(format!(
+                "the parameters do not fit {}, at byte {}",
+                clip(self.method()),
+                error.column()
+            )),
+        }
     }
 
     fn decode_exact<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
@@ -129,6 +140,12 @@ impl RawResponse {
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.is_error
+    }
+
+    /// Names the member for which a result of a method cannot be decoded.
+    #[must_use]
+    pub fn mismatch(&self, method: &str) -> Option<Mismatch> {
+        mismatch::of_result(method, exact(&self.line, &self.body).ok()?)
     }
 
     /// Decodes the result or error.

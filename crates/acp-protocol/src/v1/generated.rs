@@ -16,7 +16,7 @@ use crate::codec::forgive::forgive_by_slice;
 use crate::codec::name::{id, string_enum};
 use crate::codec::object::{ReadMembers, WriteMembers, object, skip_members, whole};
 use crate::codec::rule::{
-    Change, Items, May, Must, OnError, OnNull, Plain, Sparse, Strict,
+    Change, Items, May, Must, Omitted, OnError, OnNull, Pairs, Plain, Sparse, Strict,
 };
 use crate::codec::secret::Hide;
 use crate::codec::union::{self, Looked};
@@ -1745,7 +1745,7 @@ object!(CreateTerminalRequest {
     session_id: Must<Strict> = "sessionId",
     command: Must<Strict> = "command",
     args: Sparse<OnNull> = "args",
-    env: Sparse<OnNull> = "env",
+    env: Sparse<Pairs> = "env",
     cwd: May<Strict> = "cwd",
     output_byte_limit: May<Strict> = "outputByteLimit",
     meta: May<OnError> = "_meta",
@@ -3561,7 +3561,7 @@ impl LoadSessionRequest {
 }
 
 object!(LoadSessionRequest {
-    mcp_servers: Must<OnNull> = "mcpServers",
+    mcp_servers: Must<Omitted> = "mcpServers",
     cwd: Must<Strict> = "cwd",
     additional_directories: Sparse<OnNull> = "additionalDirectories",
     session_id: Must<Strict> = "sessionId",
@@ -3880,7 +3880,7 @@ impl McpServerHttp {
 object!(McpServerHttp {
     name: Must<Strict> = "name",
     url: Must<Strict> = "url",
-    headers: Must<OnNull> = "headers",
+    headers: Must<Pairs> = "headers",
     meta: May<OnError> = "_meta",
 });
 
@@ -3925,7 +3925,7 @@ impl McpServerSse {
 object!(McpServerSse {
     name: Must<Strict> = "name",
     url: Must<Strict> = "url",
-    headers: Must<OnNull> = "headers",
+    headers: Must<Pairs> = "headers",
     meta: May<OnError> = "_meta",
 });
 
@@ -3974,8 +3974,8 @@ impl McpServerStdio {
 object!(McpServerStdio {
     name: Must<Strict> = "name",
     command: Must<Strict> = "command",
-    args: Must<OnNull> = "args",
-    env: Must<OnNull> = "env",
+    args: Must<Omitted> = "args",
+    env: Must<Pairs> = "env",
     meta: May<OnError> = "_meta",
 });
 
@@ -4207,7 +4207,7 @@ impl NewSessionRequest {
 object!(NewSessionRequest {
     cwd: Must<Strict> = "cwd",
     additional_directories: Sparse<OnNull> = "additionalDirectories",
-    mcp_servers: Must<OnNull> = "mcpServers",
+    mcp_servers: Must<Omitted> = "mcpServers",
     meta: May<OnError> = "_meta",
 });
 

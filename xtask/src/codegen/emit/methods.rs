@@ -78,6 +78,17 @@ pub(crate) fn emit(lowered: &BTreeMap<String, Definition>) -> Result<TokenStream
     })
 }
 
+/// Returns each method with the definitions of its parameters and of its result.
+pub(super) fn messages(
+    lowered: &BTreeMap<String, Definition>,
+) -> Result<Vec<(&str, &str, Option<&str>)>> {
+    let messages = pair(lowered)?.into_iter().map(|method| match method.kind {
+        Kind::Request { params, result } => (method.name, params, Some(result)),
+        Kind::Notification { params } => (method.name, params, None),
+    });
+    Ok(messages.collect())
+}
+
 /// Joins the definitions of each method, by their endings.
 fn pair(lowered: &BTreeMap<String, Definition>) -> Result<Vec<Method<'_>>> {
     let mut messages: BTreeMap<&str, (Side, Vec<&str>)> = BTreeMap::new();

@@ -4,6 +4,7 @@ mod docs;
 pub(crate) mod json_schema;
 pub(crate) mod list;
 pub(crate) mod methods;
+pub(crate) mod mismatch;
 mod names;
 mod object;
 mod tagged;
@@ -31,7 +32,9 @@ pub(crate) fn types(lowered: &BTreeMap<String, Definition>) -> TokenStream {
         use crate::codec::forgive::forgive_by_slice;
         use crate::codec::name::{id, string_enum};
         use crate::codec::object::{ReadMembers, WriteMembers, object, skip_members, whole};
-        use crate::codec::rule::{Change, Items, May, Must, OnError, OnNull, Plain, Sparse, Strict};
+        use crate::codec::rule::{
+            Change, Items, May, Must, Omitted, OnError, OnNull, Pairs, Plain, Sparse, Strict,
+        };
         use crate::codec::secret::Hide;
         use crate::codec::union::{self, Looked};
         use crate::codec::{Meta, RawJson, Unrecognized};

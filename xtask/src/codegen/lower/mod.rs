@@ -111,6 +111,8 @@ pub(crate) enum Reading {
     Strict,
     OnError,
     OnNull,
+    Omitted,
+    Pairs,
     Items,
 }
 

@@ -108,6 +108,15 @@ impl Lowering<'_> {
             (true, false, true) if matches!(r#type, Type::List(_)) => Reading::Items,
             _ => bail!("combines rules of leniency in a way that the generator does not know"),
         };
+        let reading = match reading {
+            Reading::OnNull if self.overlay.marks_member(Mark::Pairs, definition, key) => {
+                Reading::Pairs
+            }
+            Reading::OnNull if self.overlay.marks_member(Mark::Omitted, definition, key) => {
+                Reading::Omitted
+            }
+            other => other,
+        };
         if presence == Presence::Must
             && matches!(reading, Reading::OnError | Reading::OnNull)
             && !r#type.is_collection()
