@@ -96,6 +96,7 @@ mod host_call;
 pub mod kit;
 mod limits;
 mod random_id;
+mod refused;
 mod serve;
 mod session;
 mod turn;
@@ -104,7 +105,7 @@ mod wire;
 pub use acp_host as host;
 pub use acp_protocol::rpc::CloseCause;
 pub use limits::AgentLimits;
-pub use serve::{Agent, AgentBuilder, BuildError};
+pub use serve::{Agent, AgentBuilder, AgentFailure, BuildError};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

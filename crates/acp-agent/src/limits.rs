@@ -23,6 +23,10 @@ pub(crate) const MAX_LIST_PAGE: usize = 256 << 10;
 /// host with more reads that its events have no turn.
 pub(crate) const MAX_OWN_TURNS: usize = 64;
 
+/// Bytes that the log gets of the causes of a failure: a chain of some twenty errors. A
+/// cause may quote an answer of any size.
+pub(crate) const MAX_CAUSE: usize = 4 << 10;
+
 /// Characters kept of the name and the version of a client.
 pub(crate) const MAX_CLIENT_NAME: usize = 256;
 

@@ -129,3 +129,77 @@ async fn no_word_of_a_question_or_an_answer_is_logged() {
     );
     assert!(!log.contains("canary"), "{log}");
 }
+
+/// What makes no sense is refused by its member, and what an agent refuses is an error of the
+/// caller: neither is quoted on the wire or in the log.
+#[tokio::test(start_paused = true)]
+async fn what_is_refused_is_not_quoted() {
+    let log = Log::default();
+    let _guard = tracing::subscriber::set_default(log.clone());
+    let options = ClientOptions::new()
+        .with_elicitation_in_stream(ElicitationModes::BOTH, Headless::default());
+    let (client, mut session, mut agent) = opened(options).await;
+    let wrong = [
+        (
+            "session/request_permission",
+            json!({"sessionId": SESSION, "toolCall": "canary", "options": []}),
+            "toolCall",
+        ),
+        (
+            "session/request_permission",
+            json!({"sessionId": SESSION, "toolCall": {"toolCallId": "canary"},
+                "options": [{"optionId": "canary", "name": ["canary"]}]}),
+            "options[0].name",
+        ),
+        (
+            "elicitation/create",
+            question(json!({"mode": "form", "requestedSchema": "canary"})),
+            "requestedSchema",
+        ),
+        (
+            "elicitation/create",
+            question(json!({"mode": "url", "url": "canary"})),
+            "elicitationId",
+        ),
+    ];
+    for (id, (method, params, path)) in (1..).zip(wrong) {
+        agent.ask(id, method, params).await;
+        let answer = agent.next().await;
+        assert_eq!(answer["id"], id, "{answer}");
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+        assert_eq!(answer["error"]["data"]["path"], path, "{answer}");
+        assert!(!answer.to_string().contains("canary"), "{answer}");
+    }
+
+    let turn = session.prompt("canary").await.unwrap();
+    let prompt = agent.request("session/prompt").await;
+    agent.update(SESSION, json!({"canary": "canary"})).await;
+    let error = json!({"code": -32603, "message": "canary", "data": "canary"});
+    agent
+        .say(json!({"jsonrpc": "2.0", "id": prompt["id"], "error": error}))
+        .await;
+    let error = turn.end().await.unwrap_err();
+    assert!(error.to_string().contains("canary"), "the caller reads it");
+    let serve = async {
+        let request = agent.request("session/new").await;
+        agent
+            .answer(&request, json!({"sessionId": ["canary"]}))
+            .await;
+    };
+    let (opened, ()) = tokio::join!(client.new_session("/code"), serve);
+    let error = opened.map(drop).unwrap_err();
+    let mut chain = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(error) = cause {
+        chain = format!("{chain}: {error}");
+        cause = error.source();
+    }
+    assert!(
+        chain.ends_with("sessionId: expected a string, found a list"),
+        "{chain}"
+    );
+
+    let log = log.0.lock();
+    assert!(!log.is_empty(), "nothing was logged");
+    assert!(!log.contains("canary"), "{log}");
+}

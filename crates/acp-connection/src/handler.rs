@@ -20,7 +20,7 @@ use acp_protocol::{
 };
 use pin_project_lite::pin_project;
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::value::RawValue;
+use serde_json::{Map, Value, value::RawValue};
 use tracing::Instrument as _;
 
 use crate::peer::{Peer, Scratch};
@@ -257,43 +257,62 @@ impl Responder {
 impl Drop for Responder {
     fn drop(&mut self) {
         if !self.answered {
-            let error = WireError::new(ErrorCode::INTERNAL, "internal error");
+            let cause = "the work of the request ended without an answer";
+            let error = to_wire(Fault::internal().with_source(cause));
             self.peer
                 .with(|connection| connection.respond_error(&self.id, &error));
         }
     }
 }
 
-/// Logs what stays on this side, and gives what the peer may know: for a
-/// failure of ours, a mark by which its report finds the log.
+/// Logs what stays on this side, and gives what the peer may know: for a failure of ours,
+/// an id by which its report finds the record with the whole chain of causes.
+///
+/// A refusal whose data names its reason is no failure.
 fn to_wire(fault: Fault) -> WireError {
     let code = fault.code();
-    let Some(source) = std::error::Error::source(&fault) else {
-        return fault.into();
-    };
+    let source = std::error::Error::source(&fault);
+    let causes = source.map(causes);
     if code != ErrorCode::INTERNAL {
-        tracing::debug!(rpc.error_code = %code, error = source, "{}", fault.message());
+        if let Some(causes) = causes {
+            tracing::debug!(rpc.error_code = %code, error = causes, "{}", fault.message());
+        }
         return fault.into();
     }
-    let mark = next_mark();
-    tracing::warn!(rpc.error_code = %code, rpc.correlation_id = mark, error = source, "{}", fault.message());
-    let mut error = WireError::from(fault);
-    if error.data.is_none() {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Data<'a> {
-            correlation_id: &'a str,
-        }
-        let data = Data {
-            correlation_id: &mark,
-        };
-        error.data = serde_json::value::to_raw_value(&data).ok();
+    if causes.is_none() && fault.data().is_some() && fault.correlation_id().is_none() {
+        return fault.into();
     }
+    let id = fault
+        .correlation_id()
+        .map_or_else(correlation_id, str::to_owned);
+    tracing::warn!(rpc.error_code = %code, rpc.correlation_id = id, error = causes, "{}", fault.message());
+    let mut error = WireError::from(fault);
+    error.data = with_id(error.data, &id);
     error
 }
 
-/// A name that no other failure of this process has, and hardly one of another.
-fn next_mark() -> String {
+/// An error and all its causes, on one line.
+fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let chain = std::iter::successors(Some(error), |error| error.source());
+    let chain: Vec<_> = chain.map(ToString::to_string).collect();
+    chain.join(": ")
+}
+
+/// Adds the id of a failure to its data; data that are no object stay as they are.
+fn with_id(data: Option<Box<RawValue>>, id: &str) -> Option<Box<RawValue>> {
+    let known = match &data {
+        None => Ok(Map::new()),
+        Some(data) => serde_json::from_str::<Map<String, Value>>(data.get()),
+    };
+    let Ok(mut known) = known else { return data };
+    known.insert("correlationId".to_owned(), id.into());
+    serde_json::value::to_raw_value(&known).ok()
+}
+
+/// Makes an id that no other failure of this process has, and hardly one of another; see
+/// [`Fault::with_correlation_id`].
+#[must_use]
+pub fn correlation_id() -> String {
     static PROCESS: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
     static NUMBER: AtomicU64 = AtomicU64::new(1);
     format!(

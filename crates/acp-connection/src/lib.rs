@@ -57,7 +57,7 @@ mod serve;
 pub use acp_protocol::rpc;
 pub use handler::{
     BoxFuture, Context, Handler, IncomingNotification, IncomingRequest, NoHandler, Responder, Then,
-    UntilCancelled,
+    UntilCancelled, correlation_id,
 };
 pub use peer::{
     CallHandle, DuplicateSession, Item, Mailbox, MailboxControl, Peer, RawLine, SendLane, Sending,

@@ -27,7 +27,7 @@ pub struct Called {
 impl From<TurnOutcome> for Called {
     fn from(outcome: TurnOutcome) -> Self {
         if let TurnEnding::Failed(error) = &outcome.end {
-            tracing::warn!(error = error as &dyn std::error::Error, "a call broke off");
+            tracing::warn!(error = error.for_log(), "a call broke off");
         }
         Self {
             stop_reason: outcome.stop_reason().to_owned(),

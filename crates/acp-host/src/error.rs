@@ -6,8 +6,9 @@ use std::{borrow::Cow, error::Error, fmt, time::Duration};
 ///
 /// It has two parts. The *public* text reaches the client; it exists only if
 /// the host wrote it for that purpose. The *private* cause never leaves the
-/// process, and the facade does not log its text either, since it may hold
-/// secrets.
+/// process: the facade writes it to the log, with all its sources, under the id
+/// that the client reads, and without what looks like a secret. Keep what users
+/// say out of it.
 ///
 /// ```
 /// # use acp_host::HostError;

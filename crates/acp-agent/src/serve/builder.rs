@@ -10,6 +10,7 @@ use acp_protocol::{rpc::Limits, v1::Implementation};
 
 use super::{
     agent::Agent,
+    failure::AgentFailure,
     list::cursor::CursorKey,
     registration::{ConfigAccess, LoginMethods, Registration},
     setup::SetupPolicy,
@@ -82,6 +83,7 @@ impl AgentBuilder {
             limits: Arc::default(),
             connection_limits: Limits::default(),
             has_event_ids: true,
+            on_error: None,
         })
     }
 
@@ -232,6 +234,25 @@ impl AgentBuilder {
     #[must_use]
     pub fn without_event_names(mut self) -> Self {
         self.0.has_event_ids = false;
+        self
+    }
+
+    /// Calls `hook` with each request that fails inside of the agent (-32603), before the
+    /// client gets its answer: to count them, or to report them elsewhere with their cause.
+    ///
+    /// The log has each failure with its id and its causes in any case. There the causes
+    /// are cut, and without what looks like a secret; the hook gets them as they are.
+    ///
+    /// ```
+    /// # use acp_agent::{AgentBuilder, demo::DemoAgent, kit::Kit};
+    /// let agent = AgentBuilder::new(Kit::new(DemoAgent::default()))
+    ///     .on_error(|failure| eprintln!("{} {}", failure.correlation_id(), failure.method()))
+    ///     .build()?;
+    /// # Ok::<(), acp_agent::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn on_error(mut self, hook: impl Fn(&AgentFailure<'_>) + Send + Sync + 'static) -> Self {
+        self.0.on_error = Some(Box::new(hook));
         self
     }
 

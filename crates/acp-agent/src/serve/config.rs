@@ -17,6 +17,7 @@ use acp_protocol::{
 use crate::{
     fault,
     host_call::{HostPanicked, call_host},
+    refused::RefusedMember,
     serve::connection::{ConnectionState, Served},
     serve::registration::ConfigAccess,
     session::Session,
@@ -113,15 +114,20 @@ impl Setting<'_> {
                 if self.option == ConfigOption::MODE && method == MODE_METHOD {
                     fault::internal(method, "this session has no modes")
                 } else {
-                    fault::invalid_params(method, "configId: the session has no such option")
+                    let problem = "the session has no such option";
+                    let expected = "the id of an option of the session";
+                    RefusedMember::new("configId", problem, expected).into_fault(method)
                 },
             );
         };
         let Some(value) = wire::config_value(option, value, shows_switches) else {
-            return Err(fault::invalid_params(
-                method,
-                "value: the option cannot be set to this",
-            ));
+            let member = match method {
+                MODE_METHOD => "modeId",
+                _ => "value",
+            };
+            let problem = "the option cannot be set to this";
+            let refused = RefusedMember::new(member, problem, "a value that the option offers");
+            return Err(refused.into_fault(method));
         };
         if option.value() == value {
             return Ok(wire::config_options(options, shows_switches));
@@ -133,7 +139,7 @@ impl Setting<'_> {
         let changed = match call_host(|| controller.options(id)).await {
             Ok(Ok(now)) => now,
             // It is set; only what came of it meanwhile is not known.
-            Ok(Err(_)) | Err(HostPanicked) => set,
+            Ok(Err(_)) | Err(HostPanicked(_)) => set,
         };
 
         let mode =

@@ -17,6 +17,7 @@ use tracing::{Instrument as _, Span, field};
 use super::{handshake, live_sessions::LiveSessions, registration::Registration};
 use crate::{
     fault, random_id,
+    refused::RefusedMember,
     session::{
         Session,
         prompt::{AcceptedPrompt, Task},
@@ -170,14 +171,15 @@ impl AgentConnection {
             tracing::debug_span!("rpc.serve", rpc.method = R::METHOD, rpc.id = ?request.id());
         let (responder, context) = request.into_parts();
         let work = work(Arc::clone(&self.0), params, context);
-        let answer = |served: Served<R::Response>| match served {
+        let agent = Arc::clone(&self.0.agent);
+        let answer = move |served: Served<R::Response>| match served {
             Ok((response, opened)) => {
                 responder.answer(Ok(response));
                 if let Some(session) = opened {
                     session.core.send_held();
                 }
             }
-            Err(fault) => responder.answer::<R::Response>(Err(fault)),
+            Err(fault) => responder.answer::<R::Response>(Err(agent.report(R::METHOD, fault))),
         };
         Some(Box::pin(Then::new(work, answer).instrument(span)))
     }
@@ -217,7 +219,9 @@ impl AgentConnection {
                 Ok(accepted) => {
                     let task = match compacts {
                         true => Ok(Task::Compact),
-                        false => prompt::from_wire(prompt, accepts).map(Task::Prompt),
+                        false => prompt::from_wire(prompt, accepts)
+                            .map(Task::Prompt)
+                            .map_err(|refused| refused.into_fault(PromptRequest::METHOD)),
                     };
                     match task {
                         Ok(task) => accepted.answer(task, &context).await,
@@ -233,7 +237,8 @@ impl AgentConnection {
             if let Ok(response) = &answer {
                 Span::current().record("stop_reason", response.stop_reason.as_str());
             }
-            responder.answer(answer);
+            responder
+                .answer(answer.map_err(|fault| state.agent.report(PromptRequest::METHOD, fault)));
         };
         Some(Box::pin(work.instrument(span)))
     }
@@ -287,8 +292,11 @@ impl ConnectionState {
 
 /// A session id as the host reads it.
 pub(super) fn host_id(method: &str, id: &SessionId) -> Result<acp_host::SessionId, Fault> {
-    acp_host::SessionId::new(id.as_str())
-        .map_err(|error| fault::invalid_params(method, &format!("sessionId: {error}")))
+    acp_host::SessionId::new(id.as_str()).map_err(|error| {
+        let max = acp_host::SessionId::MAX_BYTES;
+        let expected = format!("an id of 1 to {max} bytes without control characters");
+        RefusedMember::new("sessionId", error.to_string(), expected).into_fault(method)
+    })
 }
 
 /// Parameters that may be absent.

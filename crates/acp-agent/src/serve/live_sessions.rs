@@ -6,7 +6,11 @@ use std::{
     sync::Arc,
 };
 
-use acp_protocol::{rpc::Fault, v1::SessionId};
+use acp_protocol::{
+    Request,
+    rpc::Fault,
+    v1::{NewSessionRequest, SessionId},
+};
 use foldhash::fast::RandomState;
 use parking_lot::Mutex;
 
@@ -102,7 +106,7 @@ impl LiveSessions {
         let live = self.0.lock();
         let sessions = live.live();
         sessions
-            .map(|session| (session.core.id.clone(), session.cwd.clone()))
+            .map(|session| (session.core.id.clone(), session.core.cwd.clone()))
             .collect()
     }
 
@@ -203,8 +207,13 @@ impl RegisterError {
                 fault::internal(method, text)
                     .with_data(&ErrorData::new("too_large_live_sessions").max(MAX_LIVE_SETUPS))
             }
-            Self::AlreadyLive => fault::invalid_request(method, "the session is live already")
-                .with_data(&ErrorData::new("already_live")),
+            Self::AlreadyLive => {
+                let text = match method {
+                    NewSessionRequest::METHOD => "the agent made a session that is live already",
+                    _ => "the session is live on this connection; close it first (session/close)",
+                };
+                fault::invalid_request(method, text).with_data(&ErrorData::new("already_live"))
+            }
             Self::InUse => {
                 fault::invalid_request(method, "another request takes up or deletes the session")
                     .with_data(&ErrorData::new("in_use").retryable(None))

@@ -12,7 +12,8 @@ use acp_protocol::{
 
 use crate::{
     fault,
-    host_call::{HostCall, HostPanicked, call_host},
+    host_call::{HostCall, call_host},
+    refused::RefusedMember,
     serve::connection::{ConnectionState, Served},
 };
 
@@ -54,7 +55,7 @@ impl ConnectionState {
         match call_host(|| login.authenticator.is_logged_in()).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(Fault::auth_required()),
-            Err(HostPanicked) => Err(fault::internal(method, "the agent failed")),
+            Err(panicked) => Err(fault::from_panic(method, panicked)),
         }
     }
 
@@ -68,13 +69,16 @@ impl ConnectionState {
         let Some(login) = &self.agent.login else {
             return Err(Fault::method_not_found(method));
         };
-        let refuse = |text| Err(fault::invalid_params(method, text));
+        let refuse = |problem| {
+            let expected = "the id of a method that the agent advertised";
+            Err(RefusedMember::new("methodId", problem, expected).into_fault(method))
+        };
         match login.methods.iter().find(|known| known.id == id.as_str()) {
-            None => return refuse("methodId: this agent advertised no such method"),
+            None => return refuse("this agent advertised no such method"),
             Some(AuthMethod {
                 kind: AuthKind::Terminal { .. },
                 ..
-            }) => return refuse("methodId: this login runs in a terminal"),
+            }) => return refuse("this login runs in a terminal"),
             Some(_) => {}
         }
         let call = call_host(|| login.authenticator.authenticate(id.as_str()));

@@ -6,6 +6,7 @@ mod builder;
 mod close;
 mod config;
 mod connection;
+mod failure;
 mod handshake;
 mod list;
 mod live_sessions;
@@ -16,3 +17,4 @@ mod setup;
 
 pub use agent::Agent;
 pub use builder::{AgentBuilder, BuildError};
+pub use failure::AgentFailure;

@@ -125,12 +125,12 @@ impl ConnectionState {
         let client = Arc::clone(self.initialized(method)?);
         let setup_bytes = setup::length(&params.cwd, &params.directories, &params.servers);
         let setup = self.agent.setup.check(
-            method,
             &params.cwd,
             &params.directories,
             params.servers,
             (*client).clone(),
-        )?;
+        );
+        let setup = setup.map_err(|refused| refused.into_fault(method))?;
         self.live_sessions
             .check_bytes(setup_bytes)
             .map_err(refused)?;

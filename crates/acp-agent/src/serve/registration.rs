@@ -14,7 +14,7 @@ use acp_protocol::{
     v1::{Implementation, methods::AgentMethod},
 };
 
-use super::{list::cursor::CursorKey, setup::SetupPolicy};
+use super::{failure::ErrorHook, list::cursor::CursorKey, setup::SetupPolicy};
 use crate::limits::AgentLimits;
 
 /// An agent, shared by its connections.
@@ -40,6 +40,7 @@ pub(super) struct Registration {
     pub(super) connection_limits: Limits,
     /// Updates carry the ids of their events.
     pub(super) has_event_ids: bool,
+    pub(super) on_error: Option<ErrorHook>,
 }
 
 /// Options of sessions, and whether clients may set them.

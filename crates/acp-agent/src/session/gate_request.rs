@@ -171,13 +171,19 @@ async fn pass_on(core: &SessionCore, command: &CommandId, gate: &Gate, decision:
     let Some(live) = core.live() else { return };
     let response = GateResponse::new(gate.id.clone(), answer, source);
     let responded = timeout(core.limits.deny, call_host(|| live.respond_gate(response))).await;
-    if is_users && !matches!(responded, Ok(Ok(Ok(())))) {
-        stop(
-            core,
-            command,
-            fault::internal(fault::PROMPT, "the decision could not be passed on"),
-        );
+    if !is_users {
+        return;
     }
+    let text = "the decision could not be passed on";
+    let fault = match responded {
+        Ok(Ok(Ok(()))) => return,
+        Ok(called) => match fault::called(fault::PROMPT, called) {
+            Ok(()) => return,
+            Err(cause) => fault::internal(fault::PROMPT, text).with_source(cause),
+        },
+        Err(elapsed) => fault::internal(fault::PROMPT, text).with_source(elapsed),
+    };
+    stop(core, command, fault);
 }
 
 /// The turn waits for what it will not get: end it.

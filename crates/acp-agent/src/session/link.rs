@@ -15,7 +15,7 @@ use acp_protocol::{
 use super::{
     SessionCore, client_calls,
     gate_request::{self, GateRequest},
-    terminal,
+    outgoing, terminal,
     unsent::{UnsentEvent, WaitingEvent, emit_error},
 };
 use crate::{
@@ -35,9 +35,12 @@ impl Port for SessionPort {
             origin,
             number,
             visibility,
-            body,
+            mut body,
         } = event;
         let core = &self.0;
+        if let Err(error) = outgoing::fit(&mut body, &core.cwd) {
+            return Offer::Done(Err(error));
+        }
         match (origin, body) {
             (Some(origin), EventBody::Delta(delta)) => {
                 core.offer_delta(origin, number, visibility, delta)

@@ -5,6 +5,7 @@ mod client_calls;
 mod gate;
 mod gate_request;
 mod link;
+mod outgoing;
 pub(crate) mod prompt;
 pub(crate) mod replay;
 mod session_events;
@@ -28,17 +29,21 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::{runtime::Handle, sync::watch, time::timeout};
 
 use crate::{
-    host_call::call_host, limits::AgentLimits, session::link::SessionPort,
-    turn::client_view::ClientView, turn::effects::ClosedTool, turn::outcome::StopCause,
-    turn::session_turns::SessionTurns, wire::event_meta::EventName,
+    fault,
+    host_call::{HostPanicked, call_host},
+    limits::AgentLimits,
+    session::link::SessionPort,
+    turn::client_view::ClientView,
+    turn::effects::ClosedTool,
+    turn::outcome::StopCause,
+    turn::session_turns::SessionTurns,
+    wire::event_meta::EventName,
 };
 
 /// A live session: what the host made of it, and its way to the client.
 pub(crate) struct Session {
     pub(crate) core: Arc<SessionCore>,
     pub(crate) live: Arc<dyn DynLiveSession>,
-    /// The folder in which it works.
-    pub(crate) cwd: PathBuf,
     /// Bytes of its set-up, as it came.
     pub(crate) setup_bytes: usize,
     /// Taken by whoever sets an option, so that one change follows the other.
@@ -54,6 +59,8 @@ pub(crate) struct Session {
 /// host that keeps its link does not keep itself alive.
 pub(crate) struct SessionCore {
     pub(crate) id: SessionId,
+    /// The folder in which it works.
+    pub(crate) cwd: PathBuf,
     /// What stands in front of its updates.
     pub(crate) update_head: UpdateHead,
     /// The updates of one session take turns with those of others.
@@ -158,6 +165,7 @@ impl Session {
         let core = SessionCore {
             update_head: UpdateHead::new(id.as_str()),
             id,
+            cwd: parts.cwd,
             lane: parts.peer.open_lane(),
             limits: parts.limits,
             client: parts.client,
@@ -170,7 +178,6 @@ impl Session {
         Arc::new(Self {
             core: Arc::new(core),
             live,
-            cwd: parts.cwd,
             setup_bytes: parts.setup_bytes,
             setting: tokio::sync::Mutex::default(),
             closing: OnceLock::new(),
@@ -183,7 +190,9 @@ impl Session {
         let link = ClientLink::new(Arc::new(SessionPort(Arc::clone(&self.core))));
         match call_host(|| self.live.attach(link)).await {
             Ok(attached) => attached,
-            Err(_) => Err(HostError::public("the agent failed")),
+            Err(HostPanicked(words)) => {
+                Err(HostError::internal(format!("the host panicked: {words}")))
+            }
         }
     }
 
@@ -257,7 +266,13 @@ impl Session {
     /// Lets the host let go of its resources, within its bound.
     pub(crate) async fn shut_down(&self) {
         let call = call_host(|| self.live.shutdown());
-        let _ = timeout(self.core.limits.shutdown, call).await;
+        if let Ok(Err(panicked)) = timeout(self.core.limits.shutdown, call).await {
+            fault::log(
+                &self.core.id,
+                "the host panicked at the end of a session",
+                panicked,
+            );
+        }
     }
 
     /// Does so on a task of its own. The client does not know the session, and
@@ -272,6 +287,12 @@ impl Session {
 
     async fn interrupt(&self) {
         let call = call_host(|| self.live.interrupt());
-        let _ = timeout(self.core.limits.interrupt, call).await;
+        if let Ok(Err(panicked)) = timeout(self.core.limits.interrupt, call).await {
+            fault::log(
+                &self.core.id,
+                "the host panicked when it was interrupted",
+                panicked,
+            );
+        }
     }
 }

@@ -14,7 +14,7 @@ use tokio::time::{Sleep, sleep};
 
 use crate::{
     fault::{self, ErrorData},
-    host_call::{HostCall, HostPanicked, call_host},
+    host_call::{HostCall, call_host},
     limits::AgentLimits,
     session::Session,
     turn::active_prompt::PromptProgress,
@@ -234,7 +234,7 @@ impl Wait<'_> {
                 return;
             }
             Ok(Err(error)) => fault::from_host(fault::PROMPT, error),
-            Err(HostPanicked) => fault::internal(fault::PROMPT, "the agent failed"),
+            Err(panicked) => fault::from_panic(fault::PROMPT, panicked),
         };
         let mut turns = prompt.session.core.turns();
         turns.end(&prompt.command, PromptEnd::NotAccepted(fault));

@@ -281,12 +281,12 @@ async fn set_ups_have_budgets_in_number_and_bytes() {
         (
             "additionalDirectories",
             json!(folders),
-            "additionalDirectories has 65 entries",
+            "additionalDirectories: there are 65 entries",
         ),
         (
             "mcpServers",
             json!(servers),
-            "mcpServers has 65 entries; at most 64 are taken",
+            "mcpServers: there are 65 entries; at most 64 are taken",
         ),
         (
             "mcpServers",

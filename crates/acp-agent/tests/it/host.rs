@@ -41,13 +41,16 @@ pub(crate) enum Does {
     RunInPlace,
 }
 
+/// The cause of what fails in private: it may be logged, without the key in it.
+const PRIVATE: &str = "the key sk-ant-api03-canarycanarycanarycanary was refused";
+
 impl Does {
     async fn act(self) -> Result<(), HostError> {
         match self {
             Self::Work => Ok(()),
             Self::FailInPublic => Err(HostError::public("no room left\nin here")),
-            Self::FailInPrivate => Err(HostError::internal("canary")),
-            Self::Panic => panic!("canary"),
+            Self::FailInPrivate => Err(HostError::internal(PRIVATE)),
+            Self::Panic => panic!("{PRIVATE}"),
             Self::Hang | Self::RunInPlace => std::future::pending().await,
             Self::Rest(millis) => {
                 tokio::time::sleep(Duration::from_millis(millis)).await;

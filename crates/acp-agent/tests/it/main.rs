@@ -31,6 +31,7 @@ mod news;
 mod parallel;
 mod permission;
 mod prompt;
+mod refusals;
 mod registry;
 mod secrets;
 mod settings;

@@ -9,7 +9,8 @@ use acp_agent::{
     AgentBuilder,
     host::{
         Block, CreateTerminal, Delta, EventBody, FormField, Gate, HostError, Json, OpenUrl,
-        SecretText, ToolCall, ToolContent, ToolEnd, TurnFailure, UserForm, Visibility,
+        ReadTextFile, SecretText, ToolCall, ToolContent, ToolEnd, TurnFailure, UserForm,
+        Visibility, WriteTextFile,
     },
 };
 use parking_lot::Mutex;
@@ -27,7 +28,20 @@ use crate::{
 
 /// Keeps every word that is logged, at every level.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<String>>);
+pub(crate) struct Log(Arc<Mutex<String>>);
+
+impl Log {
+    pub(crate) fn contains(&self, text: &str) -> bool {
+        self.0.lock().contains(text)
+    }
+
+    /// The record of an event in which a text stands.
+    pub(crate) fn record_with(&self, text: &str) -> String {
+        let log = self.0.lock();
+        let record = log.split("event\n").find(|record| record.contains(text));
+        record.unwrap_or_default().to_owned()
+    }
+}
 
 impl Visit for Log {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
@@ -58,6 +72,7 @@ impl Subscriber for Log {
     }
 
     fn event(&self, event: &Event<'_>) {
+        writeln!(self.0.lock(), "event").unwrap();
         event.record(&mut self.clone());
     }
 
@@ -122,7 +137,7 @@ async fn a_whole_session_logs_no_secret() {
     turn.tell(EventBody::Delta(Delta::ToolInput("canary".into())))
         .await
         .unwrap();
-    let failure = TurnFailure::Other(HostError::internal("canary"));
+    let failure = TurnFailure::Other(HostError::internal("Bearer canarycanarycanarycanary"));
     turn.tell(EventBody::TurnFailed(failure)).await.unwrap();
     client.next().await;
     client.hang_up().await;
@@ -253,6 +268,66 @@ async fn what_a_turn_asks_is_not_logged() {
     }
     turn.done().await;
     assert_eq!(client.stop_reason(request).await, "end_turn");
+    client.hang_up().await;
+    let log = log.0.lock();
+    assert!(
+        log.contains("a gate is answered"),
+        "nothing was logged: {log}"
+    );
+    assert!(!log.contains("canary"), "{log}");
+}
+
+/// What a client refuses, or answers in another shape, is in no log: its words may quote what
+/// it was asked.
+#[tokio::test(start_paused = true)]
+async fn what_a_client_refuses_is_not_logged() {
+    let log = Log::default();
+    let _logging = tracing::subscriber::set_default(log.clone());
+    let (agent, mut strings) = agent();
+    let capabilities = json!({
+        "fs": {"readTextFile": true, "writeTextFile": true},
+        "terminal": true,
+        "elicitation": {"form": {}},
+    });
+    let mut client = Client::ready_with(&agent, capabilities).await;
+    let id = client.new_session().await;
+    let session = strings.session().await;
+    for wrong in [false, true] {
+        let answer = |id: &serde_json::Value| match wrong {
+            true => json!({"jsonrpc": "2.0", "id": id, "result": ["canary"]}),
+            false => json!({"jsonrpc": "2.0", "id": id,
+                "error": {"code": -32603, "message": "canary", "data": "canary"}}),
+        };
+        let request = client.prompt(&id, "canary").await;
+        let turn = session.start().await;
+        let link = session.link().clone();
+        let reading = async {
+            let read = link.read_text_file(ReadTextFile::new("/canary"));
+            read.await.unwrap_err();
+            let write = link.write_text_file(WriteTextFile::new("/canary", "canary"));
+            write.await.unwrap_err();
+            let create = link.create_terminal(CreateTerminal::new("canary"));
+            create.await.map(drop).unwrap_err();
+        };
+        let answering = async {
+            for method in ["fs/read_text_file", "fs/write_text_file", "terminal/create"] {
+                let asked = client.asked(method).await;
+                client.send(answer(&asked["id"])).await;
+            }
+        };
+        tokio::join!(reading, answering);
+        let form = UserForm::new().with_field(FormField::text("name", "canary"));
+        turn.tell(EventBody::GateOpened(Box::new(Gate::form(
+            "g1", "canary", form,
+        ))))
+        .await
+        .unwrap();
+        let asked = client.asked("elicitation/create").await;
+        client.send(answer(&asked["id"])).await;
+        session.response().await;
+        turn.done().await;
+        assert_eq!(client.stop_reason(request).await, "end_turn");
+    }
     client.hang_up().await;
     let log = log.0.lock();
     assert!(

@@ -67,6 +67,14 @@ pub enum HarnessError {
 }
 
 impl HarnessError {
+    /// The error with its causes, without the words of the agent.
+    pub(crate) fn for_log(&self) -> String {
+        match self {
+            Self::Client(error) => client_error_for_log(error),
+            other => chain(other),
+        }
+    }
+
     /// Returns the end of what the agent wrote to standard error, where the error is about
     /// an agent that failed. It is redacted of the secrets that the agent was given.
     #[must_use]
@@ -79,6 +87,32 @@ impl HarnessError {
             _ => None,
         }
     }
+}
+
+/// An error of the client with its causes, for the log. What an agent says in an error may
+/// quote the prompt, so its code stands for it.
+pub(crate) fn client_error_for_log(error: &ClientError) -> String {
+    match error {
+        ClientError::Refused { method, error } => {
+            format!(
+                "{method}: the agent answered with an error ({})",
+                error.code
+            )
+        }
+        other => chain(other),
+    }
+}
+
+/// An error and all its causes, on one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        words.push_str(": ");
+        words.push_str(&error.to_string());
+        cause = error.source();
+    }
+    words
 }
 
 impl From<ClientError> for HarnessError {
@@ -133,5 +167,39 @@ fn what_to_do(hint: &str) -> String {
         String::new()
     } else {
         format!(": {hint}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use acp_protocol::rpc::{CallError, WireError};
+    use acp_protocol::{mismatch, v1::methods};
+
+    use super::*;
+
+    #[test]
+    fn the_log_gets_no_words_of_the_agent() {
+        let method = methods::SESSION_LOAD;
+        let refused = ClientError::Refused {
+            method,
+            error: WireError::new((-32603).into(), "canary"),
+        };
+        assert_eq!(
+            HarnessError::Client(refused).for_log(),
+            "session/load: the agent answered with an error (-32603)"
+        );
+        let unread = ClientError::BadAnswer {
+            method,
+            source: CallError::Decode {
+                method: method.into(),
+                source: mismatch::of_result(method, br#"["canary"]"#),
+            },
+        };
+        let words = client_error_for_log(&unread);
+        assert!(
+            words.ends_with("expected an object, found a list"),
+            "{words}"
+        );
+        assert!(!words.contains("canary"), "{words}");
     }
 }

@@ -6,6 +6,7 @@ use acp_client::{Client, ClientError, Session, SessionSetup};
 use acp_protocol::v1::SessionId;
 use tokio::time::timeout;
 
+use super::error::client_error_for_log;
 use super::{HarnessError, Opened, Ready};
 use crate::limits::{LATE_REPLAY_LIMIT, LATE_REPLAY_QUIET};
 use crate::record::{Claim, RecordError, SessionRecord};
@@ -170,10 +171,8 @@ fn if_refused(error: ClientError) -> Result<ClientError, ClientError> {
         | ClientError::TimedOut { .. }
         | ClientError::LoadTimeout { .. }
         | ClientError::BadAnswer { .. } => {
-            tracing::info!(
-                error = &error as &dyn std::error::Error,
-                "the agent does not go on in a session"
-            );
+            let cause = client_error_for_log(&error);
+            tracing::info!(error = cause, "the agent does not go on in a session");
             Ok(error)
         }
         error => Err(error),

@@ -196,6 +196,9 @@ pub enum EmitError {
     /// The client does not know the session yet, and too much waits for it to.
     #[error("send an event: too many wait for the client to learn of the session")]
     NoRoom,
+    /// An amount of the event is no finite number.
+    #[error("send an event: an amount in it is no finite number")]
+    NotFinite,
     /// The event cannot be written as a message.
     #[error("send an event: it cannot be written as a message")]
     Unwritable,

@@ -59,6 +59,9 @@ impl UserForm {
             {
                 return Err(FormValueError::OptionCount);
             }
+            if !field.is_finite() {
+                return Err(FormValueError::NotFinite);
+            }
             if let Some(default) = &field.default {
                 field.check(default)?;
             }
@@ -108,6 +111,9 @@ pub enum FormValueError {
         UserForm::MAX_OPTIONS
     )]
     OptionCount,
+    /// A bound or a default is no finite number.
+    #[error("check a form: a bound or a default is no finite number")]
+    NotFinite,
     /// The answer names a field that the form does not have.
     #[error("check an answer: it names a field that was not asked for")]
     UnknownField,

@@ -95,6 +95,23 @@ impl FormField {
         self
     }
 
+    /// Whether JSON has its numbers.
+    pub(crate) fn is_finite(&self) -> bool {
+        let bounds = match self.kind {
+            FieldKind::Number { min, max } => [min, max],
+            _ => [None, None],
+        };
+        let default = match self.default {
+            Some(FormValue::Number(number)) => Some(number),
+            _ => None,
+        };
+        bounds
+            .into_iter()
+            .chain([default])
+            .flatten()
+            .all(f64::is_finite)
+    }
+
     pub(crate) fn check(&self, value: &FormValue) -> Result<(), FormValueError> {
         match (&self.kind, value) {
             (FieldKind::Text(rule), FormValue::Text(text)) => rule.check(text),

@@ -51,6 +51,9 @@ pub enum DirectoryError {
         /// Its length.
         bytes: usize,
     },
+    /// The path holds a NUL character, at which the system would cut it.
+    #[error("the path holds a NUL character")]
+    Nul,
     /// The path does not start at the root.
     #[error("the path is not absolute")]
     NotAbsolute,
@@ -76,6 +79,9 @@ pub fn check_directory(text: &str) -> Result<PathBuf, DirectoryError> {
 
     if text.len() > MAX_DIRECTORY {
         return Err(DirectoryError::TooLong { bytes: text.len() });
+    }
+    if text.contains('\0') {
+        return Err(DirectoryError::Nul);
     }
     if is_plain(text) {
         return Ok(PathBuf::from(text));
@@ -272,6 +278,8 @@ mod tests {
         check("/home/ada/..hidden", Ok(()));
         check("/home/Ädä/two words", Ok(()));
         check("", Err(Empty));
+        check("/home/ada\0/project", Err(Nul));
+        check("\0", Err(Nul));
         check("project", Err(NotAbsolute));
         check("./project", Err(NotAbsolute));
         check("~/project", Err(NotAbsolute));

@@ -127,10 +127,11 @@ fn record(row: &Row<'_>) -> Result<(Record, usize), Fault> {
     Ok((Record::new(TurnId::from(turn), number, what), body.len()))
 }
 
-/// JSON that says something unknown, or is none.
+/// JSON that says something unknown, or is none. What `serde_json` says quotes the
+/// session, so the cause, which is logged, has the place alone.
 pub(crate) fn unreadable(error: serde_json::Error) -> Fault {
     let is_json = error.is_data();
-    let source = error.into();
+    let source = format!("read the JSON at its byte {}", error.column()).into();
     Fault::Store(if is_json {
         StoreError::UnknownRecord { source }
     } else {

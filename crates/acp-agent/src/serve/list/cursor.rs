@@ -78,9 +78,9 @@ impl CursorKey {
 impl CursorError {
     pub(super) fn as_str(self) -> &'static str {
         match self {
-            Self::Malformed => "cursor: malformed",
-            Self::Tampered => "cursor: not made by this agent for this list; begin the list anew",
-            Self::InvalidPayload => "cursor: invalid payload",
+            Self::Malformed => "it is malformed",
+            Self::Tampered => "not made by this agent for this list; begin the list anew",
+            Self::InvalidPayload => "it makes no sense",
         }
     }
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use acp_connection::Context;
-use acp_host::{CatalogEntry, CatalogQuery, check_directory};
+use acp_host::{CatalogEntry, CatalogQuery};
 use acp_protocol::{
     Request,
     rpc::Fault,
@@ -20,7 +20,9 @@ use crate::{
     fault,
     host_call::call_host,
     limits::MAX_LIST_PAGE,
+    refused::RefusedMember,
     serve::connection::{ConnectionState, Served},
+    serve::setup::directory,
     wire::path_text,
     wire::rfc3339,
 };
@@ -40,13 +42,17 @@ impl ConnectionState {
         let Some(catalog) = &self.agent.catalog else {
             return Err(Fault::method_not_found(method));
         };
-        let cwd = params.cwd.as_deref().map(check_directory).transpose();
-        let cwd = cwd.map_err(|error| fault::invalid_params(method, &format!("cwd: {error}")))?;
+        let refuse = |refused: RefusedMember| refused.into_fault(method);
+        let cwd = params.cwd.as_deref().map(|cwd| directory("cwd", cwd));
+        let cwd = cwd.transpose().map_err(refuse)?;
         let after = params
             .cursor
             .map(|cursor| self.agent.cursor_key.open(&cursor, cwd.as_deref()))
             .transpose()
-            .map_err(|bad| fault::invalid_params(method, bad.as_str()))?;
+            .map_err(|bad| {
+                let expected = "the nextCursor of the page before, or none for the first page";
+                refuse(RefusedMember::new("cursor", bad.as_str(), expected))
+            })?;
 
         // One more than a page, so that the end is seen.
         let mut query = CatalogQuery::new(PAGE + 1);

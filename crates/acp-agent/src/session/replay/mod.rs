@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use acp_host::{
-    EventBody, GateKind, HostEvent, LoopId, TurnOrigin, Visibility, dynamic::DynReplay,
+    EmitError, EventBody, GateKind, HostEvent, LoopId, TurnOrigin, Visibility, dynamic::DynReplay,
 };
 use acp_protocol::{rpc::Fault, v1::SessionUpdate};
 
-use super::{SessionCore, unsent::UnsentEvent};
+use super::{SessionCore, outgoing, unsent::UnsentEvent};
 use crate::{
     fault,
     host_call::call_host,
@@ -40,9 +40,10 @@ pub(crate) async fn send(
             let name = EventName::ToolEnd(id);
             send_updates(core, method, vec![update], (meta, name)).await?;
         }
-        let Some(event) = event else {
+        let Some(mut event) = event else {
             return Ok(());
         };
+        outgoing::fit(&mut event.body, &core.cwd).map_err(|error| not_sent(method, error))?;
         let (origin, number) = (event.origin.clone(), event.number);
         let updates = replayer.event(event, core.turns().view());
         let meta = replayer.meta(origin);
@@ -59,9 +60,12 @@ async fn send_updates(
     let meta = core.has_event_ids.then_some(meta);
     let unsent = UnsentEvent::new(PendingEvent::of_updates(updates), meta);
     let waiting = unsent.wait(core, &mut core.turns(), None);
-    waiting.send().await.map_err(|error| {
-        fault::internal(method, "the conversation cannot be sent").with_source(error)
-    })
+    let sent = waiting.send().await;
+    sent.map_err(|error| not_sent(method, error))
+}
+
+fn not_sent(method: &str, error: EmitError) -> Fault {
+    fault::internal(method, "the conversation cannot be sent").with_source(error)
 }
 
 /// Turns the events of a journal into updates. Without I/O.
