@@ -1,5 +1,7 @@
 //! Questions made of types: which form a type is, and which value an answer.
 
+mod order;
+
 use std::collections::BTreeMap;
 
 use acp_host::{
@@ -9,10 +11,13 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
 
+use order::Order;
+
 /// The name of the one field of a question whose answer is no struct.
 const ANSWER: &str = "answer";
 
-/// The form by which [`Turn::ask`](crate::kit::Turn::ask) asks for a `T`.
+/// The form by which [`Turn::ask`](crate::kit::Turn::ask) asks for a `T`: its fields and
+/// choices in the order in which the type declares them.
 ///
 /// Asking does the same; call it in a test of your own to know that your type
 /// can be asked for.
@@ -20,7 +25,7 @@ const ANSWER: &str = "answer";
 /// # Errors
 ///
 /// [`QuestionError`] names what in the type no form can ask for.
-pub fn form_of<T: JsonSchema>() -> Result<UserForm, QuestionError> {
+pub fn form_of<T: JsonSchema + DeserializeOwned>() -> Result<UserForm, QuestionError> {
     Question::of::<T>().map(|question| question.form)
 }
 
@@ -58,7 +63,7 @@ pub(in crate::kit) struct Question {
 }
 
 impl Question {
-    pub(in crate::kit) fn of<T: JsonSchema>() -> Result<Self, QuestionError> {
+    pub(in crate::kit) fn of<T: JsonSchema + DeserializeOwned>() -> Result<Self, QuestionError> {
         let settings = SchemaSettings::draft2020_12().with(|settings| {
             settings.inline_subschemas = true;
             settings.meta_schema = None;
@@ -66,14 +71,14 @@ impl Question {
         let schema = settings.into_generator().into_root_schema_for::<T>();
         let name = T::schema_name();
         let schema = schema.as_value().as_object().cloned().unwrap_or_default();
-        Self::read(schema).map_err(|(what, why)| QuestionError {
+        Self::read(schema, &Order::of::<T>()).map_err(|(what, why)| QuestionError {
             type_name: name.into_owned(),
             what,
             why,
         })
     }
 
-    fn read(mut schema: Map<String, Value>) -> Result<Self, (String, Why)> {
+    fn read(mut schema: Map<String, Value>, order: &Order) -> Result<Self, (String, Why)> {
         let whole = |why| ("it".to_owned(), why);
         let is_struct = schema.get("type") == Some(&Value::from("object"));
         let mut form = UserForm::new();
@@ -90,16 +95,20 @@ impl Question {
             let Some(Value::Object(properties)) = properties else {
                 return Err(whole(Why::Kind));
             };
+            let mut properties: Vec<_> = properties.into_iter().collect();
+            properties.sort_by_key(|(name, _)| order.place(name));
             for (name, property) in properties {
                 let is_required = required.contains(&name);
                 let read = field(&name, property, is_required);
-                let field = read.map_err(|why| (format!("`{name}`"), why))?;
+                let mut field = read.map_err(|why| (format!("`{name}`"), why))?;
+                order.sort_choices(Some(&name), &mut field.kind);
                 form = form.with_field(field);
             }
         } else {
             schema.remove("title");
             let mut field = field(ANSWER, Value::Object(schema), true).map_err(whole)?;
             description = field.description.take().or(description);
+            order.sort_choices(None, &mut field.kind);
             form = form.with_field(field);
         }
         form.check().map_err(|error| whole(Why::Form(error)))?;
