@@ -114,8 +114,8 @@ pub use json::Json;
 pub use secret::SecretText;
 pub use session::auth::{AuthKind, AuthMethod, Authenticator, LogoutHandler};
 pub use session::catalog::{
-    CatalogEntry, CatalogQuery, Replay, RestoredSession, SessionCatalog, SessionDeleter,
-    SessionLoader, SessionResumer,
+    CatalogEntry, CatalogOrder, CatalogPosition, CatalogQuery, Replay, RestoredSession,
+    SessionCatalog, SessionDeleter, SessionLoader, SessionResumer,
 };
 pub use session::dynamic;
 pub use session::setup::{

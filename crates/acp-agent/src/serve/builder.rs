@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use acp_host::{
-    AuthMethod, Authenticator, ConfigCatalog, ConfigController, LogoutHandler, McpAcceptance,
-    PromptContent, SessionCatalog, SessionDeleter, SessionHost, SessionLoader, SessionResumer,
+    AuthMethod, Authenticator, CatalogOrder, ConfigCatalog, ConfigController, LogoutHandler,
+    McpAcceptance, PromptContent, SessionCatalog, SessionDeleter, SessionHost, SessionLoader,
+    SessionResumer,
 };
 use acp_protocol::{rpc::Limits, v1::Implementation};
 
@@ -70,6 +71,7 @@ impl AgentBuilder {
             resumer: None,
             loader: None,
             catalog: None,
+            catalog_order: CatalogOrder::default(),
             cursor_key: CursorKey::default(),
             deleter: None,
             config: ConfigAccess::None,
@@ -122,6 +124,14 @@ impl AgentBuilder {
     #[must_use]
     pub fn catalog(mut self, catalog: impl SessionCatalog) -> Self {
         self.0.catalog = Some(Box::new(catalog));
+        self
+    }
+
+    /// Sets in which order sessions are listed. Without it, the session in which
+    /// something happened last comes first.
+    #[must_use]
+    pub fn catalog_order(mut self, order: CatalogOrder) -> Self {
+        self.0.catalog_order = order;
         self
     }
 

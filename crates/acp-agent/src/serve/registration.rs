@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use acp_host::{
-    AuthMethod, PromptContent,
+    AuthMethod, CatalogOrder, PromptContent,
     dynamic::{
         DynAuthenticator, DynConfigCatalog, DynConfigController, DynLogoutHandler,
         DynSessionCatalog, DynSessionDeleter, DynSessionHost, DynSessionLoader, DynSessionResumer,
@@ -23,6 +23,7 @@ pub(super) struct Registration {
     pub(super) resumer: Option<Box<dyn DynSessionResumer>>,
     pub(super) loader: Option<Box<dyn DynSessionLoader>>,
     pub(super) catalog: Option<Box<dyn DynSessionCatalog>>,
+    pub(super) catalog_order: CatalogOrder,
     /// Signs the cursors of the lists.
     pub(super) cursor_key: CursorKey,
     pub(super) deleter: Option<Box<dyn DynSessionDeleter>>,

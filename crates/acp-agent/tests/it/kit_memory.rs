@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use acp_agent::{
     demo::DemoAgent,
-    host::{Block, CatalogEntry, CatalogQuery, ConfigValue, SessionId, ToolCall, ToolEnd, TurnId},
+    host::{
+        Block, CatalogEntry, CatalogOrder, CatalogQuery, ConfigValue, SessionId, ToolCall, ToolEnd,
+        TurnId,
+    },
     kit::{
         History, HistoryError, Kit, MemoryHistory, Record, RecordBody, RecordedEnd, StoredSession,
     },
@@ -205,10 +208,21 @@ async fn lists_are_cut_where_they_are_asked_to() {
         let names: Vec<_> = listed.iter().map(|entry| entry.id.to_string()).collect();
         names.concat()
     };
-    assert_eq!(list(CatalogQuery::new(9)).await, "abcde");
-    assert_eq!(list(CatalogQuery::new(2)).await, "ab");
-    assert_eq!(list(CatalogQuery::new(2).with_after(id("b"))).await, "cd");
-    assert_eq!(list(CatalogQuery::new(9).with_cwd("/elsewhere")).await, "e");
+    let by_id = |limit| CatalogQuery::new(limit).with_order(CatalogOrder::ById);
+    let b = history.get(&id("b")).await.unwrap().unwrap();
+    let b = b.entry.position();
+    assert_eq!(list(by_id(9)).await, "abcde");
+    assert_eq!(list(by_id(2)).await, "ab");
+    assert_eq!(list(by_id(2).with_after(b.clone())).await, "cd");
+    assert_eq!(list(by_id(9).with_cwd("/elsewhere")).await, "e");
+    // In which something happened last.
+    append(&history, "d", turn("t1", 1)).await.unwrap();
+    append(&history, "b", turn("t1", 1)).await.unwrap();
+    assert_eq!(list(CatalogQuery::new(4)).await, "bdec");
+    assert_eq!(list(CatalogQuery::new(9).with_after(b)).await, "");
+    let c = history.get(&id("c")).await.unwrap().unwrap();
+    let behind = CatalogQuery::new(9).with_after(c.entry.position());
+    assert_eq!(list(behind).await, "a");
 }
 
 /// Loads a session with these records, and gives what is told.

@@ -158,6 +158,8 @@ impl Agent {
             ids.extend(listed.map(str::to_owned));
             cursor = answer["result"]["nextCursor"].clone();
             if cursor.is_null() {
+                // The newest come first; ids sort by their age.
+                ids.sort();
                 return ids;
             }
         }

@@ -3,7 +3,7 @@
 //! Four small traits, each optional, each advertised by being registered.
 
 use derive_setters::Setters;
-use std::{fmt, path::PathBuf, time::SystemTime};
+use std::{cmp::Ordering, fmt, path::PathBuf, time::SystemTime};
 
 use crate::{HostError, HostEvent, LiveSession, SessionId, Setup, session::dynamic::DynReplay};
 
@@ -111,7 +111,7 @@ pub trait SessionCatalog: Send + Sync + 'static {
     /// A small catalog returns all it has, in any order: the facade filters,
     /// sorts and cuts. A large one may return just what the query asks for: of
     /// those that match it and stand behind [`after`](CatalogQuery::after), in
-    /// the order of the bytes of their ids, the first
+    /// the [`order`](CatalogQuery::order) of the query, the first
     /// [`limit`](CatalogQuery::limit); fewer only if there are no more.
     ///
     /// # Errors
@@ -128,9 +128,12 @@ pub trait SessionCatalog: Send + Sync + 'static {
 #[non_exhaustive]
 #[setters(prefix = "with_", into, strip_option)]
 pub struct CatalogQuery {
-    /// Only those behind this one.
+    /// In which order they are listed.
+    #[setters(into = false, strip_option = false)]
+    pub order: CatalogOrder,
+    /// Only those behind this place.
     #[setters(into = false)]
-    pub after: Option<SessionId>,
+    pub after: Option<CatalogPosition>,
     /// Only those that work in this folder.
     pub cwd: Option<PathBuf>,
     /// So many, if there are.
@@ -141,11 +144,55 @@ impl CatalogQuery {
     /// Looks for the first so many sessions.
     pub fn new(limit: usize) -> Self {
         Self {
+            order: CatalogOrder::default(),
             after: None,
             cwd: None,
             limit,
         }
     }
+
+    /// Whether a session stands behind [`after`](Self::after).
+    pub fn is_behind(&self, entry: &CatalogEntry) -> bool {
+        let after = self.after.as_ref();
+        after.is_none_or(|after| self.order.compare(&entry.position(), after).is_gt())
+    }
+}
+
+/// In which order sessions are listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CatalogOrder {
+    /// The session in which something happened last comes first, and those without a
+    /// time come last; of the same time, by the bytes of their ids.
+    ///
+    /// A session in which something happens while a client reads page after page moves
+    /// to the beginning: it is never listed twice, and a client that had not come to it
+    /// finds it when it begins anew.
+    #[default]
+    NewestFirst,
+    /// By the bytes of their ids.
+    ById,
+}
+
+impl CatalogOrder {
+    /// Compares the places of two sessions; the lesser is listed first.
+    pub fn compare(self, a: &CatalogPosition, b: &CatalogPosition) -> Ordering {
+        let by_id = || a.id.cmp(&b.id);
+        match self {
+            // No time is less than any.
+            Self::NewestFirst => b.updated_at.cmp(&a.updated_at).then_with(by_id),
+            Self::ById => by_id(),
+        }
+    }
+}
+
+/// The place of a session in a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CatalogPosition {
+    /// When something last happened in it, as [`CatalogEntry::updated_at`] says.
+    pub updated_at: Option<SystemTime>,
+    /// The session.
+    pub id: SessionId,
 }
 
 /// What a catalog knows of a session.
@@ -177,6 +224,14 @@ impl CatalogEntry {
             additional_directories: Vec::new(),
             title: None,
             updated_at: None,
+        }
+    }
+
+    /// Its place in a list.
+    pub fn position(&self) -> CatalogPosition {
+        CatalogPosition {
+            updated_at: self.updated_at,
+            id: self.id.clone(),
         }
     }
 }

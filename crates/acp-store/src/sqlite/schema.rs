@@ -34,6 +34,9 @@ pub(crate) const STEPS: &[&str] = &[
         body TEXT NOT NULL,
         UNIQUE (session, position)
     ) STRICT;",
+    // Lists begin with the session in which something happened last.
+    "CREATE INDEX session_by_time ON session (updated_at DESC, id);
+    CREATE INDEX session_in_folder_by_time ON session (cwd, updated_at DESC, id);",
 ];
 
 /// The newest form.

@@ -1,12 +1,12 @@
 //! The facts of sessions, as rows.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use acp_agent::{
-    host::{CatalogEntry, CatalogQuery, SessionId},
+    host::{CatalogEntry, CatalogOrder, CatalogQuery, SessionId},
     kit::StoredSession,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params};
@@ -102,18 +102,30 @@ pub(crate) fn get(state: &Connection, id: &SessionId) -> Result<Option<StoredSes
     Ok(Some(session))
 }
 
-/// Lists sessions in the order of their ids, on from one of them.
+/// Lists sessions in an order, on from a place in it.
 pub(crate) fn list(state: &Connection, query: &CatalogQuery) -> Result<Vec<CatalogEntry>, Fault> {
-    // No id is empty, so all of them stand behind this one.
-    let after = query.after.as_ref().map_or("", SessionId::as_str);
+    // No id is empty and no time later, so all of them stand behind this place.
+    let (at, after) = match &query.after {
+        None => (i64::MAX, ""),
+        // Each session here has a time; those without one stand behind all of them.
+        Some(place) => (place.updated_at.map_or(i64::MIN, micros), place.id.as_str()),
+    };
     let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
-    let mut select = state.prepare(&select_list(query.cwd.is_some()))?;
-    let mut rows = match &query.cwd {
-        None => select.query(params![after, limit])?,
-        Some(cwd) => match cwd.to_str() {
+    let cwd = match query.cwd.as_deref().map(Path::to_str) {
+        None => None,
+        Some(Some(cwd)) => Some(cwd),
+        // None was ever kept.
+        Some(None) => return Ok(Vec::new()),
+    };
+    let mut select = state.prepare(&select_list(query.order, cwd.is_some()))?;
+    let mut rows = match query.order {
+        CatalogOrder::ById => match cwd {
+            None => select.query(params![after, limit])?,
             Some(cwd) => select.query(params![after, limit, cwd])?,
-            // None was ever kept.
-            None => return Ok(Vec::new()),
+        },
+        _ => match cwd {
+            None => select.query(params![after, limit, at])?,
+            Some(cwd) => select.query(params![after, limit, at, cwd])?,
         },
     };
     let mut entries = Vec::new();
@@ -123,9 +135,18 @@ pub(crate) fn list(state: &Connection, query: &CatalogQuery) -> Result<Vec<Catal
     Ok(entries)
 }
 
-fn select_list(in_folder: bool) -> String {
-    let filter = if in_folder { "cwd = ?3 AND" } else { "" };
-    format!("SELECT {COLUMNS} FROM session WHERE {filter} id > ?1 ORDER BY id LIMIT ?2")
+fn select_list(order: CatalogOrder, in_folder: bool) -> String {
+    let (filter, place, order) = match order {
+        CatalogOrder::ById => ("cwd = ?3 AND", "id > ?1", "id"),
+        // The first bound leads to the place in the index.
+        _ => (
+            "cwd = ?4 AND",
+            "updated_at <= ?3 AND (updated_at < ?3 OR id > ?1)",
+            "updated_at DESC, id",
+        ),
+    };
+    let filter = if in_folder { filter } else { "" };
+    format!("SELECT {COLUMNS} FROM session WHERE {filter} {place} ORDER BY {order} LIMIT ?2")
 }
 
 /// Forgets a session and its records.
@@ -211,12 +232,20 @@ mod tests {
             assert_eq!(steps.join("; "), want, "{select}");
         };
         check(
-            &select_list(false),
+            &select_list(CatalogOrder::ById, false),
             "SEARCH session USING INDEX sqlite_autoindex_session_1 (id>?)",
         );
         check(
-            &select_list(true),
+            &select_list(CatalogOrder::ById, true),
             "SEARCH session USING INDEX session_in_folder (cwd=? AND id>?)",
+        );
+        check(
+            &select_list(CatalogOrder::NewestFirst, false),
+            "SEARCH session USING INDEX session_by_time (updated_at<?)",
+        );
+        check(
+            &select_list(CatalogOrder::NewestFirst, true),
+            "SEARCH session USING INDEX session_in_folder_by_time (cwd=? AND updated_at<?)",
         );
         check(
             crate::sqlite::record::SELECT_PAGE,

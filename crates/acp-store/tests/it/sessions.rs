@@ -4,9 +4,10 @@
 use std::{collections::BTreeMap, path::PathBuf, time::SystemTime};
 
 use acp_agent::{
-    host::{CatalogEntry, CatalogQuery, ConfigValue},
+    host::{CatalogEntry, CatalogOrder, CatalogQuery, ConfigValue},
     kit::{History, HistoryError, StoredSession},
 };
+use acp_store::SqliteHistory;
 
 use crate::support::{Place, id, read_all, said, session, texts};
 
@@ -175,8 +176,8 @@ async fn lists_go_on_where_they_ended() {
     let history = place.open();
     // In the order of bytes, which is none of the order of letters.
     let names = ["B", "a", "a b", "é", "ß-\"quoted\"", "😀"];
-    let mut sorted = names;
-    sorted.sort_unstable();
+    let mut by_bytes = names;
+    by_bytes.sort_unstable();
     for name in names.iter().rev() {
         let mut session = session(name);
         if name.is_ascii() {
@@ -188,27 +189,48 @@ async fn lists_go_on_where_they_ended() {
     nowhere.entry.cwd = None;
     history.create(nowhere).await.unwrap();
 
+    // They were made from the last to the first.
+    for (order, sorted) in [
+        (CatalogOrder::ById, by_bytes),
+        (CatalogOrder::NewestFirst, names),
+    ] {
+        check_pages(&history, order, &sorted).await;
+    }
+    let all = history.list(CatalogQuery::new(usize::MAX)).await.unwrap();
+    assert_eq!(all.len(), names.len() + 1);
+    assert_eq!(all[0].id.as_str(), "nowhere", "the newest");
+    let none = CatalogQuery::new(9).with_cwd("/home/nobody");
+    assert_eq!(history.list(none).await.unwrap(), []);
+
+    // What happens in a session brings it up.
+    history
+        .append(&id("😀"), 0, said("t", &["hi"]))
+        .await
+        .unwrap();
+    let first = history.list(CatalogQuery::new(1)).await.unwrap();
+    assert_eq!(first[0].id.as_str(), "😀");
+}
+
+/// Lists the sessions of a folder in pages of several sizes.
+async fn check_pages(history: &SqliteHistory, order: CatalogOrder, sorted: &[&str]) {
     for limit in 1..5 {
-        let mut query = CatalogQuery::new(limit);
+        let mut query = CatalogQuery::new(limit).with_order(order);
         query.cwd = Some(PathBuf::from("/home/bob"));
         let mut listed = Vec::new();
         loop {
             let page = history.list(query.clone()).await.unwrap();
             assert!(page.len() <= limit);
             let is_last = page.len() < limit;
-            query.after = page.last().map(|last| last.id.clone()).or(query.after);
+            query.after = page.last().map(CatalogEntry::position).or(query.after);
             listed.extend(page.into_iter().map(|entry| entry.id.to_string()));
             if is_last {
                 break;
             }
         }
         let ascii: Vec<_> = sorted.iter().filter(|name| name.is_ascii()).collect();
-        assert_eq!(listed, ascii.iter().map(|name| **name).collect::<Vec<_>>());
+        let ascii: Vec<_> = ascii.iter().map(|name| **name).collect();
+        assert_eq!(listed, ascii, "{order:?}");
     }
-    let all = history.list(CatalogQuery::new(usize::MAX)).await.unwrap();
-    assert_eq!(all.len(), names.len() + 1);
-    let none = CatalogQuery::new(9).with_cwd("/home/nobody");
-    assert_eq!(history.list(none).await.unwrap(), []);
 }
 
 #[tokio::test]

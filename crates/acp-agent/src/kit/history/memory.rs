@@ -135,10 +135,11 @@ impl History for MemoryHistory {
         let store = self.store();
         let entries = store.known.values().map(|known| &known.facts.entry);
         let wanted = entries.filter(|entry| {
-            query.after.as_ref().is_none_or(|after| entry.id > *after)
-                && (query.cwd.is_none() || entry.cwd == query.cwd)
+            query.is_behind(entry) && (query.cwd.is_none() || entry.cwd == query.cwd)
         });
-        Ok(wanted.take(query.limit).cloned().collect())
+        let mut wanted: Vec<_> = wanted.collect();
+        wanted.sort_by(|a, b| query.order.compare(&a.position(), &b.position()));
+        Ok(wanted.into_iter().take(query.limit).cloned().collect())
     }
 
     async fn delete(&self, id: &SessionId) -> Result<(), HistoryError> {

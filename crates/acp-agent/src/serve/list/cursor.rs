@@ -1,8 +1,11 @@
 //! Where a list of sessions goes on: a token that only this agent can make.
 
-use std::path::Path;
+use std::{
+    path::Path,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
-use acp_host::SessionId;
+use acp_host::{CatalogPosition, SessionId};
 use data_encoding::HEXLOWER;
 use hmac::{Hmac, Mac as _};
 use serde::{Deserialize, Serialize};
@@ -27,6 +30,9 @@ pub(super) enum CursorError {
 #[serde(deny_unknown_fields)]
 struct Payload {
     after: String,
+    /// The seconds since 1970 and the nanoseconds in them, of its time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    at: Option<(i64, u32)>,
 }
 
 impl CursorKey {
@@ -37,10 +43,11 @@ impl CursorKey {
         Some(Self(key))
     }
 
-    /// The cursor behind a session, for lists with this filter.
-    pub(super) fn cursor(&self, after: &SessionId, cwd: Option<&Path>) -> String {
+    /// The cursor behind a place, for lists with this filter.
+    pub(super) fn cursor(&self, after: &CatalogPosition, cwd: Option<&Path>) -> String {
         let payload = Payload {
-            after: after.as_str().to_owned(),
+            after: after.id.as_str().to_owned(),
+            at: after.updated_at.map(from_time),
         };
         // A text in a structure can always be written as JSON.
         let payload = serde_json::to_vec(&payload).unwrap_or_default();
@@ -48,8 +55,12 @@ impl CursorKey {
         format!("{}.{}", HEXLOWER.encode(&payload), HEXLOWER.encode(&mac))
     }
 
-    /// The session behind which a cursor goes on.
-    pub(super) fn open(&self, cursor: &str, cwd: Option<&Path>) -> Result<SessionId, CursorError> {
+    /// The place behind which a cursor goes on.
+    pub(super) fn open(
+        &self,
+        cursor: &str,
+        cwd: Option<&Path>,
+    ) -> Result<CatalogPosition, CursorError> {
         let (payload, mac) = cursor.split_once('.').ok_or(CursorError::Malformed)?;
         let payload = unhex(payload).ok_or(CursorError::Malformed)?;
         let mac = unhex(mac).ok_or(CursorError::Malformed)?;
@@ -58,7 +69,12 @@ impl CursorKey {
         verified.map_err(|_| CursorError::Tampered)?;
         let payload: Payload =
             serde_json::from_slice(&payload).map_err(|_| CursorError::InvalidPayload)?;
-        SessionId::new(payload.after).map_err(|_| CursorError::InvalidPayload)
+        let updated_at = match payload.at {
+            Some(at) => Some(to_time(at).ok_or(CursorError::InvalidPayload)?),
+            None => None,
+        };
+        let id = SessionId::new(payload.after).map_err(|_| CursorError::InvalidPayload)?;
+        Ok(CatalogPosition { updated_at, id })
     }
 
     /// Signs a payload together with the filter for which it is meant.
@@ -85,6 +101,27 @@ impl CursorError {
     }
 }
 
+/// A time as seconds since 1970, and the nanoseconds behind them.
+fn from_time(time: SystemTime) -> (i64, u32) {
+    let seconds = |since: Duration| i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => (seconds(since), since.subsec_nanos()),
+        Err(before) => match before.duration() {
+            before if before.subsec_nanos() == 0 => (-seconds(before), 0),
+            before => (-seconds(before) - 1, 1_000_000_000 - before.subsec_nanos()),
+        },
+    }
+}
+
+fn to_time((seconds, nanos): (i64, u32)) -> Option<SystemTime> {
+    let whole = Duration::from_secs(seconds.unsigned_abs());
+    let whole = match seconds < 0 {
+        true => UNIX_EPOCH.checked_sub(whole),
+        false => UNIX_EPOCH.checked_add(whole),
+    };
+    whole?.checked_add(Duration::from_nanos(nanos.into()))
+}
+
 fn unhex(text: &str) -> Option<Vec<u8>> {
     // Longer than any cursor of ours: an id of 256 bytes, escaped.
     const MAX: usize = 8192;
@@ -96,8 +133,26 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn id(text: &str) -> SessionId {
-        SessionId::new(text).unwrap()
+    fn id(text: &str) -> CatalogPosition {
+        let id = SessionId::new(text).unwrap();
+        let updated_at = None;
+        CatalogPosition { updated_at, id }
+    }
+
+    #[test]
+    fn times_are_kept_to_the_nanosecond() {
+        let key = CursorKey([7; 32]);
+        for time in [
+            UNIX_EPOCH,
+            UNIX_EPOCH + Duration::new(1_700_000_000, 999_999_999),
+            UNIX_EPOCH - Duration::from_nanos(1),
+            UNIX_EPOCH - Duration::new(7, 1),
+            UNIX_EPOCH - Duration::from_secs(7),
+        ] {
+            let mut place = id("s");
+            place.updated_at = Some(time);
+            assert_eq!(key.open(&key.cursor(&place, None), None), Ok(place));
+        }
     }
 
     #[test]

@@ -3,13 +3,13 @@
 pub(super) mod cursor;
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use acp_connection::Context;
-use acp_host::{CatalogEntry, CatalogQuery};
+use acp_host::{CatalogEntry, CatalogPosition, CatalogQuery};
 use acp_protocol::{
     Request,
     rpc::Fault,
@@ -56,6 +56,7 @@ impl ConnectionState {
 
         // One more than a page, so that the end is seen.
         let mut query = CatalogQuery::new(PAGE + 1);
+        query.order = self.agent.catalog_order;
         (query.after, query.cwd) = (after, cwd);
         let call = call_host(|| catalog.list(query.clone()));
         let listed = context.run_until_cancelled(call).await;
@@ -73,8 +74,8 @@ impl ConnectionState {
 #[derive(Debug, PartialEq, Eq)]
 struct Page {
     entries: Vec<CatalogEntry>,
-    /// There may be more behind this one.
-    more_after: Option<acp_host::SessionId>,
+    /// There may be more behind this place.
+    more_after: Option<CatalogPosition>,
 }
 
 impl Page {
@@ -86,11 +87,12 @@ impl Page {
         live: &HashMap<SessionId, PathBuf>,
     ) -> Self {
         let given = entries.len();
-        entries.retain(|entry| query.after.as_ref().is_none_or(|after| entry.id > *after));
+        entries.retain(|entry| query.is_behind(entry));
         // Just what was asked for: the catalog may have more.
         let is_cut = given == query.limit && entries.len() == given;
-        entries.sort_by(|a, b| a.id.cmp(&b.id));
-        entries.dedup_by(|a, b| a.id == b.id);
+        entries.sort_by(|a, b| query.order.compare(&a.position(), &b.position()));
+        let mut ids = HashSet::new();
+        entries.retain(|entry| ids.insert(entry.id.clone()));
 
         let mut page = Self {
             entries: Vec::new(),
@@ -110,7 +112,7 @@ impl Page {
                 }
             }
             let Some(entry) = rest.next() else { break };
-            seen = Some(entry.id.clone());
+            seen = Some(entry.position());
             if is_wanted {
                 page.entries.push(entry);
             }

@@ -1,3 +1,7 @@
+use std::time::{Duration, UNIX_EPOCH};
+
+use acp_host::CatalogOrder;
+
 use super::*;
 
 fn id(text: &str) -> acp_host::SessionId {
@@ -11,9 +15,9 @@ fn entry(number: usize, cwd: &str) -> CatalogEntry {
 /// A catalog that gives what is asked for, and no more.
 fn pages_natively(all: &[CatalogEntry], query: &CatalogQuery) -> Vec<CatalogEntry> {
     let mut all: Vec<_> = all.to_vec();
-    all.sort_by(|a, b| a.id.cmp(&b.id));
+    all.sort_by(|a, b| query.order.compare(&a.position(), &b.position()));
     all.into_iter()
-        .filter(|entry| query.after.as_ref().is_none_or(|after| entry.id > *after))
+        .filter(|entry| query.is_behind(entry))
         .filter(|entry| query.cwd.is_none() || entry.cwd == query.cwd)
         .take(query.limit)
         .collect()
@@ -67,6 +71,66 @@ fn every_session_is_on_exactly_one_page() {
             assert!(pages <= want(keep).len() / PAGE + 1);
         }
     }
+}
+
+#[test]
+fn the_newest_sessions_are_on_the_first_page() {
+    let at = |second| UNIX_EPOCH + Duration::from_secs(second);
+    // Two of each second, and one without a time, out of order.
+    let mut all: Vec<_> = (0..250)
+        .map(|n| entry(n, "/a").with_updated_at(at((n as u64 * 7) % 125)))
+        .collect();
+    all.push(entry(999, "/a"));
+    let (ids, _) = read_all(|_| all.clone(), None, &HashMap::new());
+    let (by_pages, _) = read_all(|query| pages_natively(&all, query), None, &HashMap::new());
+    assert_eq!(ids, by_pages);
+    assert_eq!(ids.len(), 251);
+    let time = |id: &String| {
+        let entry = all.iter().find(|entry| entry.id.as_str() == id);
+        (entry.unwrap().updated_at, std::cmp::Reverse(id.clone()))
+    };
+    assert!(ids.iter().map(time).is_sorted_by(|a, b| a > b), "{ids:?}");
+    assert_eq!(ids[250], "s-0999");
+}
+
+#[test]
+fn a_host_may_list_by_ids() {
+    let at = |second| UNIX_EPOCH + Duration::from_secs(second);
+    let all: Vec<_> = (0..3)
+        .map(|n| entry(n, "/a").with_updated_at(at(n as u64)))
+        .collect();
+    let mut query = CatalogQuery::new(PAGE + 1);
+    let listed = |query: &CatalogQuery| {
+        let page = Page::cut(all.clone(), query, &HashMap::new());
+        let ids = page.entries.iter().map(|entry| entry.id.to_string());
+        ids.collect::<Vec<_>>()
+    };
+    assert_eq!(listed(&query), ["s-0002", "s-0001", "s-0000"]);
+    query.order = CatalogOrder::ById;
+    assert_eq!(listed(&query), ["s-0000", "s-0001", "s-0002"]);
+}
+
+/// What happens between two pages costs nobody a second look at a session.
+#[test]
+fn a_session_that_moves_up_is_not_listed_again() {
+    let at = |second| UNIX_EPOCH + Duration::from_secs(second);
+    let mut all: Vec<_> = (0..150)
+        .map(|n| entry(n, "/a").with_updated_at(at(1000 - n as u64)))
+        .collect();
+    let mut query = CatalogQuery::new(PAGE + 1);
+    let first = Page::cut(all.clone(), &query, &HashMap::new());
+    query.after = first.more_after;
+    // One that was listed, and the last one.
+    all[3].updated_at = Some(at(2000));
+    all[149].updated_at = Some(at(2001));
+    let second = Page::cut(all.clone(), &query, &HashMap::new());
+    let ids: Vec<_> = second
+        .entries
+        .iter()
+        .map(|entry| entry.id.as_str())
+        .collect();
+    let want: Vec<_> = (100..149).map(|n| format!("s-{n:04}")).collect();
+    assert_eq!(ids, want);
 }
 
 #[test]
