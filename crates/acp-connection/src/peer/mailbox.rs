@@ -6,7 +6,7 @@ use acp_protocol::{
     Request,
     rpc::{
         CallError, CallFacts, CallId, Connection, Flow, MailboxCounts, MailboxEntry, MailboxId,
-        OnDrop, Progress, RawResponse, Reading, ReceiveSeq, UpdateDecoder,
+        NewestSetting, OnDrop, Progress, RawResponse, Reading, ReceiveSeq, UpdateDecoder,
     },
     v1::{Meta, SessionId, SessionUpdate},
 };
@@ -431,6 +431,15 @@ impl MailboxControl {
         self.with(|connection, id| connection.set_flow(id, flow));
     }
 
+    /// Takes the newest update of each kind that sets something of the session (its mode,
+    /// options, commands or title), as it was received: at most one of each since this was
+    /// called last, in wire order, and whether or not they are read in their place. Nothing
+    /// once the mailbox is closed.
+    #[must_use]
+    pub fn take_settings(&self) -> Vec<NewestSetting> {
+        self.with(|connection, id| connection.take_settings(id))
+    }
+
     /// What became of the updates of the mailbox; nothing once it is closed.
     #[must_use]
     pub fn counts(&self) -> MailboxCounts {
@@ -439,6 +448,22 @@ impl MailboxControl {
 }
 
 impl Update {
+    /// Decodes an update that came in this line.
+    ///
+    /// # Errors
+    ///
+    /// What `serde_json` says of the line.
+    pub fn decode(line: Bytes, receive_seq: ReceiveSeq) -> serde_json::Result<Self> {
+        let UpdateParams { update, meta } = UpdateDecoder::default().decode(&line)?;
+        let line = RawLine(line);
+        Ok(Self {
+            update,
+            meta,
+            receive_seq,
+            line,
+        })
+    }
+
     /// The name of the event it tells of, where the agent gave one (`eventId` of its
     /// `_meta`).
     #[must_use]

@@ -15,6 +15,7 @@ use super::{
     lines::{FoundLines, Line, LineBlock, LineDecoder, LineFault},
     mailbox::ENTRY_OVERHEAD,
     message::{Incoming, text},
+    setting,
 };
 
 /// Method of the notifications that go to mailboxes.
@@ -45,6 +46,9 @@ pub struct Run {
     pub lines: u32,
     /// Bytes of memory the run keeps alive.
     pub charge: usize,
+    /// Whether some update of it sets something of the session: its mode, options,
+    /// commands or title.
+    pub sets: bool,
 }
 
 impl Run {
@@ -63,6 +67,7 @@ impl Run {
             bytes: self.split_first(),
             lines: 1,
             charge: 0,
+            sets: self.sets,
         }
     }
 
@@ -101,6 +106,7 @@ struct Gathering {
     start: usize,
     end: usize,
     lines: u32,
+    sets: bool,
 }
 
 /// Longest beginning that is kept. Whoever writes a longer one is read all the same.
@@ -178,7 +184,7 @@ impl Intake {
             let bytes = block.bytes(line.start, line.end);
             let checked = head::check(bytes, &self.limits);
             if checked.is_ok() && self.begins_alike(bytes) {
-                self.gather(line);
+                self.gather(bytes, line);
                 continue;
             }
             let head = match checked.and_then(|()| head::read(bytes)) {
@@ -201,14 +207,14 @@ impl Intake {
             };
             if *session == *self.session {
                 self.begin_with(bytes, beginning);
-                self.gather(line);
+                self.gather(bytes, line);
                 continue;
             }
             let before = self.run.take();
             let done = before.map(|run| Inbound::Updates(seal(&block, &run, &self.session)));
             self.session = Arc::from(&*session);
             self.begin_with(bytes, beginning);
-            self.gather(line);
+            self.gather(bytes, line);
             if done.is_some() {
                 self.block = Some(block);
                 return done;
@@ -241,14 +247,17 @@ impl Intake {
     }
 
     /// Adds an update of the session to the run, or begins one with it.
-    fn gather(&mut self, line: Line) {
+    fn gather(&mut self, bytes: &[u8], line: Line) {
+        let sets = setting::kind_of(bytes, self.beginning.len()).is_some();
         let run = self.run.get_or_insert(Gathering {
             start: line.start,
             end: line.next,
             lines: 0,
+            sets: false,
         });
         run.end = line.next;
         run.lines += 1;
+        run.sets |= sets;
     }
 
     /// Gives the run before `found` first, if there is one.
@@ -342,5 +351,6 @@ fn seal(block: &LineBlock, run: &Gathering, session: &Arc<str>) -> Run {
         bytes,
         lines: run.lines,
         charge,
+        sets: run.sets,
     }
 }

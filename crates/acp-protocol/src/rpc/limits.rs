@@ -97,6 +97,12 @@ pub struct Limits {
     ///
     /// 64: one for each session that is being opened.
     pub held_sessions: usize,
+    /// Longest update in bytes, as a line, that is kept for those who ask how a session is
+    /// set: its mode, options, commands and title. One of each kind is kept of a session
+    /// until somebody asks.
+    ///
+    /// 1 MiB: the longest lists of models have a hundred thousand bytes.
+    pub setting_bytes: usize,
     /// Short requests of the peer that are served at once; the rest are parked.
     ///
     /// 64: bounds the work a peer can start, and keeps fast callers in order.
@@ -177,6 +183,7 @@ impl Default for Limits {
             patience: Some(Duration::from_secs(5)),
             held_bytes: 4 << 20,
             held_sessions: 64,
+            setting_bytes: 1 << 20,
             handler_slots: 64,
             parked_requests: 4096,
             open_requests: 4096,
@@ -226,6 +233,7 @@ setters! {
     with_patience patience: Option<Duration>,
     with_held_bytes held_bytes: usize,
     with_held_sessions held_sessions: usize,
+    with_setting_bytes setting_bytes: usize,
     with_handler_slots handler_slots: usize,
     with_parked_requests parked_requests: usize,
     with_open_requests open_requests: usize,

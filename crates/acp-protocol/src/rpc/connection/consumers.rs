@@ -7,7 +7,7 @@ use std::{
 
 use super::Connection;
 use crate::rpc::{
-    ReceiveSeq,
+    NewestSetting, ReceiveSeq,
     mailbox::{
         Flow, MailboxContext, MailboxCounts, MailboxEntry, MailboxId, Mailboxes, Progress, Reading,
         Taking,
@@ -99,6 +99,13 @@ impl Connection {
     /// Tells what happens to updates that come faster than they are read.
     pub fn set_flow(&mut self, mailbox: MailboxId, flow: Flow) {
         self.with_mailboxes(|mailboxes, cx| mailboxes.set_flow(mailbox, flow, cx));
+    }
+
+    /// Takes the newest update of each kind that sets something of the session, whatever
+    /// becomes of it in its place in the mailbox: at most one of each since this was called
+    /// last, in wire order. Nothing once the mailbox is closed.
+    pub fn take_settings(&mut self, mailbox: MailboxId) -> Vec<NewestSetting> {
+        self.mailboxes.take_settings(mailbox)
     }
 
     /// What became of the updates of a mailbox; nothing once it is closed.

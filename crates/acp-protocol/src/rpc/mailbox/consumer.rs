@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{Flow, MailboxContext, MailboxCounts, MailboxEntry, MailboxId, Mailboxes, Reading};
-use crate::rpc::{ReceiveSeq, wake::register};
+use crate::rpc::{NewestSetting, ReceiveSeq, wake::register};
 
 /// How a consumer takes a batch.
 #[derive(Clone, Copy)]
@@ -125,6 +125,12 @@ impl Mailboxes {
         mailbox.keep_newest(flow.depth(), cx.stats);
         self.total = self.total - before + mailbox.queued;
         mailbox.judge(&mut self.over, cx.limits);
+    }
+
+    /// Takes the newest updates that set something, read or not.
+    pub(in crate::rpc) fn take_settings(&mut self, id: MailboxId) -> Vec<NewestSetting> {
+        let mailbox = self.boxes.get_mut(&id.0);
+        mailbox.map_or_else(Vec::new, |mailbox| mailbox.settings.take())
     }
 
     /// What became of the updates of a mailbox.

@@ -25,6 +25,7 @@ use super::{
     CallFacts, Limits, ReceiveSeq, Stats,
     calls::{Answered, CallId},
     inbound::Run,
+    setting::NewestSettings,
     wake::Wakes,
 };
 
@@ -191,6 +192,7 @@ impl Mailboxes {
             handed: ReceiveSeq::default(),
             newest: ReceiveSeq::default(),
             barriers: Vec::new(),
+            settings: NewestSettings::default(),
         };
         self.boxes.insert(id, mailbox);
         for entry in held {
@@ -351,6 +353,10 @@ impl Mailboxes {
         };
         mailbox.newest = first.plus(u64::from(run.lines) - 1);
         mailbox.counts.received += u64::from(run.lines);
+        if run.sets {
+            let most = cx.limits.setting_bytes;
+            mailbox.settings.learn(&run.bytes, first, most);
+        }
         if mailbox.reading == Reading::Discard {
             cx.stats.updates_dropped += u64::from(run.lines);
             mailbox.counts.dropped += u64::from(run.lines);

@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, sync::Arc, task::Waker};
 
 use super::{Flow, MailboxContext, MailboxCounts, MailboxEntry, Progress, Reading};
-use crate::rpc::{Limits, ReceiveSeq, Stats};
+use crate::rpc::{Limits, ReceiveSeq, Stats, setting::NewestSettings};
 
 /// Places of a queue that are kept while they are empty.
 const QUEUE_KEPT: usize = 64;
@@ -36,6 +36,7 @@ pub(super) struct Mailbox {
     pub(super) handed: ReceiveSeq,
     pub(super) newest: ReceiveSeq,
     pub(super) barriers: Vec<(ReceiveSeq, Waker)>,
+    pub(super) settings: NewestSettings,
 }
 
 impl Mailbox {
