@@ -314,10 +314,15 @@ impl Drop for Watched<'_> {
     }
 }
 
+/// Whether a call of this method is cancelled by `$/cancel_request`.
+fn is_cancellable(method: &str) -> bool {
+    !matches!(method, "session/prompt" | "initialize")
+}
+
 /// What happens when nobody waits for a call any more.
 fn on_drop(method: &str) -> OnDrop {
     match method {
-        "session/prompt" | "initialize" => OnDrop::Forget,
+        _ if !is_cancellable(method) => OnDrop::Forget,
         "session/new" | "session/load" | "session/resume" => OnDrop::Report,
         _ => OnDrop::Cancel,
     }
@@ -356,6 +361,19 @@ impl<T: DeserializeOwned> CallHandle<T> {
                 .result
                 .and_then(|answer| decode(&answer, &self.method)),
         )
+    }
+
+    /// Asks the peer to give the call up, by `$/cancel_request`, and keeps the call:
+    /// [`result`](Self::result) then gives what the peer still answers, an error or after
+    /// all the result, with what is known of the call.
+    ///
+    /// The peer need not answer soon, so bound the wait. Nothing is sent for a call that
+    /// was answered, for `initialize`, which cannot be cancelled, and for a prompt, which is
+    /// cancelled by `session/cancel`.
+    pub fn cancel(&self) {
+        if let (Some(id), true) = (self.id, is_cancellable(&self.method)) {
+            self.peer.with(|connection| connection.cancel_call(id));
+        }
     }
 
     /// Returns the call's name.

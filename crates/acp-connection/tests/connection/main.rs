@@ -53,6 +53,7 @@ over_both_forms! {
     bad_lines_lose_nothing_else,
     what_was_answered_before_the_end_is_still_written,
     whoever_knows_the_id_of_a_call_hears_of_its_end,
+    a_call_that_is_cancelled_keeps_its_answer_and_its_facts,
     a_sender_waits_for_a_reader_and_loses_nothing,
     a_message_over_the_limit_is_refused_and_the_next_is_read,
 }
@@ -308,6 +309,33 @@ async fn whoever_knows_the_id_of_a_call_hears_of_its_end(form: Form) {
     assert_eq!(client.open_call(&id), None);
     call.result().await.1.unwrap();
     client.call_ended(&id).await;
+}
+
+async fn a_call_that_is_cancelled_keeps_its_answer_and_its_facts(form: Form) {
+    let (mut raw, client) = form.raw(ConnectionRole::Client, 1024, NoHandler, Limits::default());
+    let cancelled = r#"{"code":-32800,"message":"request cancelled"}"#;
+    for (answer, succeeds) in [
+        (r#""result":{"text":"in time"}"#.to_owned(), true),
+        (format!(r#""error":{cancelled}"#), false),
+    ] {
+        let call = client.start_call(&Wait {}).unwrap();
+        let request: serde_json::Value = serde_json::from_str(&raw.message().await).unwrap();
+        let id = request["id"].as_i64().unwrap();
+        call.cancel();
+        let told: serde_json::Value = serde_json::from_str(&raw.message().await).unwrap();
+        assert_eq!(told["method"], "$/cancel_request");
+        assert_eq!(told["params"]["requestId"], id);
+        raw.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},{answer}}}"#))
+            .await;
+        client.call_ended(&RequestId::from(id)).await;
+        // It is answered: there is nothing to cancel.
+        call.cancel();
+        let (facts, result) = call.result().await;
+        assert!(facts.write_admitted && facts.response_seq == client.received());
+        assert_eq!(result.is_ok(), succeeds, "{result:?}");
+    }
+    client.notify_raw("_test/end", &()).await.unwrap();
+    assert!(raw.message().await.contains("_test/end"));
 }
 
 /// Line feeds are blanks between tokens, and no end of a message.

@@ -244,15 +244,25 @@ impl Connection {
                     .push_back(super::ConnectionEvent::LateAnswer(call, answer));
                 self.kick_for_event();
             }
-            Abandoned::Unanswered if on_drop != OnDrop::Forget => {
-                let mut frame = Vec::with_capacity(80);
-                let params = CancelParams { request_id: call.0 };
-                if frame::notification(&mut frame, "$/cancel_request", &params).is_ok() {
-                    self.append(&mut frame);
-                    self.hurry();
-                }
-            }
+            Abandoned::Unanswered if on_drop != OnDrop::Forget => self.send_cancel_request(call),
             _ => {}
+        }
+    }
+
+    /// Asks the peer to give a call up, and goes on waiting for its answer. Does nothing
+    /// for a call that was answered.
+    pub fn cancel_call(&mut self, call: CallId) {
+        if self.closed.is_none() && self.calls.is_open(call.0) {
+            self.send_cancel_request(call);
+        }
+    }
+
+    fn send_cancel_request(&mut self, call: CallId) {
+        let mut frame = Vec::with_capacity(80);
+        let params = CancelParams { request_id: call.0 };
+        if frame::notification(&mut frame, "$/cancel_request", &params).is_ok() {
+            self.append(&mut frame);
+            self.hurry();
         }
     }
 
