@@ -49,6 +49,20 @@ pub enum Forgiven {
     Null,
     /// An object stood where a list of name and value belongs.
     Pairs,
+    /// A member stood under another name.
+    Name,
+    /// A list held elements of two kinds, and those of the one were made the other.
+    Mixed,
+    /// A value stood without the object around it.
+    Bare,
+    /// A number stood where a text belongs.
+    Number,
+    /// Members of an older version of the protocol were read.
+    Older,
+    /// A member was missing, and known from elsewhere.
+    Filled,
+    /// A path held a separator twice.
+    Separator,
 }
 
 /// One thing that was forgiven.
@@ -72,6 +86,13 @@ impl fmt::Display for Note {
             Forgiven::Surrogate => "half a surrogate pair replaced",
             Forgiven::Null => "null taken as absent",
             Forgiven::Pairs => "object taken as a list of name and value",
+            Forgiven::Name => "read under another name",
+            Forgiven::Mixed => "list of two kinds of elements taken as one",
+            Forgiven::Bare => "value taken without the object around it",
+            Forgiven::Number => "number taken as a text",
+            Forgiven::Older => "older form understood",
+            Forgiven::Filled => "missing member filled in",
+            Forgiven::Separator => "double separator of a path taken as one",
         };
         write!(out, "{}.{}: {did}", self.object, self.member)
     }
@@ -174,6 +195,12 @@ pub fn collect<T>(decode: impl FnOnce() -> T) -> (T, Vec<Note>) {
     let notes = NOTES.take().unwrap_or_default();
     drop(outer);
     (decoded, notes)
+}
+
+/// Reports and counts what somebody who reads messages forgave beyond decoding them.
+#[cold]
+pub fn report(object: &'static str, member: &'static str, forgiven: Forgiven) {
+    note(At { object, member }, forgiven);
 }
 
 /// Which member of which object is meant.

@@ -146,6 +146,9 @@ fn reason(case: &str, difference: &Difference) -> Option<&'static str> {
         Difference::Refuses(_) if case.starts_with("unrecognized") => {
             Some("it refuses what it does not know")
         }
+        Difference::Refuses(_) if case.starts_with("in use: ") => {
+            Some("it refuses what agents in use send")
+        }
         Difference::Refuses(_) if case.starts_with("without ") => {
             Some("it refuses an answer without its list")
         }

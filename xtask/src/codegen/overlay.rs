@@ -23,6 +23,8 @@ struct Entries {
     handwritten: BTreeMap<String, String>,
     /// Names of fields, by `Definition.member`.
     fields: BTreeMap<String, String>,
+    /// Other keys under which members are read, by `Definition.member`.
+    aliases: BTreeMap<String, String>,
     /// Unions that stand among the members of an object, by the object's name.
     flat: BTreeMap<String, Flat>,
     /// Everything else only marks something; an unknown section is an error.
@@ -53,6 +55,8 @@ pub(crate) enum Mark {
     Boxed,
     /// Unions whose variant without a tag also takes unknown tags.
     LenientFallback,
+    /// Unions of which some unknown tags are understood, by `mend` of the type.
+    Mended,
 }
 
 /// How a union among the members of an object is called.
@@ -78,6 +82,7 @@ impl Overlay {
         };
         section("handwritten", entries.handwritten.keys().collect());
         section("fields", entries.fields.keys().collect());
+        section("aliases", entries.aliases.keys().collect());
         section("flat", entries.flat.keys().collect());
         for (mark, keys) in &entries.marked {
             section(&mark.name(), keys.iter().collect());
@@ -109,6 +114,13 @@ impl Overlay {
         let key = format!("{definition}.{member}");
         self.note_use("fields", &key);
         self.entries.fields.get(&key).map(String::as_str)
+    }
+
+    /// Returns another key under which a member is read.
+    pub(crate) fn alias(&self, definition: &str, member: &str) -> Option<&str> {
+        let key = format!("{definition}.{member}");
+        self.note_use("aliases", &key);
+        self.entries.aliases.get(&key).map(String::as_str)
     }
 
     /// Returns how the union among the members of an object is called.

@@ -37,7 +37,8 @@ pub(crate) fn skip_members<'de, A: MapAccess<'de>>(mut map: A) -> Result<(), A::
 
 /// Reads and writes a struct as an object.
 ///
-/// Each field names its rule and its key. A `flat` field has no key: its members
+/// Each field names its rule and its key, and perhaps another key under which it is
+/// read too. A `flat` field has no key: its members
 /// stand among the others, before those of the fields behind it.
 macro_rules! object {
     (@at $type:ident, $key:literal) => {
@@ -59,7 +60,7 @@ macro_rules! object {
     };
 
     ($type:ident {
-        $($field:ident: $rule:ty = $key:literal),* $(,)?
+        $($field:ident: $rule:ty = $key:literal $(| $alias:literal)?),* $(,)?
     }) => {
         impl<'de> $crate::codec::object::ReadMembers<'de> for $type {
             fn read_members<A: serde::de::MapAccess<'de>>(
@@ -96,6 +97,11 @@ macro_rules! object {
                     fn visit_str<E>(self, key: &str) -> Result<Key, E> {
                         Ok(match key {
                             $($key => Key::$field,)*
+                            $($($alias => {
+                                let at = $crate::codec::object::object!(@at $type, $key);
+                                $crate::lenient::note(at, $crate::lenient::Forgiven::Name);
+                                Key::$field
+                            })?)*
                             _ => Key::__Other,
                         })
                     }

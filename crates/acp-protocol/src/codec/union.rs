@@ -239,16 +239,22 @@ pub(crate) fn look_at_first<'de, A: SeqAccess<'de>>(
     })
 }
 
-/// Reads an array whose first element has been looked at.
-pub(crate) fn read_rest<'de, T: DeserializeOwned, A: SeqAccess<'de>>(
+/// The elements of an array whose first one has been looked at.
+pub(crate) fn elements<'de, A: SeqAccess<'de>>(
     first: Slice<'de>,
     mut seq: A,
-) -> Result<Vec<T>, A::Error> {
-    let mut items = vec![first.parse().map_err(A::Error::custom)?];
-    while let Some(item) = seq.next_element()? {
-        items.push(item);
+) -> Result<Vec<Slice<'de>>, A::Error> {
+    let mut elements = vec![first];
+    while let Some(element) = seq.next_element()? {
+        elements.push(element);
     }
-    Ok(items)
+    Ok(elements)
+}
+
+/// Reads elements that are all of one kind.
+pub(crate) fn read_all<T: DeserializeOwned>(elements: &[Slice<'_>]) -> serde_json::Result<Vec<T>> {
+    let read = |element: &Slice<'_>| serde_json::from_str(element.as_str());
+    elements.iter().map(read).collect()
 }
 
 /// Keeps an array whose elements are of no known kind.

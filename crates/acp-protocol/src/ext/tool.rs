@@ -1,5 +1,7 @@
 //! Tool calls.
 
+use crate::codec::Unrecognized;
+use crate::lenient::{self, Forgiven};
 use crate::v1::{
     Content, ContentBlock, Diff, Terminal, TerminalId, ToolCall, ToolCallContent, ToolCallLocation,
     ToolCallStatus, ToolCallUpdate,
@@ -19,6 +21,20 @@ impl ToolCallContent {
     /// Makes content of a terminal.
     pub fn terminal(terminal: impl Into<TerminalId>) -> Self {
         Terminal::new(terminal).into()
+    }
+}
+
+impl ToolCallContent {
+    /// Understands content of an unknown type: some agents put a content block where its
+    /// object belongs.
+    pub(crate) fn mend(other: Unrecognized) -> Self {
+        match other.raw().parse() {
+            Ok(ContentBlock::Unrecognized(_)) | Err(_) => Self::Unrecognized(other),
+            Ok(block) => {
+                lenient::report("ToolCallContent", "content", Forgiven::Bare);
+                block.into()
+            }
+        }
     }
 }
 

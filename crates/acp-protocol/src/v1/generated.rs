@@ -1815,7 +1815,7 @@ impl CurrentModeUpdate {
 }
 
 object!(CurrentModeUpdate {
-    current_mode_id: Must<Strict> = "currentModeId",
+    current_mode_id: Must<Strict> = "currentModeId"|"modeId",
     meta: May<OnError> = "_meta",
 });
 
@@ -6064,14 +6064,26 @@ impl<'de> Deserialize<'de> for SessionConfigSelectOptions {
                 let read = match union::look_at_first(&mut seq, &["value", "group"])? {
                     Looked::Empty => SessionConfigSelectOptions::Ungrouped(Vec::new()),
                     Looked::Key(0, first) => {
-                        SessionConfigSelectOptions::Ungrouped(
-                            union::read_rest(first, seq)?,
-                        )
+                        let elements = union::elements(first, seq)?;
+                        match union::read_all(&elements) {
+                            Ok(all) => SessionConfigSelectOptions::Ungrouped(all),
+                            Err(error) => {
+                                SessionConfigSelectOptions::mix(&elements)
+                                    .ok_or(error)
+                                    .map_err(A::Error::custom)?
+                            }
+                        }
                     }
                     Looked::Key(1, first) => {
-                        SessionConfigSelectOptions::Grouped(
-                            union::read_rest(first, seq)?,
-                        )
+                        let elements = union::elements(first, seq)?;
+                        match union::read_all(&elements) {
+                            Ok(all) => SessionConfigSelectOptions::Grouped(all),
+                            Err(error) => {
+                                SessionConfigSelectOptions::mix(&elements)
+                                    .ok_or(error)
+                                    .map_err(A::Error::custom)?
+                            }
+                        }
                     }
                     Looked::Key(_, first) | Looked::Unknown(first) => {
                         SessionConfigSelectOptions::Unrecognized(
@@ -7577,9 +7589,7 @@ impl<'de> ReadMembers<'de> for ToolCallContent {
             Some("content") => Self::Content(ReadMembers::read_members(members)?),
             Some("diff") => Self::Diff(ReadMembers::read_members(members)?),
             Some("terminal") => Self::Terminal(ReadMembers::read_members(members)?),
-            Some(other) => {
-                Self::Unrecognized(Unrecognized::collect("type", other, members)?)
-            }
+            Some(other) => Self::mend(Unrecognized::collect("type", other, members)?),
             None => return Err(A::Error::missing_field("type")),
         };
         Ok(read)

@@ -100,7 +100,8 @@ fn table(name: &Ident, parts: &[Part<'_>]) -> TokenStream {
             let key = &field.key;
             let presence = ident(&format!("{:?}", field.presence));
             let reading = ident(&format!("{:?}", field.reading));
-            quote!(#name: #presence<#reading> = #key,)
+            let alias = field.alias.as_ref().map(|alias| quote!(| #alias));
+            quote!(#name: #presence<#reading> = #key #alias,)
         }
         Part::Flat(..) => TokenStream::new(),
     });

@@ -94,6 +94,10 @@ fn absent_arms(tagged: &Tagged) -> TokenStream {
     let tag = &tagged.tag;
     let collect = quote!(Unrecognized::collect(#tag, other, members)?);
     match &tagged.absent {
+        None if tagged.mended => quote! {
+            Some(other) => Self::mend(#collect),
+            None => return Err(A::Error::missing_field(#tag)),
+        },
         None => quote! {
             Some(other) => Self::Unrecognized(#collect),
             None => return Err(A::Error::missing_field(#tag)),

@@ -153,7 +153,13 @@ pub(super) fn by_element(
                     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
                         let read = match union::look_at_first(&mut seq, &[#(#keys),*])? {
                             Looked::Empty => #name::#empty(Vec::new()),
-                            #(Looked::Key(#places, first) => #name::#idents(union::read_rest(first, seq)?),)*
+                            #(Looked::Key(#places, first) => {
+                                let elements = union::elements(first, seq)?;
+                                match union::read_all(&elements) {
+                                    Ok(all) => #name::#idents(all),
+                                    Err(error) => #name::mix(&elements).ok_or(error).map_err(A::Error::custom)?,
+                                }
+                            })*
                             Looked::Key(_, first) | Looked::Unknown(first) => {
                                 #name::Unrecognized(union::collect_rest(first, seq)?)
                             }

@@ -93,6 +93,8 @@ pub(crate) struct Field {
     pub(crate) reading: Reading,
     pub(crate) secret: bool,
     pub(crate) boxed: bool,
+    /// Another key under which it is read, and never written.
+    pub(crate) alias: Option<String>,
 }
 
 /// What an absent member means; see `acp_protocol::codec::rule`.
@@ -142,6 +144,8 @@ pub(crate) struct Tagged {
     pub(crate) tag: String,
     pub(crate) variants: Vec<Variant>,
     pub(crate) absent: Option<Absent>,
+    /// Whether an unknown tag may be understood all the same, by `mend` of the type.
+    pub(crate) mended: bool,
 }
 
 /// The variant without a tag.

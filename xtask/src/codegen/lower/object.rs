@@ -146,6 +146,7 @@ impl Lowering<'_> {
             presence,
             reading,
             boxed,
+            alias: self.overlay.alias(definition, key).map(str::to_owned),
         })
     }
 

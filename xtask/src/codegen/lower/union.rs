@@ -53,6 +53,7 @@ impl Lowering<'_> {
             tag: tag.to_owned(),
             variants: Vec::new(),
             absent: None,
+            mended: self.overlay.marks(Mark::Mended, name),
         };
         let mut other = false;
         for branch in branches {
