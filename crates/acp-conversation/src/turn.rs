@@ -119,6 +119,16 @@ impl ConversationTurn {
             .rfind(|message| !message.is_blank())
     }
 
+    /// Tells whether the report is all that the agent said at its end: not cut, and nothing
+    /// lost of it or behind it. Without a report, whether nothing was lost at all.
+    #[must_use]
+    pub fn report_is_whole(&self) -> bool {
+        match self.report() {
+            Some(report) => report.is_whole() && !self.is_torn[MessageRole::Agent as usize],
+            None => self.counts.lost == 0,
+        }
+    }
+
     /// Returns everything that the agent said, one message after the other with an empty
     /// line between, and at most so many bytes of its beginning.
     ///

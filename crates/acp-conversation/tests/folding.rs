@@ -210,6 +210,41 @@ fn turns_follow_each_other() {
 }
 
 #[test]
+fn a_report_is_whole_where_nothing_of_it_or_behind_it_was_lost() {
+    let text = || Step::Update(SessionUpdate::agent_text("Done."));
+    let tool = || Step::Update(ToolCall::new("t", "tool").into());
+    enum Step {
+        Update(SessionUpdate),
+        Lost,
+    }
+    for (steps, is_whole) in [
+        (vec![], true),
+        (vec![Step::Lost], false),
+        (vec![text()], true),
+        (vec![text(), Step::Lost], false),
+        (vec![Step::Lost, text()], false),
+        (vec![Step::Lost, tool(), text()], true),
+        (vec![text(), tool()], true),
+        // Perhaps it said something more in the end.
+        (vec![text(), tool(), Step::Lost], false),
+        (vec![text(), Step::Lost, tool(), text()], true),
+    ] {
+        let mut conversation = Conversation::new();
+        let told: Vec<_> = steps
+            .iter()
+            .map(|step| matches!(step, Step::Lost))
+            .collect();
+        for step in steps {
+            match step {
+                Step::Update(update) => drop(conversation.update(&update)),
+                Step::Lost => conversation.lose(1),
+            }
+        }
+        assert_eq!(conversation.turn.report_is_whole(), is_whole, "{told:?}");
+    }
+}
+
+#[test]
 fn the_end_of_a_long_text_is_kept_too() {
     let text: String = (0..100_000).map(|n| format!("{n}\n")).collect();
     let output = ToolCallUpdate::new("t").with_content(vec![ToolCallContent::text(&*text)]);
