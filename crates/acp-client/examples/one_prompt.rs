@@ -40,7 +40,7 @@ async fn run() -> Result<(), Failure> {
         .with_inherited_env();
     let folder = env::current_dir()?;
     let options = ClientOptions::new()
-        .with_permissions(Policy::new(Allow::Reads, &folder))
+        .with_permissions(Policy::allow(Allow::Reads))
         .with_files(WorkspaceFiles::new());
 
     let client = Client::new(launch, options);

@@ -132,7 +132,15 @@ pub(crate) struct GateWatch {
 impl GateWatch {
     /// Tells whether a turn ran that was cancelled.
     pub(crate) fn is_cancelling(&self) -> bool {
-        matches!(self.seen.phase, Phase::Cancelling { .. })
+        self.cancelling_since().is_some()
+    }
+
+    /// Returns since when the turn that ran was cancelled, if it was.
+    pub(crate) fn cancelling_since(&self) -> Option<Instant> {
+        match self.seen.phase {
+            Phase::Cancelling { since } => Some(since),
+            Phase::Idle | Phase::Running => None,
+        }
     }
 
     /// Waits for the next cancel, or the end of the session.
@@ -163,11 +171,10 @@ impl GateWatch {
         (self.seen.phase != Phase::Idle).then_some(self.seen.turn)
     }
 
-    /// Waits for the end of a turn.
-    pub(crate) async fn turn_ended(&mut self, turn: u64) {
+    /// Waits for the end of a turn; false when the session is gone before.
+    pub(crate) async fn turn_ended(&mut self, turn: u64) -> bool {
         let ended = |now: &GateState| now.turn != turn || now.phase == Phase::Idle;
-        // An error means that the session is gone, and its turn with it.
-        let _ = self.gate.wait_for(ended).await;
+        self.gate.wait_for(ended).await.is_ok()
     }
 
     /// Waits until it is worth trying again to begin a turn: something changed, or the

@@ -86,7 +86,7 @@ mod session;
 mod terminal;
 mod turn;
 
-pub use acp_connection::rpc::Flow;
+pub use acp_connection::rpc::{CallFacts, ErrorCode, Fault, Flow};
 pub use acp_connection::{RawLine, Update};
 pub use acp_process::{Environment, Exit, ExitStatus, Launch, OsSandbox, SandboxError};
 pub use client::{Activity, Client, ClientEnd, SessionList, SessionPage};

@@ -176,14 +176,14 @@ pub const MAX_UNDO: usize = 64;
 /// How long short requests (modes, options, close) may take.
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a cancelled turn may take to end before it counts as stuck.
-pub const CANCEL_GRACE: Duration = Duration::from_secs(30);
+/// How long a cancelled turn may take to end before it counts as stuck. Agents that listen
+/// take less than a second; a caller's timeout must not be exceeded by much.
+pub const CANCEL_GRACE: Duration = Duration::from_secs(10);
 
 /// When a cancel without an answer is said again, counted from the first one.
 /// Agents answer within 0.7 seconds; those that lose a cancel which comes right
 /// behind its prompt hear the next one. Few, because at least one agent keeps a
-/// surplus cancel for its next turn. All come within the ten seconds after which a run ends
-/// the agent.
+/// surplus cancel for its next turn. All come within [`CANCEL_GRACE`].
 pub const CANCEL_REPEATS: [Duration; 3] = [
     Duration::from_secs(1),
     Duration::from_secs(4),
@@ -194,6 +194,11 @@ pub const CANCEL_REPEATS: [Duration; 3] = [
 /// announcement of its tool, where the request itself says too little. A reader is
 /// there within milliseconds; one that is stuck shall not hold up the agent.
 pub const ANNOUNCEMENT_WAIT: Duration = Duration::from_secs(1);
+
+/// How long a permission request or a question waits in the stream of a session that
+/// nobody reads, before it is refused. A program that starts turn after turn reads within
+/// it; an agent that asks between turns is not left waiting for ever.
+pub const UNREAD_WAIT: Duration = Duration::from_secs(60);
 
 /// How long closing a client waits for the agent to close its sessions, before the
 /// agent is ended.

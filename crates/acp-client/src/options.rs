@@ -57,6 +57,16 @@ pub(crate) enum PermissionsBy {
     Reader,
 }
 
+impl fmt::Debug for PermissionsBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Refusal => "Refusal",
+            Self::Handler(_) => "Handler",
+            Self::Reader => "Reader",
+        })
+    }
+}
+
 /// Files that are opened for each session.
 #[derive(Clone)]
 pub(crate) struct SessionFiles {
@@ -103,7 +113,8 @@ impl ClientOptions {
     /// Puts permission requests into the streams of the sessions, in their place
     /// among the updates.
     ///
-    /// Whoever reads a session must go on reading it, or its agent waits.
+    /// Whoever reads a session must go on reading it, or its agent waits. What is asked
+    /// between turns while nobody reads is refused after [`ClientTimeouts::unread`].
     #[must_use]
     pub fn with_permissions_in_stream(mut self) -> Self {
         self.permissions = PermissionsBy::Reader;
@@ -144,7 +155,8 @@ impl ClientOptions {
     ///
     /// Questions that belong to no session, as one that is asked during a login, go to
     /// `outside`; [`Headless`](crate::Headless) is one. Whoever reads a session must go
-    /// on reading it, or its agent waits.
+    /// on reading it, or its agent waits. What is asked between turns while nobody reads is
+    /// refused after [`ClientTimeouts::unread`].
     #[must_use]
     pub fn with_elicitation_in_stream(
         mut self,

@@ -114,3 +114,67 @@ async fn a_proof_holds_for_its_own_connection_alone() {
         "{result:?}"
     );
 }
+
+fn older(current: &str) -> Value {
+    json!({"currentModelId": current, "availableModels": [
+        {"modelId": "small", "name": "Small", "description": "Fast."}, {"modelId": "large"}]})
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_models_of_an_older_agent_are_an_option() {
+    let (client, mut agent) = dialed(json!(null)).await;
+    let session = open(&client, &mut agent, json!({"models": older("small")})).await;
+    let options = serde_json::to_value(session.config_options()).unwrap();
+    assert_eq!(
+        options,
+        json!([{"id": "model", "name": "Model", "category": "model", "type": "select",
+            "currentValue": "small", "options": [
+                {"value": "small", "name": "Small", "description": "Fast."},
+                {"value": "large", "name": "large"}]}])
+    );
+    let control = session.control();
+    let serve = async {
+        let request = agent.request("session/set_model").await;
+        assert_eq!(
+            request["params"],
+            json!({"sessionId": SESSION, "modelId": "large"})
+        );
+        agent.answer(&request, json!({})).await;
+    };
+    let (set, ()) = tokio::join!(control.set_config_option("model", "large"), serve);
+    set.unwrap();
+    let current = |session: &Session| {
+        serde_json::to_value(session.config_options()).unwrap()[0]["currentValue"].clone()
+    };
+    assert_eq!(current(&session), "large");
+    // A refusal changes nothing.
+    let serve = async {
+        let request = agent.request("session/set_model").await;
+        agent.refuse(&request, -32602).await;
+    };
+    let (set, ()) = tokio::join!(control.set_config_option("model", "none"), serve);
+    assert!(set.is_err());
+    assert_eq!(current(&session), "large");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_option_for_the_model_goes_before_the_older_models() {
+    let (client, mut agent) = dialed(json!(null)).await;
+    let option = json!([{"id": "llm", "name": "Model", "category": "model", "type": "select",
+        "currentValue": "new", "options": [{"value": "new", "name": "New"}]}]);
+    let both = json!({"models": older("small"), "configOptions": option});
+    let session = open(&client, &mut agent, both).await;
+    assert_eq!(
+        serde_json::to_value(session.config_options()).unwrap(),
+        option
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn models_that_make_no_sense_are_left_out() {
+    for models in [json!(null), json!([]), json!({"availableModels": 3})] {
+        let (client, mut agent) = dialed(json!(null)).await;
+        let session = open(&client, &mut agent, json!({ "models": models })).await;
+        assert!(session.config_options().is_none(), "{models}");
+    }
+}

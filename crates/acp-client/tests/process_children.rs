@@ -288,3 +288,17 @@ async fn a_flood_on_standard_error_stops_nothing() {
     session.prompt("x").await.unwrap().end().await.unwrap();
     client.close().await;
 }
+
+#[tokio::test]
+async fn an_agent_that_hangs_up_and_runs_on_is_ended_without_its_patience() {
+    let client = client("start; exec >&-; while :; do sleep 1000; done");
+    client.dial().await.unwrap();
+    let mut session = client.new_session("/").await.unwrap();
+    let turn = session.prompt("x").await.unwrap();
+    let end = turn.end().await;
+    assert!(matches!(end, Err(ClientError::Died(_))), "{end:?}");
+    let begun = Instant::now();
+    client.close().await.unwrap();
+    // It does not mind the end of its input, for which an orderly end waits three seconds.
+    assert!(begun.elapsed() < 2 * SECOND, "{:?}", begun.elapsed());
+}

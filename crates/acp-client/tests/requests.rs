@@ -328,3 +328,51 @@ async fn a_session_that_is_deleted_ends_here_and_its_id_is_free() {
     assert_eq!(brief(&updates.next().await.unwrap()), "more for the second");
     agent.hears_nothing_for(SECOND).await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn pages_may_have_numbers() {
+    let (client, mut agent) = with_sessions(json!({"list": {}})).await;
+    let pages = vec![
+        json!({"sessions": sessions(&["a"]), "nextCursor": 2}),
+        json!({"sessions": sessions(&["b"]), "nextCursor": 3.5}),
+        json!({"sessions": sessions(&["c"]), "nextCursor": {"page": 4}}),
+    ];
+    let (listed, asked) =
+        tokio::join!(client.list_sessions().all(), serve_pages(&mut agent, pages));
+    let ids = listed.unwrap();
+    let ids: Vec<_> = ids.iter().map(|one| one.session_id.as_str()).collect();
+    assert_eq!(ids, ["a", "b", "c"]);
+    assert_eq!(
+        asked[1..],
+        [json!({"cursor": "2"}), json!({"cursor": "3.5"})]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_without_a_folder_is_of_the_folder_that_was_asked_for() {
+    let (client, mut agent) = with_sessions(json!({"list": {}})).await;
+    let page = json!({"sessions": [
+        {"sessionId": "a"}, {"sessionId": "b", "cwd": null, "title": "B"},
+        {"sessionId": "c", "cwd": "/code"}, {"title": "no id"}, 17,
+    ]});
+    let mut list = client.list_sessions().with_cwd("/code");
+    let (listed, _) = tokio::join!(
+        list.next_page(),
+        serve_pages(&mut agent, vec![page.clone()])
+    );
+    let listed = listed.unwrap().unwrap();
+    let folders = listed
+        .sessions
+        .iter()
+        .map(|one| (one.session_id.as_str(), &*one.cwd));
+    assert_eq!(
+        folders.collect::<Vec<_>>(),
+        [("a", "/code"), ("b", "/code"), ("c", "/code")]
+    );
+    assert_eq!((listed.left_out, list.left_out()), (2, 2));
+    // Of a list of all folders nobody knows, and it is counted.
+    let mut list = client.list_sessions();
+    let (listed, _) = tokio::join!(list.next_page(), serve_pages(&mut agent, vec![page]));
+    assert_eq!(listed.unwrap().unwrap().sessions.len(), 1);
+    assert_eq!(list.left_out(), 4);
+}

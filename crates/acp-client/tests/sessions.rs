@@ -4,7 +4,9 @@ mod support;
 
 use std::time::Duration;
 
-use acp_client::{ClientError, ClientOptions, ReadFiles, ServeError, SessionSetup, WriteFiles};
+use acp_client::{
+    ClientError, ClientOptions, ErrorCode, Fault, ReadFiles, ServeError, SessionSetup, WriteFiles,
+};
 use acp_protocol::v1::{
     AuthMethod, McpServer, McpServerHttp, ReadTextFileRequest, ReadTextFileResponse,
     WriteTextFileRequest, WriteTextFileResponse,
@@ -392,6 +394,10 @@ impl ReadFiles for OneFile {
             "/etc/shadow" => Err(ServeError::OutsideRoots {
                 path: request.path.into(),
             }),
+            "/home/ada/locked" => {
+                let fault = Fault::new(ErrorCode(-32010), "locked by its editor");
+                Err(fault.with_data(&json!({"retryAfter": 1})).into())
+            }
             "/home/ada/broken" => Err(ServeError::Io(std::io::Error::other("secret path"))),
             _ => Err(ServeError::NotFound {
                 path: request.path.into(),
@@ -404,6 +410,19 @@ impl WriteFiles for OneFile {
     async fn write(&self, _: WriteTextFileRequest) -> Result<WriteTextFileResponse, ServeError> {
         Err(ServeError::Denied)
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_of_the_hosts_own_chooses_code_message_and_data() {
+    let options = ClientOptions::new().with_read_files(OneFile);
+    let (_client, _session, mut agent) = opened(options).await;
+    let read = json!({"sessionId": SESSION, "path": "/home/ada/locked"});
+    agent.ask(0, "fs/read_text_file", read).await;
+    let answer = agent.next().await;
+    assert_eq!(
+        answer["error"],
+        json!({"code": -32010, "message": "locked by its editor", "data": {"retryAfter": 1}})
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -226,7 +226,6 @@ async fn a_cancel_before_the_prompt_is_not_for_its_turn() {
     let (_client, mut session, mut agent) = opened(options).await;
     session.control().cancel();
     let mut turn = session.prompt("x").await.unwrap();
-    agent.notification("session/cancel").await;
     let prompt = agent.request("session/prompt").await;
     agent.ask_permission(0, json!({"toolCallId": "t"})).await;
     let Some(TurnEvent::Permission(pending)) = turn.next().await else {

@@ -31,7 +31,7 @@ pub(super) fn on_client_error(error: &ClientError) -> Option<String> {
         ClientError::BadAnswer { .. } => {
             "tell the makers of the agent; its answer breaks the protocol".to_owned()
         }
-        ClientError::Refused { method, error } => {
+        ClientError::Refused { method, error, .. } => {
             let advice = match *method {
                 methods::INITIALIZE => IS_IT_AN_AGENT,
                 _ => "the agent says no more than this; its settings or its own log may",

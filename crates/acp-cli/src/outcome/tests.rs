@@ -1,4 +1,4 @@
-use acp_client::StartStage;
+use acp_client::{CallFacts, StartStage};
 use acp_protocol::rpc::{ErrorCode, WireError};
 use acp_protocol::v1::{AuthMethodAgent, SessionModeId, methods};
 
@@ -43,6 +43,7 @@ fn errors_say_what_to_do_next() {
             method,
             methods: vec![AuthMethodAgent::new("key", "API key").into()],
             error: WireError::new(ErrorCode::AUTH_REQUIRED, "Not\nlogged in"),
+            facts: CallFacts::default(),
         },
         Exit::AuthRequired,
         "failed to open a session: the agent wants a login first",
@@ -86,6 +87,7 @@ fn errors_of_the_agent_show_their_details() {
             error.data = serde_json::value::RawValue::from_string(data.to_owned()).ok();
             error
         },
+        facts: CallFacts::default(),
     };
     let message = "failed to run a turn: the agent answered Internal error (500)";
     check(
@@ -110,6 +112,7 @@ fn causes_follow_in_the_same_line() {
             method: methods::SESSION_NEW.into(),
             source: acp_protocol::mismatch::of_result(methods::SESSION_NEW, b"{}"),
         },
+        facts: CallFacts::default(),
     };
     check(
         &error,

@@ -2,11 +2,13 @@
 //! work in a session.
 
 mod activity;
+mod listing;
 mod requests;
 mod session_list;
 
 use std::fmt;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use acp_process::{Ending, Exit, Launch};
 use acp_protocol::v1::{InitializeResponse, SessionId};
@@ -40,6 +42,8 @@ pub use session_list::{SessionList, SessionPage};
 #[derive(Clone)]
 pub struct Client {
     inner: Arc<Inner>,
+    /// How long its calls may take, where that was said.
+    limit: Option<Duration>,
 }
 
 struct Inner {
@@ -106,7 +110,28 @@ impl Client {
                 current: Mutex::new(None),
                 starting: Arc::default(),
             }),
+            limit: None,
         }
+    }
+
+    /// Bounds how long each call of this handle may take, in place of
+    /// [`ClientTimeouts`](crate::ClientTimeouts): opening, loading, resuming, listing, closing
+    /// and deleting sessions, logging in and out. Clones from before stay as they are, and so
+    /// does [`dial`](Self::dial), which all of them share.
+    ///
+    /// ```no_run
+    /// # async fn list(client: acp_client::Client) -> Result<(), acp_client::ClientError> {
+    /// use std::time::Duration;
+    ///
+    /// let hasty = client.clone().with_timeout(Duration::from_secs(3));
+    /// println!("{} sessions", hasty.list_sessions().all().await?.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_timeout(mut self, limit: Duration) -> Self {
+        self.limit = Some(limit);
+        self
     }
 
     /// Connects to the agent, and returns what it says of itself.
@@ -198,7 +223,7 @@ impl Client {
         &self,
         setup: impl Into<SessionSetup>,
     ) -> Result<Session, ClientError> {
-        session::open(self.lease()?, setup.into()).await
+        session::open(self.lease()?, setup.into().or_timeout(self.limit)).await
     }
 
     /// Loads a session that the agent remembers, with its history: read it from
@@ -221,7 +246,12 @@ impl Client {
         session: impl Into<SessionId>,
         setup: impl Into<SessionSetup>,
     ) -> Result<Loading, ClientError> {
-        Loading::start(self.lease()?, session.into(), setup.into()).await
+        Loading::start(
+            self.lease()?,
+            session.into(),
+            setup.into().or_timeout(self.limit),
+        )
+        .await
     }
 
     /// Goes on with a session that the agent remembers, without its history.
@@ -241,7 +271,12 @@ impl Client {
         session: impl Into<SessionId>,
         setup: impl Into<SessionSetup>,
     ) -> Result<Session, ClientError> {
-        session::resume(self.lease()?, session.into(), setup.into()).await
+        session::resume(
+            self.lease()?,
+            session.into(),
+            setup.into().or_timeout(self.limit),
+        )
+        .await
     }
 
     /// Closes the sessions, where the agent knows how to, and then the agent: it gets

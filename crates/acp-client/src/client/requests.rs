@@ -41,7 +41,7 @@ impl Client {
                 offered: offered.cloned().collect(),
             });
         }
-        let limit = lease.options.timeouts.authenticate;
+        let limit = self.limit.unwrap_or(lease.options.timeouts.authenticate);
         let request = AuthenticateRequest::new(method);
         lease.connection.call(&request, limit).await?;
         Ok(())
@@ -60,7 +60,7 @@ impl Client {
     pub async fn logout(&self) -> Result<(), ClientError> {
         let lease = self.lease()?;
         lease.connection.require(Capability::Logout)?;
-        lease.request(&LogoutRequest::new()).await?;
+        lease.request(&LogoutRequest::new(), self.limit).await?;
         Ok(())
     }
 
@@ -86,10 +86,12 @@ impl Client {
         let session = named(session.into())?;
         let lease = self.lease()?;
         if let Some(open) = lease.find(&session) {
-            return open.close().await;
+            return open.close(self.limit).await;
         }
         lease.connection.require(Capability::Close)?;
-        lease.request(&CloseSessionRequest::new(session)).await?;
+        lease
+            .request(&CloseSessionRequest::new(session), self.limit)
+            .await?;
         Ok(())
     }
 
@@ -111,7 +113,9 @@ impl Client {
         let lease = self.lease()?;
         lease.connection.require(Capability::Delete)?;
         let open = lease.find(&session);
-        lease.request(&DeleteSessionRequest::new(session)).await?;
+        lease
+            .request(&DeleteSessionRequest::new(session), self.limit)
+            .await?;
         if let Some(open) = open {
             open.forget();
         }

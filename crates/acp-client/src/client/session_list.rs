@@ -10,6 +10,7 @@ use acp_protocol::json_length;
 use acp_protocol::v1::{ListSessionsRequest, SessionInfo};
 
 use super::Client;
+use super::listing::ListSessions;
 use crate::connection::Capability;
 use crate::error::ClientError;
 use crate::limits::{MAX_LIST_BYTES, MAX_LIST_PAGES};
@@ -42,6 +43,8 @@ pub struct SessionList {
     hasher: RandomState,
     /// What is left of the page that is read.
     page: vec::IntoIter<SessionInfo>,
+    /// Rows that could not be read.
+    left_out: u64,
 }
 
 /// Where the next page begins.
@@ -61,6 +64,8 @@ pub struct SessionPage {
     /// Where the next page begins, `None` on the last one. For
     /// [`SessionList::with_cursor`].
     pub next_cursor: Option<String>,
+    /// Sessions that are left out, because the agent says too little of them.
+    pub left_out: u64,
 }
 
 impl SessionList {
@@ -74,6 +79,7 @@ impl SessionList {
             seen: HashSet::new(),
             hasher: RandomState::new(),
             page: Vec::new().into_iter(),
+            left_out: 0,
         }
     }
 
@@ -141,16 +147,21 @@ impl SessionList {
         }
         let lease = self.client.lease()?;
         lease.connection.require(Capability::List)?;
-        let (_, answer) = lease.request(&request).await?;
+        let cwd = request.cwd.clone();
+        let (_, answer) = lease
+            .request(&ListSessions(request), self.client.limit)
+            .await?;
+        let (sessions, left_out) = answer.sessions(cwd.as_deref());
+        self.left_out += left_out;
         self.pages += 1;
-        self.bytes += answer.sessions.iter().map(size).sum::<usize>();
+        self.bytes += sessions.iter().map(size).sum::<usize>();
         if self.bytes > MAX_LIST_BYTES {
             let max = MAX_LIST_BYTES;
             return Err(ClientError::ListTooLarge { max });
         }
         self.page = Vec::new().into_iter();
         // An empty cursor leads nowhere.
-        let next_cursor = answer.next_cursor.filter(|cursor| !cursor.is_empty());
+        let next_cursor = answer.next_cursor().filter(|cursor| !cursor.is_empty());
         self.next = Next::Nowhere;
         self.next = match &next_cursor {
             Some(cursor) if !self.seen.insert(self.hasher.hash_one(cursor)) => {
@@ -160,12 +171,21 @@ impl SessionList {
             None => Next::Nowhere,
         };
         Ok(Some(SessionPage {
-            sessions: answer.sessions,
+            sessions,
             next_cursor,
+            left_out,
         }))
     }
 
-    /// Waits for all that are left.
+    /// Returns how many sessions were left out so far, because the agent says too little
+    /// of them: no id, or no folder where the list is not of one folder.
+    #[must_use]
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Waits for all that are left. [`next`](Self::next) leaves the list, and what it says of
+    /// [sessions left out](Self::left_out), to its caller.
     ///
     /// # Errors
     ///

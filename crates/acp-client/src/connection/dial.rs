@@ -59,7 +59,7 @@ impl Connection {
         request: &InitializeRequest,
         timeouts: &ClientTimeouts,
     ) -> Result<(), ClientError> {
-        let call = self.peer.call(request);
+        let call = self.peer.call_with_facts(request);
         tokio::pin!(call);
         let start = Instant::now();
         let (mut stage, mut since) = (StartStage::FirstByte, start);
@@ -93,8 +93,10 @@ impl Connection {
             }
         };
         let answer = match answer {
-            Ok(answer) => answer,
-            Err(error) => return Err(self.explain(methods::INITIALIZE, error).await),
+            (_, Ok(answer)) => answer,
+            (facts, Err(error)) => {
+                return Err(self.explain(methods::INITIALIZE, error, facts).await);
+            }
         };
         if answer.protocol_version != request.protocol_version {
             return Err(ClientError::VersionMismatch {

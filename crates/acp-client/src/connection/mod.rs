@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use acp_connection::{Handler, Peer, connect};
-use acp_process::{ChildHandle, Exit};
+use acp_process::{ChildHandle, Ending, Exit};
 use acp_protocol::method::Request;
 use acp_protocol::rpc::{CallError, CallFacts, CloseCause, ConnectionRole, ErrorCode, Limits};
 use acp_protocol::v1::{AgentCapabilities, InitializeResponse};
@@ -99,14 +99,19 @@ impl Connection {
     ) -> Result<(CallFacts, R::Response), ClientError> {
         match timeout(limit, self.peer.call_with_facts(params)).await {
             Ok((facts, Ok(answer))) => Ok((facts, answer)),
-            Ok((_, Err(error))) => Err(self.explain(R::METHOD, error).await),
+            Ok((facts, Err(error))) => Err(self.explain(R::METHOD, error, facts).await),
             Err(_) => Err(self.timed_out(R::METHOD, limit)),
         }
     }
 
     /// Says why a call failed, with all that is known about it. When the connection
     /// ended it waits a moment to learn how the process did.
-    pub(crate) async fn explain(&self, method: &'static str, error: CallError) -> ClientError {
+    pub(crate) async fn explain(
+        &self,
+        method: &'static str,
+        error: CallError,
+        facts: CallFacts,
+    ) -> ClientError {
         match error {
             CallError::Peer(error) if error.code == ErrorCode::AUTH_REQUIRED => {
                 ClientError::AuthRequired {
@@ -116,9 +121,14 @@ impl Connection {
                         .map(|agent| agent.auth_methods.clone())
                         .unwrap_or_default(),
                     error,
+                    facts,
                 }
             }
-            CallError::Peer(error) => ClientError::Refused { method, error },
+            CallError::Peer(error) => ClientError::Refused {
+                method,
+                error,
+                facts,
+            },
             CallError::Closed(CloseCause::Local) => match self.death.borrow().clone() {
                 Some(death) if !matches!(death.cause(), CloseCause::Local) => {
                     ClientError::Died(death)
@@ -132,6 +142,7 @@ impl Connection {
             | CallError::AnswerTooLarge { .. } => ClientError::BadAnswer {
                 method,
                 source: error,
+                facts,
             },
             error => ClientError::NotSent {
                 method,
@@ -206,7 +217,12 @@ async fn watch_over(
         .as_ref()
         .map_or_else(|| child.stderr_tail(), Exit::stderr_tail);
     drop(guard);
+    // One that hung up and runs on gets no orderly end: it can be told nothing more.
+    let hung_up = exit.is_none() && !matches!(cause, CloseCause::Local);
     died.send_replace(Some(Arc::new(AgentDeath::new(cause, exit, tail))));
     peer.close();
+    if hung_up {
+        child.end(Ending::Abort);
+    }
     child.close_and_wait().await;
 }

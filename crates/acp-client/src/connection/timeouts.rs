@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::limits::{
     AUTHENTICATE_TIMEOUT, CANCEL_GRACE, FIRST_BYTE_TIMEOUT, INITIALIZE_PATIENCE,
     INITIALIZE_TIMEOUT, LOAD_TIMEOUT, NEW_SESSION_TIMEOUT, REQUEST_TIMEOUT, SPAWN_TIMEOUT,
+    UNREAD_WAIT,
 };
 
 /// How long a client waits for its agent; the defaults stand in [`limits`](crate::limits),
@@ -41,8 +42,12 @@ pub struct ClientTimeouts {
     pub authenticate: Duration,
     /// For short requests: modes, options, close. Default 30 seconds.
     pub request: Duration,
-    /// For a cancelled turn to end, before it counts as stuck. Default 30 seconds.
+    /// For a cancelled turn to end, before it counts as stuck. Default 10 seconds.
     pub cancel_grace: Duration,
+    /// For a permission request or a question in the stream of a session that nobody reads:
+    /// no turn runs, and no [`Updates`](crate::Updates) are read. It is refused then.
+    /// Default 1 minute.
+    pub unread: Duration,
 }
 
 impl ClientTimeouts {
@@ -71,6 +76,7 @@ impl Default for ClientTimeouts {
             authenticate: AUTHENTICATE_TIMEOUT,
             request: REQUEST_TIMEOUT,
             cancel_grace: CANCEL_GRACE,
+            unread: UNREAD_WAIT,
         }
     }
 }

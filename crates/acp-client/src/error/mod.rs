@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use acp_process::{Exit, SpawnError};
-use acp_protocol::rpc::{CallError, CloseCause, WireError};
+use acp_protocol::rpc::{CallError, CallFacts, CloseCause, WireError};
 use acp_protocol::v1::{AuthMethod, AuthMethodId, SessionId, SessionModeId};
 
 use crate::limits::MAX_ID;
@@ -108,6 +108,8 @@ pub enum ClientError {
         methods: Vec<AuthMethod>,
         /// What it answered.
         error: WireError,
+        /// What is known of the call.
+        facts: CallFacts,
     },
 
     // The agent is to blame for these.
@@ -127,6 +129,8 @@ pub enum ClientError {
         method: &'static str,
         /// The answer.
         error: WireError,
+        /// What is known of the call.
+        facts: CallFacts,
     },
     /// The agent did not come up in time.
     #[error("{} within {} s", .stage, .after.as_secs())]
@@ -178,6 +182,8 @@ pub enum ClientError {
         /// Why not.
         #[source]
         source: CallError,
+        /// What is known of the call.
+        facts: CallFacts,
     },
 
     // These are about a single message of ours.
@@ -205,6 +211,26 @@ impl ClientError {
             _ => return None,
         };
         (!tail.is_empty()).then_some(tail)
+    }
+
+    /// Returns what is known of the call that failed: whether the agent may have acted on
+    /// it, and the place of its answer on the receive clock.
+    ///
+    /// `None` where the error is not about one call, or the connection ended;
+    /// [`Turn::end_with_facts`](crate::Turn::end_with_facts) tells for a prompt even then.
+    #[must_use]
+    pub fn facts(&self) -> Option<CallFacts> {
+        match self {
+            Self::AuthRequired { facts, .. }
+            | Self::Refused { facts, .. }
+            | Self::BadAnswer { facts, .. } => Some(*facts),
+            Self::TimedOut { .. } | Self::LoadTimeout { .. } => Some(CallFacts {
+                write_admitted: true,
+                ..CallFacts::default()
+            }),
+            Self::NotSent { .. } => Some(CallFacts::default()),
+            _ => None,
+        }
     }
 }
 

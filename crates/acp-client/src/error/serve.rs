@@ -11,7 +11,8 @@ use crate::protected::ProtectedPath;
 /// Why serving a request of the agent did not succeed.
 ///
 /// The agent is told what it can do something about, in fixed words; names of this
-/// machine and what the system said stay on this side.
+/// machine and what the system said stay on this side. [`Fault`](Self::Fault) alone says
+/// something of your own.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
@@ -94,6 +95,25 @@ pub enum ServeError {
     #[error("do it: the user refused")]
     Denied,
 
+    // A handler of the host's own decided so.
+    /// The agent gets this code, message and data as they are. For handlers of your own.
+    ///
+    /// ```
+    /// use acp_client::{ErrorCode, Fault, ReadFiles, ServeError};
+    /// use acp_protocol::v1::{ReadTextFileRequest, ReadTextFileResponse};
+    ///
+    /// struct Locked;
+    ///
+    /// impl ReadFiles for Locked {
+    ///     async fn read(&self, _: ReadTextFileRequest) -> Result<ReadTextFileResponse, ServeError> {
+    ///         let fault = Fault::new(ErrorCode(-32010), "the file is locked by its editor");
+    ///         Err(fault.with_data(&"try again in a second").into())
+    ///     }
+    /// }
+    /// ```
+    #[error(transparent)]
+    Fault(#[from] Fault),
+
     // The system failed.
     /// A program could not be started; the agent is told no details.
     #[error(transparent)]
@@ -105,6 +125,10 @@ pub enum ServeError {
 
 impl From<ServeError> for Fault {
     fn from(error: ServeError) -> Self {
+        let error = match error {
+            ServeError::Fault(fault) => return fault,
+            error => error,
+        };
         let fault = match &error {
             ServeError::NotFound { .. } => Self::not_found("no such file or folder"),
             ServeError::OutsideRoots { .. } => {
@@ -147,7 +171,7 @@ impl From<ServeError> for Fault {
             {
                 Self::invalid_params("the arguments and the environment are too long for a program")
             }
-            ServeError::Spawn(_) | ServeError::Io(_) => Self::internal(),
+            ServeError::Spawn(_) | ServeError::Io(_) | ServeError::Fault(_) => Self::internal(),
         };
         fault.with_source(error)
     }

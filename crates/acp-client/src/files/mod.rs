@@ -20,8 +20,8 @@ use crate::folders::SessionFolders;
 
 /// Serves `fs/read_text_file`.
 ///
-/// Requests reach it only for sessions that are open, with an absolute path and a
-/// line number, if any, of at least 1.
+/// Requests reach it only for sessions that are open, with an absolute path without `.`,
+/// `..` and double separators, and a line number, if any, of at least 1.
 pub trait ReadFiles: Send + Sync + 'static {
     /// Reads a text file, or the lines asked for.
     ///
@@ -39,7 +39,8 @@ pub trait ReadFiles: Send + Sync + 'static {
 
 /// Serves `fs/write_text_file`.
 ///
-/// Requests reach it only for sessions that are open, with an absolute path.
+/// Requests reach it only for sessions that are open, with an absolute path without `.`,
+/// `..` and double separators.
 pub trait WriteFiles: Send + Sync + 'static {
     /// Writes a text file, and creates it when it does not exist (R145).
     ///

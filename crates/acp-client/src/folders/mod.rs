@@ -5,6 +5,7 @@ mod roots;
 
 use std::path::{Path, PathBuf, is_separator};
 
+use acp_protocol::lenient::{self, Forgiven};
 use acp_protocol::rpc::Fault;
 
 pub(crate) use roots::{FolderPath, Roots, SharedRoots, explain, may_be_misspelled};
@@ -50,29 +51,55 @@ impl SessionFolders {
     }
 }
 
-/// Checks a path as an agent names it, before it is looked at.
-pub(crate) fn check_path(text: &str) -> Result<(), Fault> {
-    let clean = text
-        .split(is_separator)
-        .all(|part| !matches!(part, "." | ".."));
-    if Path::new(text).is_absolute() && clean && !text.contains('\0') {
-        Ok(())
-    } else {
-        Err(Fault::invalid_params(
-            "the path must be absolute and without `.` and `..`",
-        ))
+impl<P: Into<PathBuf>> From<P> for SessionFolders {
+    fn from(cwd: P) -> Self {
+        Self::new(cwd)
     }
 }
 
-/// Checks the path of a file. One that ends in a slash names a folder: the system would
-/// refuse it, and the file without the slash is another path than the one that was named.
-pub(crate) fn check_file_path(text: &str) -> Result<(), Fault> {
-    check_path(text)?;
+/// Checks a path as an agent names it, before it is looked at, and takes out separators
+/// that stand twice: of some agents, because they join a folder and a name.
+///
+/// # Errors
+///
+/// -32602 for one that is relative, or holds `.`, `..` or NUL: where that leads is not to
+/// be seen from its text.
+pub(crate) fn clean_path(member: &'static str, text: &mut String) -> Result<(), Fault> {
+    let clean = text
+        .split(is_separator)
+        .all(|part| !matches!(part, "." | ".."));
+    if !(Path::new(&*text).is_absolute() && clean && !text.contains('\0')) {
+        return Err(Fault::invalid_params(format!(
+            "{member}: expected an absolute path without `.` and `..`"
+        )));
+    }
+    // Two at the beginning name a server on Windows, and something of the system's own on
+    // others.
+    let start = text.find(|c| !is_separator(c)).unwrap_or(text.len());
+    let start = if cfg!(windows) { start } else { 0 };
+    let mut rest = text.split_off(start);
+    let (length, mut before) = (rest.len(), false);
+    rest.retain(|c| {
+        let follows = std::mem::replace(&mut before, is_separator(c));
+        !(follows && before)
+    });
+    if rest.len() < length {
+        lenient::report("request", member, Forgiven::Separator);
+    }
+    text.push_str(&rest);
+    Ok(())
+}
+
+/// Checks the path of a file, as [`clean_path`]. One that ends in a slash names a folder:
+/// the system would refuse it, and the file without the slash is another path than the one
+/// that was named.
+pub(crate) fn clean_file_path(member: &'static str, text: &mut String) -> Result<(), Fault> {
+    clean_path(member, text)?;
     match text.ends_with(is_separator) {
         false => Ok(()),
-        true => Err(Fault::invalid_params(
-            "the path of a file must not end in a slash",
-        )),
+        true => Err(Fault::invalid_params(format!(
+            "{member}: the path of a file must not end in a slash"
+        ))),
     }
 }
 
@@ -83,15 +110,35 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn paths_name_one_thing_in_one_way() {
-        for good in ["/a", "/a/b.txt", "/a//b", "/...", "/a/.b"] {
-            assert!(check_file_path(good).is_ok(), "{good}");
+        let cleaned = |text: &str| {
+            let mut text = text.to_owned();
+            clean_path("path", &mut text).map(|()| text)
+        };
+        for (named, expected) in [
+            ("/a", "/a"),
+            ("/a/b.txt", "/a/b.txt"),
+            ("/a//b", "/a/b"),
+            ("//a///b//c.txt", "/a/b/c.txt"),
+            ("/...", "/..."),
+            ("/a/.b", "/a/.b"),
+            ("/ä//ö", "/ä/ö"),
+            ("/a//", "/a/"),
+            ("/", "/"),
+        ] {
+            let ((), notes) = acp_protocol::lenient::collect(|| {
+                assert_eq!(cleaned(named).unwrap(), expected);
+            });
+            assert_eq!(notes.is_empty(), named == expected, "{named}");
         }
-        for bad in ["", "a", "./a", "/a/..", "/a/../b", "/a/.", "/./a", "/a\0"] {
-            assert!(check_path(bad).is_err(), "{bad}");
+        for bad in [
+            "", "a", "./a", "/a/..", "/a/../b", "/a/.", "/./a", "/a/.//b", "/a\0",
+        ] {
+            let fault = cleaned(bad).unwrap_err();
+            assert!(fault.message().starts_with("path: "), "{bad}: {fault}");
         }
         for folder in ["/", "/a/", "/a//"] {
-            assert!(check_path(folder).is_ok(), "{folder}");
-            assert!(check_file_path(folder).is_err(), "{folder}");
+            let mut named = folder.to_owned();
+            assert!(clean_file_path("path", &mut named).is_err(), "{folder}");
         }
     }
 }

@@ -63,7 +63,7 @@ impl Policy {
             return self.decide(ask.tool(), ask.options());
         }
         let (policy, asked) = (self.clone(), ask.clone());
-        tokio::task::spawn_blocking(move || policy.decide(asked.tool(), asked.options()))
+        tokio::task::spawn_blocking(move || policy.decide_request(&asked))
             .await
             .unwrap_or_else(|_| Decision::reject(ask.options(), Reason::NothingAllowed))
     }

@@ -10,6 +10,7 @@ use acp_protocol::v1::{
 
 use super::decision::{rejection, selecting};
 use super::{DecidedBy, Decision, Reason, ToolCallState};
+use crate::folders::SessionFolders;
 use crate::pending::{AgentQuestion, Pending};
 
 /// What an agent asks. Cheap to clone.
@@ -18,6 +19,7 @@ pub struct PermissionRequest {
     request: Arc<RequestPermissionRequest>,
     tool: Arc<ToolCallState>,
     after: ReceiveSeq,
+    folders: Arc<SessionFolders>,
     /// An update about the tool may still wait to be read.
     unread: bool,
     /// Shared by the clones: whoever answers may tell why.
@@ -29,11 +31,13 @@ impl PermissionRequest {
         request: RequestPermissionRequest,
         tool: ToolCallState,
         after: ReceiveSeq,
+        folders: Arc<SessionFolders>,
     ) -> Self {
         Self {
             request: Arc::new(request),
             tool: Arc::new(tool),
             after,
+            folders,
             unread: false,
             reason: Arc::default(),
         }
@@ -43,13 +47,20 @@ impl PermissionRequest {
     #[cfg(test)]
     pub(crate) fn without_session(request: RequestPermissionRequest, after: ReceiveSeq) -> Self {
         let tool = ToolCallState::from(&request.tool_call);
-        Self::new(request, tool, after)
+        let folders = Arc::new(SessionFolders::new("/"));
+        Self::new(request, tool, after, folders)
     }
 
     /// Returns the session it belongs to.
     #[must_use]
     pub fn session_id(&self) -> &SessionId {
         &self.request.session_id
+    }
+
+    /// Returns the folders that the session works in.
+    #[must_use]
+    pub fn folders(&self) -> &SessionFolders {
+        &self.folders
     }
 
     /// Returns what is known of the tool call: what the request says, over what the

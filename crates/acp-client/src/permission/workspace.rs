@@ -1,48 +1,56 @@
-//! Whether a path lies inside the folder a session works in.
+//! Whether a path lies inside the folders a session works in.
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
-/// The folder a session works in, as a permission policy sees it.
+use crate::folders::SessionFolders;
+
+/// The folders a session works in, as a permission policy sees them.
 ///
 /// It answers one question about paths an agent *names*. It opens nothing and
 /// holds nothing: between the answer and the deed a link can change, so this is
 /// consent, not a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
-    root: PathBuf,
+    folders: SessionFolders,
 }
 
 impl Workspace {
-    /// Creates a workspace over `root`, which should be absolute.
+    /// Creates a workspace over folders, which should be absolute. A path is one.
     #[must_use]
-    pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+    pub fn new(folders: impl Into<SessionFolders>) -> Self {
+        Self {
+            folders: folders.into(),
+        }
     }
 
-    /// Returns the folder as it was given.
+    /// Returns the folders as they were given.
     #[must_use]
-    pub fn root(&self) -> &Path {
-        &self.root
+    pub fn folders(&self) -> &SessionFolders {
+        &self.folders
     }
 
-    /// Tells whether `path` names something below the folder.
+    /// Tells whether `path` names something below one of the folders.
     ///
-    /// It must be absolute and free of `..`, lie below the folder as spelled (by
-    /// the given or the resolved name of the folder), and still lie below it after
-    /// the symbolic links of its existing part are followed. The folder itself is
-    /// not inside, nor is what cannot be looked at.
+    /// It must be absolute and free of `..`, lie below a folder as spelled (by the given
+    /// or the resolved name of the folder), and still lie below one of them after the
+    /// symbolic links of its existing part are followed. The folders themselves are not
+    /// inside, nor is what cannot be looked at.
     #[must_use]
     pub fn holds(&self, path: &Path) -> bool {
-        let Ok(root) = self.root.canonicalize() else {
-            return false;
-        };
         let plain =
             path.is_absolute() && !path.components().any(|part| part == Component::ParentDir);
-        plain
-            && (is_below(path, &self.root) || is_below(path, &root))
-            && resolve(path).is_some_and(|real| is_below(&real, &root))
+        if !plain {
+            return false;
+        }
+        let real = |folder: &Path| folder.canonicalize().ok();
+        let roots = self.folders.iter();
+        let roots: Vec<_> = roots.filter_map(|root| Some((root, real(root)?))).collect();
+        let is_named =
+            |(given, real): &(&Path, PathBuf)| is_below(path, given) || is_below(path, real);
+        roots.iter().any(is_named)
+            && resolve(path).is_some_and(|path| roots.iter().any(|(_, real)| is_below(&path, real)))
     }
 }
 
@@ -145,6 +153,32 @@ mod tests {
         let tree = Tree::new();
         let workspace = Workspace::new(tree.path("gone"));
         assert!(!workspace.holds(&tree.path("gone/file")));
+    }
+
+    #[test]
+    fn every_folder_of_a_session_counts() {
+        let tree = Tree::new();
+        let folders = SessionFolders::new(tree.path("ws/app"))
+            .with_additional([tree.path("gone"), tree.path("outside")]);
+        let workspace = Workspace::new(folders);
+        for path in ["ws/app/src/main.rs", "outside/new.rs"] {
+            assert!(workspace.holds(&tree.path(path)), "{path}");
+        }
+        for path in ["outside", "ws/app-evil/x", "gone/x", "outside/../ws/x"] {
+            assert!(!workspace.holds(&tree.path(path)), "{path}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_may_lead_from_folder_to_folder() {
+        let tree = Tree::new();
+        std::os::unix::fs::symlink(tree.path("outside"), tree.path("ws/app/out")).unwrap();
+        let one = Workspace::new(tree.path("ws/app"));
+        let folders = SessionFolders::new(tree.path("ws/app"));
+        let both = Workspace::new(folders.with_additional([tree.path("outside")]));
+        let path = tree.path("ws/app/out/x");
+        assert!(!one.holds(&path) && both.holds(&path));
     }
 
     #[cfg(unix)]

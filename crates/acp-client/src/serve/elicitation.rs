@@ -13,7 +13,7 @@ use crate::elicitation::{
 };
 use crate::gate::GateWatch;
 use crate::limits::MAX_QUESTION;
-use crate::session::{SessionState, Sessions, Waiting};
+use crate::session::{SessionState, Sessions, Waiting, refuse_unread};
 
 pub(super) fn serve(sessions: &Sessions, request: IncomingRequest) -> Option<BoxFuture> {
     let after = request.received_after();
@@ -116,16 +116,21 @@ enum Answerer {
 
 impl Answerer {
     async fn answer(&self, question: &Question) -> ElicitationAnswer {
-        let session = match self {
+        let reader = match self {
             Self::Handler(handler) => return handler.answer_boxed(question.clone()).await,
-            Self::Reader(session) => session.upgrade(),
+            Self::Reader(reader) => reader,
         };
+        let session = reader.upgrade();
         let (pending, answer) = PendingQuestion::new(question.clone());
-        match session {
-            Some(session) if session.waiting.push(Waiting::Question(pending)) => {}
-            _ => return ElicitationAnswer::cancel(),
+        let ticket = session.and_then(|session| session.waiting.push(Waiting::Question(pending)));
+        let Some(ticket) = ticket else {
+            return ElicitationAnswer::cancel();
+        };
+        tokio::select! {
+            biased;
+            answer = answer => answer.unwrap_or_else(|_| question.refusal()),
+            () = refuse_unread(reader, ticket) => question.refusal(),
         }
-        answer.await.unwrap_or_else(|_| question.refusal())
     }
 
     /// False when there is nobody to tell any more.
@@ -137,7 +142,8 @@ impl Answerer {
             }
             Self::Reader(session) => session.upgrade().is_some_and(|session| {
                 let link = link.clone();
-                session.waiting.push(Waiting::LinkCompleted { link, at })
+                let waiting = Waiting::LinkCompleted { link, at };
+                session.waiting.push(waiting).is_some()
             }),
         }
     }

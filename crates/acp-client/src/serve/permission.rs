@@ -13,7 +13,7 @@ use crate::bounds::{count_within, within};
 use crate::limits::{MAX_ID, MAX_OPTION_NAME, MAX_PERMISSION_OPTIONS};
 use crate::options::PermissionsBy;
 use crate::permission::{DecidedBy, Entry, PendingPermission, PermissionRequest};
-use crate::session::{SessionState, Sessions, Waiting};
+use crate::session::{SessionState, Sessions, Waiting, refuse_unread};
 
 pub(super) fn serve(sessions: &Sessions, request: IncomingRequest) -> Option<BoxFuture> {
     let after = request.received_after();
@@ -59,11 +59,12 @@ async fn answer(
     let options = Arc::clone(&session.sessions.options);
     let mut gate = session.gate.watch();
     let tool = session.complete_tool(&request.tool_call);
-    let ask = PermissionRequest::new(request, tool, after);
+    let ask = PermissionRequest::new(request, tool, after, Arc::clone(&session.folders));
     let mut entry = Entry::new(options.decisions.clone(), &ask);
     if gate.is_cancelling() {
         return entry.close(RequestPermissionOutcome::Cancelled, DecidedBy::Cancel);
     }
+    let permissions = session.permissions.clone();
     let asked = Asked {
         session: Arc::downgrade(&session),
         ask,
@@ -73,7 +74,7 @@ async fn answer(
     let (outcome, by) = tokio::select! {
         biased;
         () = gate.cancelled() => (RequestPermissionOutcome::Cancelled, DecidedBy::Cancel),
-        answer = asked.answer(&options.permissions, &mut entry) => answer,
+        answer = asked.answer(&permissions, &mut entry) => answer,
     };
     entry.close(outcome, by)
 }
@@ -107,12 +108,20 @@ impl Asked {
             }
             PermissionsBy::Reader => {
                 let (pending, answer) = PendingPermission::new(self.ask.clone());
-                match self.session.upgrade() {
-                    Some(session) if session.waiting.push(Waiting::Permission(pending)) => {}
-                    Some(_) => return cancelled(DecidedBy::Overload),
-                    None => return cancelled(DecidedBy::Cancel),
-                }
-                let outcome = answer.await;
+                let Some(session) = self.session.upgrade() else {
+                    return cancelled(DecidedBy::Cancel);
+                };
+                let Some(ticket) = session.waiting.push(Waiting::Permission(pending)) else {
+                    return cancelled(DecidedBy::Overload);
+                };
+                drop(session);
+                let outcome = tokio::select! {
+                    biased;
+                    outcome = answer => outcome,
+                    () = refuse_unread(&self.session, ticket) => {
+                        return (self.ask.reject(), DecidedBy::Nobody);
+                    }
+                };
                 if let Some(session) = self.session.upgrade() {
                     let tool = session.complete_tool(&self.ask.raw().tool_call);
                     self.ask.set_tool(tool);

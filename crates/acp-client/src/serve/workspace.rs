@@ -9,7 +9,7 @@ use acp_protocol::v1::{ReadTextFileRequest, SessionId, WriteTextFileRequest, met
 
 use super::{SessionOf, find, no_such_session};
 use crate::error::ServeError;
-use crate::folders::check_file_path;
+use crate::folders::clean_file_path;
 use crate::gate::GateWatch;
 use crate::session::{Services, Sessions};
 
@@ -18,11 +18,13 @@ pub(super) fn serve(sessions: &Sessions, request: IncomingRequest) -> Option<Box
     match request.method() {
         methods::FS_READ_TEXT_FILE => serve_file(
             request,
-            |read: &ReadTextFileRequest| {
+            |read: &mut ReadTextFileRequest| {
                 let found = service(sessions, &read.session_id, |of| of.read_files.clone())?;
-                check_file_path(&read.path)?;
+                clean_file_path("path", &mut read.path)?;
                 match read.line {
-                    Some(0) => Err(Fault::invalid_params("lines are counted from 1")),
+                    Some(0) => Err(Fault::invalid_params(
+                        "line: expected a number of 1 or more",
+                    )),
                     _ => Ok(found),
                 }
             },
@@ -30,9 +32,9 @@ pub(super) fn serve(sessions: &Sessions, request: IncomingRequest) -> Option<Box
         ),
         methods::FS_WRITE_TEXT_FILE => serve_file(
             request,
-            |write: &WriteTextFileRequest| {
+            |write: &mut WriteTextFileRequest| {
                 let found = service(sessions, &write.session_id, |of| of.write_files.clone())?;
-                check_file_path(&write.path)?;
+                clean_file_path("path", &mut write.path)?;
                 Ok(found)
             },
             |files, write| async move { files.write_boxed(write).await },
@@ -65,7 +67,7 @@ fn service<T>(
 
 fn serve_file<R, S, Fut>(
     request: IncomingRequest,
-    find: impl FnOnce(&R) -> Result<(S, GateWatch), Fault>,
+    find: impl FnOnce(&mut R) -> Result<(S, GateWatch), Fault>,
     work: impl FnOnce(S, R) -> Fut + Send + 'static,
 ) -> Option<BoxFuture>
 where
@@ -73,8 +75,8 @@ where
     S: Send + 'static,
     Fut: Future<Output = Result<R::Response, ServeError>> + Send,
 {
-    request.serve(|params: R, context| {
-        let found = find(&params);
+    request.serve(|mut params: R, context| {
+        let found = find(&mut params);
         async move {
             let (files, gate) = found?;
             let answer = async { Ok(work(files, params).await?) };

@@ -10,6 +10,7 @@ use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, timeout};
 
 use super::opening::Opening;
+use super::opens::{Opened, Opens};
 use super::reader::{Read, Reader};
 use super::{Lease, Session, SessionSetup, TurnEvent};
 use crate::connection::Capability;
@@ -85,7 +86,7 @@ impl Loading {
         let setup = setup.prepare(&lease).await?;
         let request = LoadSessionRequest::new(setup.mcp_servers, setup.cwd, id.clone())
             .with_additional_directories(setup.additional_directories);
-        let mut opening = Opening::begin(lease, &id, setup.flow, setup.services)?;
+        let mut opening = Opening::begin(lease, &id, setup.opening)?;
         let reader = Arc::clone(&opening.session.reader);
         let Ok(mut reader) = reader.try_lock_owned() else {
             // Nobody else knows the session yet.
@@ -93,10 +94,15 @@ impl Loading {
         };
         let call = match reader.start_loading(&request) {
             Ok(call) => call,
-            Err(error) => return Err(connection.explain(methods::SESSION_LOAD, error).await),
+            Err(error) => {
+                let facts = CallFacts::default();
+                return Err(connection
+                    .explain(methods::SESSION_LOAD, error, facts)
+                    .await);
+            }
         };
         opening.undo = Some(call);
-        let limit = sessions.options.timeouts.load;
+        let limit = setup.limit.unwrap_or(sessions.options.timeouts.load);
         Ok(Self {
             opening: Some(opening),
             stage: LoadStage::Running(reader, call),
@@ -126,7 +132,7 @@ impl Loading {
         drop(wait);
         let (facts, answer) = match read {
             Ok(Read::Event(event)) => return Some(event),
-            Ok(Read::End(end)) => (end.facts, Some(end.result::<LoadSessionRequest>())),
+            Ok(Read::End(end)) => (end.facts, Some(end.result::<Opens<LoadSessionRequest>>())),
             Ok(Read::Closed) => (CallFacts::default(), None),
             Err(_) => {
                 self.give_up();
@@ -140,16 +146,20 @@ impl Loading {
         };
         opening.undo = None;
         let failure = match answer {
-            Some(Ok(answer)) => {
-                let mut settings = session.settings.lock();
-                settings.opened(answer.modes, answer.config_options, facts.response_seq);
+            Some(Ok(Opened { answer, models })) => {
+                let mut settings = session.settings();
+                let at = facts.response_seq;
+                settings.opened(answer.modes, answer.config_options, models, at);
+                drop(settings);
                 tracing::debug!(session.id = %self.session, "a session was loaded");
                 self.stage = LoadStage::Loaded;
                 return None;
             }
             Some(Err(error)) => {
                 self.opening = None;
-                connection.explain(methods::SESSION_LOAD, error).await
+                connection
+                    .explain(methods::SESSION_LOAD, error, facts)
+                    .await
             }
             None => {
                 self.opening = None;

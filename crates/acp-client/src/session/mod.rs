@@ -4,6 +4,7 @@
 //! [`Sessions`] is the connection to one agent with all that is open on it. A turn, and
 //! the serving of what the agent asks, are built on [`SessionState`] in the rooms above.
 
+mod cancelling;
 mod control;
 mod counters;
 mod dedup;
@@ -12,6 +13,7 @@ mod loading;
 mod merge;
 mod model;
 mod opening;
+mod opens;
 mod reader;
 mod services;
 #[expect(clippy::module_inception, reason = "the room is named after its noun")]
@@ -37,4 +39,4 @@ pub(crate) use services::Services;
 pub(crate) use session_setup::path_text;
 pub(crate) use sessions::{Lease, Sessions, check_id};
 pub(crate) use state::SessionState;
-pub(crate) use waiting::Waiting;
+pub(crate) use waiting::{Waiting, refuse_unread};

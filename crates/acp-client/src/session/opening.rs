@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use acp_protocol::rpc::{CallId, Flow};
+use acp_protocol::rpc::{CallFacts, CallId};
 use acp_protocol::v1::{NewSessionRequest, ResumeSessionRequest, SessionId, methods};
 use tokio::time::timeout;
 
-use super::services::Services;
+use super::opens::{Opened, Opens};
+use super::session_setup::OpeningParts;
 use super::{Lease, Session, SessionSetup, SessionState};
 use crate::connection::Capability;
 use crate::error::ClientError;
@@ -19,11 +20,13 @@ pub(crate) async fn open(lease: Arc<Lease>, setup: SessionSetup) -> Result<Sessi
         .with_additional_directories(setup.additional_directories);
     let hold = connection.peer.hold_updates();
     let naming = lease.begin_naming();
-    let limit = lease.options.timeouts.new_session;
-    let (facts, answer) = connection.call(&request, limit).await?;
-    let session = lease.add(&answer.session_id, hold, setup.flow, setup.services)?;
-    let mut settings = session.settings.lock();
-    settings.opened(answer.modes, answer.config_options, facts.response_seq);
+    let limit = setup.limit.unwrap_or(lease.options.timeouts.new_session);
+    let (facts, opened) = connection.call(&Opens(request), limit).await?;
+    let (answer, models) = (opened.answer, opened.models);
+    let session = lease.add(&answer.session_id, hold, setup.opening)?;
+    let mut settings = session.settings();
+    let at = facts.response_seq;
+    settings.opened(answer.modes, answer.config_options, models, at);
     drop(settings);
     drop(naming);
     tracing::debug!(session.id = %session.id, "a session was opened");
@@ -43,26 +46,34 @@ pub(crate) async fn resume(
     let request = ResumeSessionRequest::new(id.clone(), setup.cwd)
         .with_mcp_servers(setup.mcp_servers)
         .with_additional_directories(setup.additional_directories);
-    let mut opening = Opening::begin(lease, &id, setup.flow, setup.services)?;
-    let call = match connection.peer.start_call(&request) {
+    let mut opening = Opening::begin(lease, &id, setup.opening)?;
+    let call = match connection.peer.start_call(&Opens(request)) {
         Ok(call) => call,
-        Err(error) => return Err(connection.explain(methods::SESSION_RESUME, error).await),
+        Err(error) => {
+            let facts = CallFacts::default();
+            return Err(connection
+                .explain(methods::SESSION_RESUME, error, facts)
+                .await);
+        }
     };
     opening.undo = call.id();
-    let limit = sessions.options.timeouts.new_session;
+    let limit = setup.limit.unwrap_or(sessions.options.timeouts.new_session);
     let Ok((facts, answer)) = timeout(limit, call.result()).await else {
         return Err(connection.timed_out(methods::SESSION_RESUME, limit));
     };
     opening.undo = None;
     match answer {
-        Ok(answer) => {
-            let mut settings = opening.session.settings.lock();
-            settings.opened(answer.modes, answer.config_options, facts.response_seq);
+        Ok(Opened { answer, models }) => {
+            let mut settings = opening.session.settings();
+            let at = facts.response_seq;
+            settings.opened(answer.modes, answer.config_options, models, at);
             drop(settings);
             tracing::debug!(session.id = %id, "a session was resumed");
             Ok(opening.finish())
         }
-        Err(error) => Err(connection.explain(methods::SESSION_RESUME, error).await),
+        Err(error) => Err(connection
+            .explain(methods::SESSION_RESUME, error, facts)
+            .await),
     }
 }
 
@@ -85,13 +96,12 @@ impl Opening {
     pub(super) fn begin(
         lease: Arc<Lease>,
         id: &SessionId,
-        flow: Flow,
-        services: Services,
+        parts: OpeningParts,
     ) -> Result<Self, ClientError> {
         // What was said to an earlier session of this name is not for this one.
         let hold = lease.connection.peer.hold_updates();
         Ok(Self {
-            session: lease.add(id, hold, flow, services)?,
+            session: lease.add(id, hold, parts)?,
             lease,
             finished: false,
             undo: None,

@@ -5,6 +5,7 @@ use acp_protocol::rpc::{CallError, CallId, OnDrop, Reading, ReceiveSeq};
 use acp_protocol::v1::{LoadSessionRequest, PromptRequest};
 
 use super::dedup::SeenEvents;
+use super::waiting::IsRead;
 use super::{SessionState, TurnEvent, merge};
 
 /// The one reader of a session's mailbox. Turns take it, and give it back.
@@ -17,6 +18,8 @@ pub(crate) struct Reader {
     events: Option<SeenEvents>,
     /// What is read is history.
     loading: bool,
+    /// Told whether somebody reads.
+    is_read: IsRead,
 }
 
 /// What the reader found.
@@ -31,12 +34,13 @@ pub(crate) enum Read {
 }
 
 impl Reader {
-    pub(crate) fn new(mailbox: Mailbox, dedup: bool) -> Self {
+    pub(super) fn new(mailbox: Mailbox, dedup: bool, is_read: IsRead) -> Self {
         Self {
             mailbox,
             turn_after: ReceiveSeq::default(),
             events: dedup.then(SeenEvents::default),
             loading: false,
+            is_read,
         }
     }
 
@@ -47,6 +51,7 @@ impl Reader {
         received: ReceiveSeq,
     ) -> Result<CallId, CallError> {
         let call = self.mailbox.start_streamed(request)?;
+        self.is_read.set(true);
         self.turn_after = received;
         Ok(call)
     }
@@ -57,7 +62,9 @@ impl Reader {
         request: &LoadSessionRequest,
     ) -> Result<CallId, CallError> {
         self.loading = true;
-        self.mailbox.start_streamed(request)
+        let call = self.mailbox.start_streamed(request)?;
+        self.is_read.set(true);
+        Ok(call)
     }
 
     /// Gives a call up, and throws away what is unread. Gives its answer if that came
@@ -76,11 +83,13 @@ impl Reader {
     pub(crate) fn listen(&mut self) {
         self.turn_after = ReceiveSeq::default();
         self.mailbox.set_reading(Reading::Live);
+        self.is_read.set(true);
     }
 
     /// Stops reading: the newest updates are kept for whoever reads next.
     pub(crate) fn pause(&mut self) {
         self.mailbox.set_reading(Reading::Idle);
+        self.is_read.set(false);
     }
 
     /// Throws away what comes up to the end of the turn.
@@ -194,7 +203,7 @@ impl Reader {
                     return None;
                 }
                 session.counts.deliver();
-                session.learn(&update.update, update.receive_seq);
+                session.learn_tool(&update.update);
                 if update.receive_seq > self.turn_after {
                     TurnEvent::Update(update)
                 } else {

@@ -1,24 +1,31 @@
 //! What is known of a session's modes and options.
 
+use acp_connection::Update;
+use acp_protocol::Patch;
 use acp_protocol::json_length;
-use acp_protocol::rpc::ReceiveSeq;
+use acp_protocol::rpc::{NewestSetting, ReceiveSeq, SettingKind};
 use acp_protocol::v1::{
-    SessionConfigId, SessionConfigOption, SessionConfigOptionCategory, SessionConfigOptionKind,
-    SessionConfigOptionValue, SessionConfigSelect, SessionConfigSelectOptions,
-    SessionConfigValueId, SessionModeId, SessionModeState, SessionUpdate,
-    SetSessionConfigOptionRequest,
+    AvailableCommand, SessionConfigId, SessionConfigOption, SessionConfigOptionCategory,
+    SessionConfigOptionKind, SessionConfigOptionValue, SessionConfigSelect,
+    SessionConfigSelectOptions, SessionConfigValueId, SessionModeId, SessionModeState,
+    SessionUpdate, SetSessionConfigOptionRequest,
 };
 use serde::Serialize;
 
+use super::opens::{MODEL_OPTION, OlderModels};
 use crate::error::ClientError;
 use crate::limits::{MAX_ID, MAX_SETTINGS};
 
-/// The newest modes and options, by the receive clock: answers and notifications overtake
-/// each other on their way to the caller.
+/// The newest modes, options, commands and title, by the receive clock: answers and
+/// notifications overtake each other on their way to the caller.
 #[derive(Debug, Default)]
 pub(super) struct SessionSettings {
     modes: Dated<SessionModeState>,
     options: Dated<Vec<SessionConfigOption>>,
+    /// Of an agent that has no option for them.
+    models: Dated<OlderModels>,
+    commands: Dated<Vec<AvailableCommand>>,
+    title: Dated<String>,
 }
 
 /// A value, if there is one, and when it was received.
@@ -42,8 +49,12 @@ impl SessionSettings {
         &mut self,
         modes: Option<SessionModeState>,
         options: Option<Vec<SessionConfigOption>>,
+        models: Option<OlderModels>,
         at: ReceiveSeq,
     ) {
+        if let (Some(models), Some(known)) = (models, newer(&mut self.models, at)) {
+            *known = within_bounds("models", models);
+        }
         if let (Some(modes), Some(known)) = (modes, newer(&mut self.modes, at)) {
             *known = within_bounds("modes", modes);
         }
@@ -52,14 +63,49 @@ impl SessionSettings {
         }
     }
 
-    /// Learns from an update of the session; most say nothing about settings.
-    pub(super) fn learn(&mut self, update: &SessionUpdate, at: ReceiveSeq) {
+    /// Takes in an update as it arrived. One that makes no sense changes nothing.
+    pub(super) fn take(&mut self, newest: NewestSetting) {
+        let at = newest.receive_seq;
+        match newest.line.map(|line| Update::decode(line, at)) {
+            Some(Ok(update)) => self.learn(update.update, at),
+            Some(Err(_)) => {}
+            None => self.forget(newest.kind, at),
+        }
+    }
+
+    /// Notes that something was set to more than is kept: nothing is known of it then.
+    fn forget(&mut self, kind: SettingKind, at: ReceiveSeq) {
+        tracing::warn!(
+            ?kind,
+            "an update that sets this takes too much room to be kept"
+        );
+        match kind {
+            SettingKind::Mode => _ = newer(&mut self.modes, at).map(Option::take),
+            SettingKind::Options => _ = newer(&mut self.options, at).map(Option::take),
+            SettingKind::Commands => _ = newer(&mut self.commands, at).map(Option::take),
+            SettingKind::Title => _ = newer(&mut self.title, at).map(Option::take),
+        }
+    }
+
+    /// Learns from an update of the session.
+    fn learn(&mut self, update: SessionUpdate, at: ReceiveSeq) {
         match update {
-            SessionUpdate::CurrentModeUpdate(change) => {
-                self.set_mode(change.current_mode_id.clone(), at)
-            }
+            SessionUpdate::CurrentModeUpdate(change) => self.set_mode(change.current_mode_id, at),
             SessionUpdate::ConfigOptionUpdate(change) => {
-                self.set_options(change.config_options.clone(), at)
+                self.set_options(change.config_options, at);
+            }
+            SessionUpdate::AvailableCommandsUpdate(change) => {
+                if let Some(known) = newer(&mut self.commands, at) {
+                    *known = within_bounds("commands", change.available_commands);
+                }
+            }
+            SessionUpdate::SessionInfoUpdate(change) => {
+                if let (Patch::Set(_) | Patch::Clear, Some(known)) =
+                    (&change.title, newer(&mut self.title, at))
+                {
+                    change.title.apply_to(known);
+                    *known = known.take().and_then(|title| within_bounds("title", title));
+                }
             }
             _ => {}
         }
@@ -131,8 +177,47 @@ impl SessionSettings {
         self.modes.0.as_ref()
     }
 
-    pub(super) fn options(&self) -> Option<&[SessionConfigOption]> {
-        self.options.0.as_deref()
+    pub(super) fn commands(&self) -> Option<&[AvailableCommand]> {
+        self.commands.0.as_deref()
+    }
+
+    pub(super) fn title(&self) -> Option<&str> {
+        self.title.0.as_deref()
+    }
+
+    /// Returns the options, with one that stands for the models of an older agent.
+    pub(super) fn options(&self) -> Option<Vec<SessionConfigOption>> {
+        let options = self.options.0.clone();
+        match self.older_models() {
+            None => options,
+            Some(models) => {
+                let mut options = options.unwrap_or_default();
+                options.push(models.as_option());
+                Some(options)
+            }
+        }
+    }
+
+    /// Returns the models that an older agent named and has no option for.
+    fn older_models(&self) -> Option<&OlderModels> {
+        let is_model = |option: &SessionConfigOption| {
+            option.category == Some(SessionConfigOptionCategory::Model)
+                || option.id.as_str() == MODEL_OPTION
+        };
+        let has_option = self.options.0.iter().flatten().any(is_model);
+        self.models.0.as_ref().filter(|_| !has_option)
+    }
+
+    /// Tells whether an option stands for the models of an older agent.
+    pub(super) fn is_older_model(&self, option: &SessionConfigId) -> bool {
+        option.as_str() == MODEL_OPTION && self.older_models().is_some()
+    }
+
+    /// Notes the model that was set.
+    pub(super) fn set_model(&mut self, model: &str, at: ReceiveSeq) {
+        if let Some(Some(models)) = newer(&mut self.models, at) {
+            models.set(model);
+        }
     }
 
     /// Finds the way to set a mode: an option of the category `mode` that has it as
@@ -175,9 +260,10 @@ impl SessionSettings {
     }
 
     fn mode_options(&self) -> impl Iterator<Item = (&SessionConfigId, &SessionConfigSelect)> {
-        self.options()
-            .unwrap_or_default()
+        self.options
+            .0
             .iter()
+            .flatten()
             .filter(|option| option.category == Some(SessionConfigOptionCategory::Mode))
             .filter_map(|option| match &option.kind {
                 SessionConfigOptionKind::Select(select) => Some((&option.id, select)),
@@ -191,7 +277,10 @@ impl SessionSettings {
 fn within_bounds<T: Serialize>(what: &str, told: T) -> Option<T> {
     let bytes = json_length(&told);
     if bytes > MAX_SETTINGS {
-        tracing::warn!(bytes, "the {what} of a session are too many to be kept");
+        tracing::warn!(
+            bytes,
+            "the {what} of a session take too much room to be kept"
+        );
         return None;
     }
     Some(told)
@@ -222,7 +311,7 @@ mod tests {
 
     fn opened(modes: SessionModeState) -> SessionSettings {
         let mut settings = SessionSettings::default();
-        settings.opened(Some(modes), None, at(1));
+        settings.opened(Some(modes), None, None, at(1));
         settings
     }
 
@@ -238,7 +327,7 @@ mod tests {
         settings.set_mode("b".into(), at(5));
         assert_eq!(current(&settings), "c");
         settings.set_options(Vec::new(), at(5));
-        assert_eq!(settings.options(), Some(&[][..]));
+        assert_eq!(settings.options(), Some(Vec::new()));
         assert_eq!(
             settings.modes().unwrap().available_modes.len(),
             1,
@@ -285,7 +374,7 @@ mod tests {
         assert!(settings.options().is_none());
         let modes =
             SessionModeState::new("a", vec![SessionMode::new("a", "A".repeat(MAX_SETTINGS))]);
-        settings.opened(Some(modes), None, at(3));
+        settings.opened(Some(modes), None, None, at(3));
         assert!(settings.modes().is_none());
         settings.set_mode("m".repeat(MAX_ID + 1).into(), at(4));
         assert!(settings.modes().is_none());

@@ -1,6 +1,8 @@
 //! What a session works with, whether it is opened, loaded or resumed.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 use acp_protocol::rpc::Flow;
 use acp_protocol::v1::McpServer;
@@ -9,6 +11,8 @@ use super::Sessions;
 use super::services::Services;
 use crate::error::ClientError;
 use crate::folders::SessionFolders;
+use crate::options::PermissionsBy;
+use crate::permission::AnswerPermissions;
 
 /// Describes what a session works with; a path is enough.
 ///
@@ -26,6 +30,8 @@ pub struct SessionSetup {
     mcp_servers: Vec<McpServer>,
     additional_directories: Vec<PathBuf>,
     flow: Option<Flow>,
+    permissions: Option<PermissionsBy>,
+    limit: Option<Duration>,
 }
 
 /// A setup that the agent can take, in the words of the protocol, and what the session is
@@ -34,8 +40,17 @@ pub(super) struct PreparedSetup {
     pub(super) cwd: String,
     pub(super) mcp_servers: Vec<McpServer>,
     pub(super) additional_directories: Vec<String>,
+    /// How long the agent may take to open the session, where that was said.
+    pub(super) limit: Option<Duration>,
+    pub(super) opening: OpeningParts,
+}
+
+/// What a session has from its opening on.
+pub(super) struct OpeningParts {
     pub(super) flow: Flow,
     pub(super) services: Services,
+    pub(super) folders: Arc<SessionFolders>,
+    pub(super) permissions: PermissionsBy,
 }
 
 impl SessionSetup {
@@ -47,6 +62,8 @@ impl SessionSetup {
             mcp_servers: Vec::new(),
             additional_directories: Vec::new(),
             flow: None,
+            permissions: None,
+            limit: None,
         }
     }
 
@@ -77,6 +94,37 @@ impl SessionSetup {
         self
     }
 
+    /// Lets `handler` answer the permission requests of this session, whatever
+    /// [`ClientOptions`](crate::ClientOptions) says for the others.
+    #[must_use]
+    pub fn with_permissions(mut self, handler: impl AnswerPermissions) -> Self {
+        self.permissions = Some(PermissionsBy::Handler(Arc::new(handler)));
+        self
+    }
+
+    /// Puts the permission requests of this session into its stream, as
+    /// [`ClientOptions::with_permissions_in_stream`](crate::ClientOptions::with_permissions_in_stream)
+    /// does for all.
+    #[must_use]
+    pub fn with_permissions_in_stream(mut self) -> Self {
+        self.permissions = Some(PermissionsBy::Reader);
+        self
+    }
+
+    /// Bounds how long the agent may take to open, load or resume the session, in place of
+    /// [`ClientTimeouts`](crate::ClientTimeouts).
+    #[must_use]
+    pub fn with_timeout(mut self, limit: Duration) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+
+    /// Bounds it so where it has no bound of its own.
+    pub(crate) fn or_timeout(mut self, limit: Option<Duration>) -> Self {
+        self.limit = self.limit.or(limit);
+        self
+    }
+
     /// Checks it against what the agent offers, before anything is sent, and opens the
     /// files and terminals of the session.
     pub(super) async fn prepare(self, sessions: &Sessions) -> Result<PreparedSetup, ClientError> {
@@ -103,8 +151,15 @@ impl SessionSetup {
             cwd: path_text(self.cwd)?,
             mcp_servers: self.mcp_servers,
             additional_directories: additional.collect::<Result<_, _>>()?,
-            flow: self.flow.unwrap_or(sessions.options.flow),
-            services: Services::open(&sessions.options, &named).await,
+            limit: self.limit,
+            opening: OpeningParts {
+                flow: self.flow.unwrap_or(sessions.options.flow),
+                services: Services::open(&sessions.options, &named).await,
+                folders: Arc::new(named),
+                permissions: self
+                    .permissions
+                    .unwrap_or_else(|| sessions.options.permissions.clone()),
+            },
         })
     }
 }

@@ -5,10 +5,11 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use acp_connection::{Handler, UpdateHold};
 use acp_protocol::method::Request;
-use acp_protocol::rpc::{CallFacts, CallId, Flow, MailboxId};
+use acp_protocol::rpc::{CallFacts, CallId, MailboxId};
 use acp_protocol::v1::{CloseSessionRequest, SessionId};
 use parking_lot::Mutex;
 use tokio::sync::{OnceCell, watch};
@@ -16,7 +17,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::counters::CounterBook;
-use super::services::Services;
+use super::session_setup::OpeningParts;
 use super::{SessionCounters, SessionState};
 use crate::connection::{Capability, Connection, Pipes};
 use crate::elicitation::Links;
@@ -67,12 +68,14 @@ impl Sessions {
         })
     }
 
-    /// Makes a short request.
+    /// Makes a short request, which may take as long as its caller says, or else as the
+    /// options say.
     pub(crate) async fn request<R: Request>(
         &self,
         params: &R,
+        limit: Option<Duration>,
     ) -> Result<(CallFacts, R::Response), ClientError> {
-        let limit = self.options.timeouts.request;
+        let limit = limit.unwrap_or(self.options.timeouts.request);
         self.connection.call(params, limit).await
     }
 
@@ -81,8 +84,7 @@ impl Sessions {
         self: &Arc<Self>,
         id: &SessionId,
         hold: UpdateHold,
-        flow: Flow,
-        services: Services,
+        parts: OpeningParts,
     ) -> Result<Arc<SessionState>, ClientError> {
         check_id(id)?;
         let duplicate = || ClientError::DuplicateSession {
@@ -90,8 +92,8 @@ impl Sessions {
         };
         let mailbox = hold.open_mailbox(id).map_err(|_| duplicate())?;
         drop(hold);
-        mailbox.control().set_flow(flow);
-        let session = SessionState::new(id.clone(), Arc::clone(self), mailbox, services);
+        mailbox.control().set_flow(parts.flow);
+        let session = SessionState::new(id.clone(), Arc::clone(self), mailbox, parts);
         let mut open = self.open.lock();
         if open.get(id).is_some_and(|known| known.strong_count() > 0) {
             drop(open);
@@ -189,7 +191,7 @@ impl Sessions {
             let mut closing = JoinSet::new();
             for session in self.all() {
                 // Whatever the answer, the agent is ended next.
-                closing.spawn(async move { session.close().await });
+                closing.spawn(async move { session.close(None).await });
             }
             while closing.join_next().await.is_some() {}
         };

@@ -2,26 +2,29 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use acp_connection::{Mailbox, MailboxControl};
 use acp_conversation::{ConversationLimits, ToolCalls};
-use acp_protocol::rpc::{CallError, MailboxId, ReceiveSeq};
-use acp_protocol::v1::{
-    CancelNotification, CloseSessionRequest, SessionId, SessionUpdate, ToolCallUpdate, methods,
-};
-use parking_lot::Mutex;
-use tokio::time::{Instant, sleep_until, timeout};
+use acp_protocol::rpc::{CallError, CallFacts, MailboxId, ReceiveSeq};
+use acp_protocol::v1::{CloseSessionRequest, SessionId, SessionUpdate, ToolCallUpdate};
+use parking_lot::{Mutex, MutexGuard};
+use tokio::time::{Instant, timeout};
 
+use super::cancelling::CancelSender;
 use super::counters::ReadCounts;
 use super::services::Services;
 use super::session_settings::SessionSettings;
-use super::waiting::WaitingQueue;
+use super::session_setup::OpeningParts;
+use super::waiting::{IsRead, WaitingQueue};
 use super::{Reader, SessionCounters, Sessions};
 use crate::connection::{Capability, Connection};
 use crate::error::ClientError;
+use crate::folders::SessionFolders;
 use crate::gate::{CancelledTurn, TurnGate};
-use crate::limits::{ANNOUNCEMENT_WAIT, CANCEL_REPEATS};
+use crate::limits::ANNOUNCEMENT_WAIT;
+use crate::options::PermissionsBy;
 use crate::permission::ToolCallState;
 
 /// One open session.
@@ -33,13 +36,20 @@ pub(crate) struct SessionState {
     pub(crate) gate: TurnGate,
     pub(crate) reader: Arc<tokio::sync::Mutex<Reader>>,
     pub(crate) waiting: WaitingQueue,
+    pub(super) is_read: IsRead,
     pub(crate) services: Mutex<Services>,
-    pub(super) settings: Mutex<SessionSettings>,
+    /// What it works in.
+    pub(crate) folders: Arc<SessionFolders>,
+    /// Who answers its permission requests.
+    pub(crate) permissions: PermissionsBy,
+    settings: Mutex<SessionSettings>,
     pub(super) counts: Arc<ReadCounts>,
     mailbox: MailboxControl,
     tools: Mutex<ToolCalls>,
     /// It was closed or deleted on this side.
     ended: AtomicBool,
+    /// The newest turn of which the agent was told that it is cancelled; 0 before.
+    cancelled_turn: AtomicU64,
 }
 
 impl SessionState {
@@ -47,10 +57,11 @@ impl SessionState {
         id: SessionId,
         sessions: Arc<Sessions>,
         mailbox: Mailbox,
-        services: Services,
+        parts: OpeningParts,
     ) -> Arc<Self> {
         let control = mailbox.control();
-        let reader = Reader::new(mailbox, sessions.options.dedup);
+        let is_read = IsRead::new();
+        let reader = Reader::new(mailbox, sessions.options.dedup, is_read.clone());
         Arc::new(Self {
             id,
             counts: sessions.counters.open(),
@@ -58,7 +69,10 @@ impl SessionState {
             gate: TurnGate::new(),
             reader: Arc::new(tokio::sync::Mutex::new(reader)),
             waiting: WaitingQueue::default(),
-            services: Mutex::new(services),
+            is_read,
+            services: Mutex::new(parts.services),
+            folders: parts.folders,
+            permissions: parts.permissions,
             settings: Mutex::default(),
             mailbox: control,
             // Policies look at kinds and paths, so nothing else is kept.
@@ -67,6 +81,7 @@ impl SessionState {
                 ..ConversationLimits::default()
             })),
             ended: AtomicBool::new(false),
+            cancelled_turn: AtomicU64::new(0),
         })
     }
 
@@ -82,18 +97,22 @@ impl SessionState {
         self.counts.of_session(|| self.mailbox.counts())
     }
 
-    /// Keeps what an update says about tools and settings. Called for each update that
-    /// is read, and must cost nothing for text.
-    pub(super) fn learn(&self, update: &SessionUpdate, at: ReceiveSeq) {
-        match update {
-            SessionUpdate::ToolCall(_) | SessionUpdate::ToolCallUpdate(_) => {
-                self.tools.lock().update(update);
-            }
-            SessionUpdate::CurrentModeUpdate(_) | SessionUpdate::ConfigOptionUpdate(_) => {
-                self.settings.lock().learn(update, at);
-            }
-            _ => {}
+    /// Keeps what an update says about tools. Called for each update that is read, and
+    /// must cost nothing for text.
+    pub(super) fn learn_tool(&self, update: &SessionUpdate) {
+        if let SessionUpdate::ToolCall(_) | SessionUpdate::ToolCallUpdate(_) = update {
+            self.tools.lock().update(update);
         }
+    }
+
+    /// What is known of how the session is set, by all that was received: also by updates
+    /// that nobody has read, or ever will.
+    pub(super) fn settings(&self) -> MutexGuard<'_, SessionSettings> {
+        let mut settings = self.settings.lock();
+        for newest in self.mailbox.take_settings() {
+            settings.take(newest);
+        }
+        settings
     }
 
     /// Puts what was read about a tool under what a permission request says of it.
@@ -101,14 +120,8 @@ impl SessionState {
         self.tools.lock().overlaid(asked)
     }
 
-    /// Waits until everything that was received up to `seq`, or up to now, was read.
-    pub(crate) async fn wait_updates(&self, seq: Option<ReceiveSeq>) -> Result<(), ClientError> {
-        self.check_open()?;
-        let seq = seq.unwrap_or_else(|| self.connection().peer.received());
-        if self.mailbox.consumed_through(seq).await {
-            return Ok(());
-        }
-        Err(self.why_closed(methods::SESSION_UPDATE).await)
+    pub(super) fn mailbox(&self) -> &MailboxControl {
+        &self.mailbox
     }
 
     /// Waits until everything that came before `seq` was read, but not for long; returns
@@ -119,20 +132,20 @@ impl SessionState {
     }
 
     /// Tells the agent to close the session, and forgets it.
-    pub(crate) async fn close(&self) -> Result<(), ClientError> {
+    pub(crate) async fn close(&self, limit: Option<Duration>) -> Result<(), ClientError> {
         let _forget = Forget(self);
         // What the agent asked meanwhile is answered `cancelled`.
         self.end();
         if let Err(error) = self.connection().require(Capability::Close) {
-            if self.mailbox.is_streaming() {
+            if self.gate.watch().running().is_some() && self.mailbox.is_streaming() {
                 // Its turn shall not go on unseen.
-                self.send_cancel();
+                self.cancels().send();
             }
             return Err(error);
         }
         self.mailbox.set_cancelled();
         let request = CloseSessionRequest::new(self.id.clone());
-        self.sessions.request(&request).await?;
+        self.sessions.request(&request, limit).await?;
         Ok(())
     }
 
@@ -174,56 +187,51 @@ impl SessionState {
         match self.connection().peer.close_cause() {
             Some(cause) => {
                 let error = CallError::Closed(cause);
-                self.connection().explain(method, error).await
+                self.connection()
+                    .explain(method, error, CallFacts::default())
+                    .await
             }
             None => ClientError::SessionClosed,
         }
     }
 
-    /// Cancels: tells the agent, answers what it asks, and sees to it that the agent
-    /// gets it.
-    pub(crate) fn cancel(self: &Arc<Self>) {
+    /// Cancels the running turn, and answers what the agent asks. The agent is told only
+    /// where a turn runs: some would keep the cancel for their next one.
+    pub(crate) fn cancel(&self) {
         let now = Instant::now();
-        let cancelled = self.gate.cancel(now);
-        if cancelled != CancelledTurn::Idle {
-            if !self.mailbox.is_streaming() {
-                // Answered, and nobody has read the answer yet. At least one agent would
-                // keep this cancel for its next turn.
-                return;
-            }
-            self.mailbox.set_cancelled();
-        }
-        self.send_cancel();
-        if let CancelledTurn::First { turn } = cancelled {
-            let session = Arc::clone(self);
-            self.connection()
-                .runtime
-                .spawn(session.repeat_cancel(turn, now));
+        match self.gate.cancel(now) {
+            CancelledTurn::Idle => {}
+            CancelledTurn::First { turn } => self.cancel_turn(turn, now),
+            CancelledTurn::Again if self.mailbox.is_streaming() => self.cancels().send(),
+            CancelledTurn::Again => {}
         }
     }
 
-    /// Sends the cancel again while the turn goes on.
-    async fn repeat_cancel(self: Arc<Self>, turn: u64, since: Instant) {
-        let mut gate = self.gate.watch();
-        for delay in CANCEL_REPEATS {
-            tokio::select! {
-                () = gate.turn_ended(turn) => return,
-                _ = self.connection().ended() => return,
-                () = sleep_until(since + delay) => {}
-            }
-            // Answered, and nobody has read the answer yet: it arrived.
-            if !self.mailbox.is_streaming() {
-                return;
-            }
-            tracing::debug!(session.id = %self.id, "the agent does not react to the cancel, sending it again");
-            self.send_cancel();
+    /// Cancels a turn that was cancelled before its prompt was queued. Called once it is.
+    pub(crate) fn cancel_if_late(&self, turn: u64) {
+        if let Some(since) = self.gate.watch().cancelling_since() {
+            self.cancel_turn(turn, since);
         }
     }
 
-    fn send_cancel(&self) {
-        // It fails when the connection has ended, and the turn with it.
-        let cancel = CancelNotification::new(self.id.clone());
-        let _ = self.connection().peer.notify_now(&cancel);
+    /// Cancels a turn at the agent, once.
+    fn cancel_turn(&self, turn: u64, since: Instant) {
+        // Not queued yet: who queues the prompt looks for the cancel then. Or answered, and
+        // nobody has read the answer.
+        if !self.mailbox.is_streaming() || self.cancelled_turn.swap(turn, Ordering::Relaxed) == turn
+        {
+            return;
+        }
+        self.mailbox.set_cancelled();
+        let cancels = self.cancels();
+        cancels.send();
+        let repeat = cancels.repeat(self.gate.watch(), turn, since);
+        self.connection().runtime.spawn(repeat);
+    }
+
+    fn cancels(&self) -> CancelSender {
+        let (sessions, mailbox) = (Arc::clone(&self.sessions), self.mailbox.clone());
+        CancelSender::new(self.id.clone(), sessions, mailbox)
     }
 }
 
@@ -239,6 +247,8 @@ impl Drop for Forget<'_> {
 impl Drop for SessionState {
     fn drop(&mut self) {
         self.sessions.remove(self);
+        // Who still waits for the end of a dropped turn waits no longer.
+        self.mailbox.retire();
     }
 }
 

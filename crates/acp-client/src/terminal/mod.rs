@@ -31,7 +31,7 @@ use crate::folders::SessionFolders;
 ///
 /// Requests reach it only while the session is open, for terminals that it created
 /// for this session and that were not released; a command is never empty, and its
-/// directory, if any, is absolute and without `..`.
+/// directory, if any, is absolute and without `.`, `..` and double separators.
 ///
 /// Every future is dropped when the agent takes its request back, the turn is
 /// cancelled or the session ends.

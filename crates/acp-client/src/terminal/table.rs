@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 
 use super::ServeTerminals;
 use crate::error::ServeError;
-use crate::folders::check_path;
+use crate::folders::clean_path;
 use crate::gate::GateWatch;
 use crate::limits::MAX_KNOWN_TERMINALS;
 
@@ -43,13 +43,15 @@ impl<T: ServeTerminals> TerminalTable<T> {
 
     async fn create(
         &self,
-        request: CreateTerminalRequest,
+        mut request: CreateTerminalRequest,
         cancelling: bool,
     ) -> Result<CreateTerminalResponse, Fault> {
         if request.command.is_empty() {
             return Err(Fault::invalid_params("the command is empty"));
         }
-        request.cwd.as_deref().map_or(Ok(()), check_path)?;
+        if let Some(cwd) = &mut request.cwd {
+            clean_path("cwd", cwd)?;
+        }
         if cancelling {
             // Nothing new is started after the user said stop.
             return Err(Fault::cancelled());

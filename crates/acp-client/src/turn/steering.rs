@@ -25,7 +25,8 @@ impl SessionControl {
     /// content of the prompt. Updates of the turn stay in its stream; their places on
     /// the receive clock tell which of them came before the answer.
     pub fn steer(&self, steering: impl Into<SteeringPrompt>) -> Steering {
-        Steering(OpenSteering::start(&self.session, steering.into()))
+        let session = self.open().map_err(|error| SteeringError::unsent(&error));
+        Steering(session.and_then(|session| OpenSteering::start(&session, steering.into())))
     }
 }
 
@@ -215,9 +216,9 @@ struct OpenSteering {
 impl OpenSteering {
     fn start(session: &SessionState, steering: SteeringPrompt) -> Result<Self, SteeringError> {
         let connection = session.connection();
-        let checked = session
-            .check_open()
-            .and_then(|()| steering.prompt.check(connection.offers()?));
+        let checked = connection
+            .offers()
+            .and_then(|offers| steering.prompt.check(offers));
         checked.map_err(|error| SteeringError::unsent(&error))?;
         let request = SteeringRequest {
             session_id: session.id.clone(),

@@ -6,7 +6,7 @@ use acp_protocol::Meta;
 use acp_protocol::rpc::{CallError, CallFacts};
 use acp_protocol::v1::{PromptRequest, PromptResponse, SessionId, StopReason, methods};
 use tokio::sync::OwnedMutexGuard;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::PromptBlocks;
 use crate::error::ClientError;
@@ -114,8 +114,12 @@ impl Turn {
         };
         if let Err(error) = reader.start_turn(&request, connection.peer.received()) {
             state.gate.end(number);
-            return Err(connection.explain(methods::SESSION_PROMPT, error).await);
+            let facts = CallFacts::default();
+            return Err(connection
+                .explain(methods::SESSION_PROMPT, error, facts)
+                .await);
         }
+        state.cancel_if_late(number);
         Ok(Self {
             session: state,
             number,
@@ -145,7 +149,14 @@ impl Turn {
             let (facts, answer) = match read {
                 Read::Event(event) => return Some(event),
                 Read::End(end) => (end.facts, Some(end.result::<PromptRequest>())),
-                Read::Closed => (CallFacts::default(), None),
+                // The prompt was queued.
+                Read::Closed => {
+                    let facts = CallFacts {
+                        write_admitted: true,
+                        ..CallFacts::default()
+                    };
+                    (facts, None)
+                }
             };
             // From here on the session can take the next turn.
             self.stage = TurnStage::Ending(facts, answer);
@@ -158,7 +169,7 @@ impl Turn {
                 Some(Err(error)) => {
                     let connection = self.session.connection();
                     Err(connection
-                        .explain(methods::SESSION_PROMPT, error.clone())
+                        .explain(methods::SESSION_PROMPT, error.clone(), facts)
                         .await)
                 }
                 None => Err(self.session.why_closed(methods::SESSION_PROMPT).await),
@@ -199,12 +210,23 @@ impl Turn {
     /// # Cancel safety
     ///
     /// Dropping this future drops the turn, which cancels it.
-    pub async fn end(mut self) -> Result<PromptResult, ClientError> {
+    pub async fn end(self) -> Result<PromptResult, ClientError> {
+        self.end_with_facts().await.1
+    }
+
+    /// Waits for the end of the turn as [`end`](Self::end), and also returns what is known
+    /// of the call where the turn ended with an error: whether the agent may have acted on
+    /// the prompt, and the place of its answer on the receive clock.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`end`](Self::end).
+    pub async fn end_with_facts(mut self) -> (CallFacts, Result<PromptResult, ClientError>) {
         while self.next().await.is_some() {}
         match std::mem::replace(&mut self.stage, TurnStage::Over) {
-            TurnStage::Ended(_, end) => end,
+            TurnStage::Ended(facts, end) => (facts, end),
             TurnStage::Running(_) | TurnStage::Ending(..) | TurnStage::Over => {
-                Err(ClientError::Closed)
+                (CallFacts::default(), Err(ClientError::Closed))
             }
         }
     }
@@ -228,7 +250,14 @@ impl Turn {
     /// Returns a handle that can cancel this turn from elsewhere.
     #[must_use]
     pub fn control(&self) -> SessionControl {
-        SessionControl::new(Arc::clone(&self.session))
+        SessionControl::new(&self.session)
+    }
+
+    /// Tells whether the turn was cancelled on this side and has not ended.
+    #[must_use]
+    pub fn is_cancelling(&self) -> bool {
+        let gate = self.session.gate.watch();
+        gate.is_cancelling() && gate.running() == Some(self.number)
     }
 
     /// Cancels the turn at the agent; go on reading until it ended.
@@ -248,10 +277,20 @@ impl Drop for Turn {
         let session = Arc::clone(&self.session);
         let number = self.number;
         session.cancel();
+        let grace = session.sessions.options.timeouts.cancel_grace;
         self.session.connection().runtime.spawn(async move {
-            reader.discard_turn().await;
+            // For as long as an agent may take, it can ask about the session although
+            // nobody else holds it.
+            let discarded = timeout(grace, reader.discard_turn()).await;
+            let weak = Arc::downgrade(&session);
+            drop(session);
+            if discarded.is_err() {
+                reader.discard_turn().await;
+            }
             drop(reader);
-            session.gate.end(number);
+            if let Some(session) = weak.upgrade() {
+                session.gate.end(number);
+            }
         });
     }
 }

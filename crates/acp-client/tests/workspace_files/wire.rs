@@ -57,7 +57,7 @@ async fn an_agent_is_told_what_it_can_do_something_about() {
         ),
         (
             "ws/app/src/main.rs/",
-            json!({"code": -32602, "message": "the path of a file must not end in a slash"}),
+            json!({"code": -32602, "message": "path: the path of a file must not end in a slash"}),
         ),
         (
             "ws/app/src",

@@ -101,6 +101,7 @@ mod tests {
             method: "session/new",
             methods: Vec::new(),
             error: WireError::new(ErrorCode::AUTH_REQUIRED, "Authentication required"),
+            facts: acp_client::CallFacts::default(),
         };
         assert!(LoginMarker::forget_if_refused(&home, &refused).unwrap());
         assert_eq!(status(), LoginStatus::LoggedOut);

@@ -93,7 +93,7 @@ impl HarnessError {
 /// quote the prompt, so its code stands for it.
 pub(crate) fn client_error_for_log(error: &ClientError) -> String {
     match error {
-        ClientError::Refused { method, error } => {
+        ClientError::Refused { method, error, .. } => {
             format!(
                 "{method}: the agent answered with an error ({})",
                 error.code
@@ -183,6 +183,7 @@ mod tests {
         let refused = ClientError::Refused {
             method,
             error: WireError::new((-32603).into(), "canary"),
+            facts: acp_client::CallFacts::default(),
         };
         assert_eq!(
             HarnessError::Client(refused).for_log(),
@@ -194,6 +195,7 @@ mod tests {
                 method: method.into(),
                 source: mismatch::of_result(method, br#"["canary"]"#),
             },
+            facts: acp_client::CallFacts::default(),
         };
         let words = client_error_for_log(&unread);
         assert!(

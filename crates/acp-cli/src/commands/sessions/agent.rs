@@ -4,6 +4,7 @@ use std::path::Path;
 
 use acp_client::{Client, ClientTimeouts};
 use acp_protocol::v1::SessionInfo;
+use acp_text::clean;
 use clap::Args;
 use serde_json::json;
 
@@ -14,7 +15,7 @@ use crate::sessions::key::scope_of;
 use crate::sessions::record::Record;
 use crate::sessions::store::Store;
 use crate::sessions::target::text_of;
-use crate::show::Printed;
+use crate::show::{Printed, tell};
 use crate::table::{Table, width};
 
 /// What `acp sessions agent` is told.
@@ -85,9 +86,23 @@ pub(super) async fn list(args: &AgentListArgs) -> Result<Printed, Outcome> {
     if !args.all {
         list = list.with_cwd(&cwd);
     }
-    let listed = list.all().await;
+    let mut listed = Vec::new();
+    let ended = loop {
+        match list.next().await {
+            Ok(Some(session)) => listed.push(session),
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error),
+        }
+    };
     connected.end().await;
-    let listed = listed?;
+    ended?;
+    if list.left_out() > 0 {
+        let note = clean!(
+            "{} sessions are left out: the agent does not say in which folder they work",
+            list.left_out()
+        );
+        tell(&note);
+    }
     let name = |session: &SessionInfo| {
         let id = &session.session_id;
         let record = kept

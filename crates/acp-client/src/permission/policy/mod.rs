@@ -1,12 +1,13 @@
 //! Answers to permission requests when nobody is there to ask.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use acp_conversation::limits::MAX_TOOL_KINDS;
 use acp_protocol::v1::{PermissionOption, PermissionOptionKind, ToolKind};
 
 use super::request::is_ambiguous;
-use super::{Decision, Reason, ToolCallState, Workspace};
+use super::{Decision, PermissionRequest, Reason, ToolCallState, Workspace};
+use crate::folders::SessionFolders;
 use crate::protected::{ProtectedPath, ProtectedPaths};
 
 /// How much is allowed without asking a person.
@@ -49,31 +50,39 @@ pub struct Policy {
     never: Vec<ToolKind>,
     always: bool,
     protected: ProtectedPaths,
-    /// Where relative paths begin.
-    cwd: Option<PathBuf>,
+    /// `None` stands for the folders of the session that asks.
+    workspace: Option<Workspace>,
 }
 
 #[derive(Debug, Clone)]
 enum Rule {
     Nothing,
     Kinds(Vec<ToolKind>),
-    Posture(Allow, Workspace),
+    Posture(Allow),
     Everything,
 }
 
 impl Policy {
-    /// Creates a policy that allows as much as `allow` says, for a session that works
-    /// in `cwd`.
+    /// Creates a policy that allows as much as `allow` says, in the folders of the session
+    /// that asks: its working directory and all others it was given.
+    ///
+    /// One policy serves all sessions of a client. Where it is asked without a session
+    /// ([`decide`](Self::decide)), give it folders first ([`within`](Self::within)); without
+    /// any, no path is inside.
     #[must_use]
-    pub fn new(allow: Allow, cwd: impl Into<PathBuf>) -> Self {
-        let cwd = cwd.into();
-        let mut policy = Self::of(match allow {
+    pub fn allow(allow: Allow) -> Self {
+        Self::of(match allow {
             Allow::None => Rule::Nothing,
             Allow::All => Rule::Everything,
-            Allow::Reads | Allow::Edits => Rule::Posture(allow, Workspace::new(&cwd)),
-        });
-        policy.cwd = Some(cwd);
-        policy
+            Allow::Reads | Allow::Edits => Rule::Posture(allow),
+        })
+    }
+
+    /// Creates a policy that allows as much as `allow` says, in these folders alone,
+    /// whatever session asks. A path is one.
+    #[must_use]
+    pub fn new(allow: Allow, folders: impl Into<SessionFolders>) -> Self {
+        Self::allow(allow).within(folders)
     }
 
     /// Creates a policy that allows nothing.
@@ -105,8 +114,15 @@ impl Policy {
             never: Vec::new(),
             always: false,
             protected: ProtectedPaths::new(),
-            cwd: None,
+            workspace: None,
         }
+    }
+
+    /// Holds it to these folders, whatever session asks. Relative paths begin in the first.
+    #[must_use]
+    pub fn within(mut self, folders: impl Into<SessionFolders>) -> Self {
+        self.workspace = Some(Workspace::new(folders));
+        self
     }
 
     /// Sets which paths are protected, whatever else allows them.
@@ -139,6 +155,22 @@ impl Policy {
     pub fn with_always(mut self) -> Self {
         self.always = true;
         self
+    }
+
+    /// Returns the policy as it is for a session that works in these folders.
+    pub(super) fn of_session(&self, folders: &SessionFolders) -> Self {
+        let mut policy = self.clone();
+        let workspace = || Workspace::new(folders.clone());
+        policy.workspace.get_or_insert_with(workspace);
+        policy
+    }
+
+    /// Decides about what a session asks, by its folders where the policy has none of its
+    /// own. It may block, as [`decide`](Self::decide).
+    #[must_use]
+    pub fn decide_request(&self, ask: &PermissionRequest) -> Decision {
+        let policy = self.of_session(ask.folders());
+        policy.decide(ask.tool(), ask.options())
     }
 
     /// Decides about one tool call.
@@ -175,10 +207,12 @@ impl Policy {
         if only_reads(tool) {
             return None;
         }
+        let workspace = self.workspace.as_ref();
+        let cwd = workspace.map(|workspace| workspace.folders().cwd());
         let named = tool.paths.iter().map(String::as_str);
         let inputs = tool.input_names().filter(|_| input_counts(tool));
         let paths = named.chain(inputs).map(Path::new);
-        self.protected.find_any(paths, self.cwd.as_deref())
+        self.protected.find_any(paths, cwd)
     }
 
     /// Tells whether deciding may look at the file system.
@@ -228,9 +262,11 @@ impl Policy {
             Rule::Nothing => Err(Reason::NothingAllowed),
             Rule::Everything => Ok(Reason::EverythingAllowed),
             Rule::Kinds(kinds) if kinds.contains(kind) => Ok(Reason::KindAllowed(kind.clone())),
-            Rule::Posture(allow, workspace) => match kind {
+            Rule::Posture(allow) => match kind {
                 ToolKind::Read | ToolKind::Search => Ok(Reason::KindAllowed(kind.clone())),
-                _ if changes(kind) && *allow == Allow::Edits => judge_change(kind, tool, workspace),
+                _ if changes(kind) && *allow == Allow::Edits => {
+                    judge_change(kind, tool, self.workspace.as_ref())
+                }
                 _ => Err(Reason::KindNotAllowed(kind.clone())),
             },
             Rule::Kinds(_) => Err(Reason::KindNotAllowed(kind.clone())),
@@ -295,7 +331,7 @@ fn kinds_of(tool: &ToolCallState) -> Result<&[ToolKind], Reason> {
 fn judge_change(
     kind: &ToolKind,
     tool: &ToolCallState,
-    workspace: &Workspace,
+    workspace: Option<&Workspace>,
 ) -> Result<Reason, Reason> {
     if tool.has_more_paths {
         return Err(Reason::TooManyPaths);
@@ -307,7 +343,7 @@ fn judge_change(
         .paths
         .iter()
         .map(Path::new)
-        .find(|path| !workspace.holds(path))
+        .find(|path| !workspace.is_some_and(|workspace| workspace.holds(path)))
     {
         Some(path) => Err(Reason::Outside(path.to_owned())),
         None => Ok(Reason::InsideWorkspace(kind.clone())),
