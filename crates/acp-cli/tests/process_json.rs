@@ -43,8 +43,66 @@ fn a_whole_run() {
     );
     assert_eq!(events[4]["params"]["update"]["content"]["text"], "done");
     let end = json!({"v": 1, "event": "end", "sessionId": "s", "stopReason": "end_turn",
-        "exitCode": 0, "report": "done", "reportIsWhole": true, "error": null});
+        "exitCode": 0, "report": "done", "reportIsWhole": false, "error": null});
     assert_eq!(events[5..], [end]);
+    let error = events[3]["error"].as_str().unwrap();
+    assert!(error.contains("toolCallId"), "{error}");
+    assert!(events[4].get("error").is_none());
+}
+
+/// A piece of the answer that cannot be read, and one in a line that is too long.
+const LOSSES: [(&str, &str); 2] = [
+    (
+        r#"update '{"sessionUpdate":"agent_message_chunk","content":["a"]}'"#,
+        "1 update that cannot be read",
+    ),
+    (
+        r#"printf '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"'
+           head -c 34000000 /dev/zero | tr '\0' x; printf '"}}}}\n'"#,
+        "1 update: too long to be read",
+    ),
+];
+
+#[test]
+fn whatever_is_lost_of_an_answer_is_said() {
+    for (loss, note) in LOSSES {
+        let script = format!("start; text before; {loss}; end end_turn; hear");
+        let ended = acp(&["--json", "x"], &script).end();
+        assert_eq!(ended.code, Some(0));
+        let events = events(&ended);
+        let [.., lost, end] = &events[..] else {
+            panic!("{events:?}");
+        };
+        match lost["event"].as_str() {
+            Some("gap") => assert_eq!(lost["dropped"], 1),
+            _ => assert!(lost["error"].is_string(), "{lost}"),
+        }
+        assert_eq!(end["report"], "before");
+        assert_eq!(end["reportIsWhole"], false);
+        let ended = acp(&["x"], &script).end();
+        assert_eq!((ended.code, &*ended.out), (Some(0), "before\n"));
+        assert!(ended.err.contains(note), "{}", ended.err);
+        let ended = acp(&["-q", "x"], &script).end();
+        assert_eq!((ended.code, &*ended.out), (Some(0), "before\n"));
+        let note = "part of the report was lost, or cut";
+        assert!(ended.err.contains(note), "{}", ended.err);
+    }
+}
+
+#[test]
+fn nothing_said_and_something_lost_is_no_whole_report() {
+    let (loss, _) = LOSSES[0];
+    let ended = acp(
+        &["--json", "x"],
+        &format!("start; {loss}; end end_turn; hear"),
+    )
+    .end();
+    let events = events(&ended);
+    let end = events.last().unwrap();
+    assert_eq!(
+        (&end["report"], &end["reportIsWhole"]),
+        (&Value::Null, &json!(false))
+    );
 }
 
 #[test]

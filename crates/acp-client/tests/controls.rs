@@ -161,4 +161,5 @@ async fn a_turn_that_failed_says_what_is_known_of_its_prompt() {
     let (facts, end) = turn.end_with_facts().await;
     assert!(matches!(end, Err(ClientError::Died(_))), "{end:?}");
     assert!(facts.write_admitted, "it may have acted on it");
+    assert_eq!(facts.response_seq.get(), 0, "it has not answered");
 }

@@ -60,11 +60,6 @@ pub const IDLE_TIMEOUT: Duration = Duration::from_secs(600);
 /// not before the time is over, and at most this part of it later.
 pub const IDLE_LOOKS: u32 = 16;
 
-/// How long an agent that was asked to stop may take to end its turn, before its process
-/// is ended. Those that listen take less than a second; a timeout that a caller gave shall
-/// not be exceeded by much.
-pub const STOP_GRACE: Duration = Duration::from_secs(10);
-
 /// How long an agent has to be silent after it loaded a session, before it is prompted. Some
 /// agents answer `session/load` while they still write the history, which would then be
 /// taken for the answer to the prompt; its pieces come within a millisecond or two of each

@@ -157,6 +157,21 @@ async fn an_agent_that_ignores_everything_is_killed_after_the_grace() {
 }
 
 #[tokio::test]
+async fn a_timeout_bounds_what_comes_behind_it_too() {
+    // It minds neither a cancel nor the end of its input, and asks for patience otherwise.
+    let agent = Agent::new("trap '' INT TERM; start; say Half; while :; do sleep 1; done");
+    let request = agent.ask("x").with_total_timeout(SECOND);
+    let begun = Instant::now();
+    let end = agent.harness().run(request).await.unwrap().end;
+    let TurnEnding::TimedOut { abandoned, .. } = end else {
+        panic!("{end:?}");
+    };
+    assert!(abandoned);
+    // The limit, as long again for the cancel, and a moment for the kill.
+    assert!(begun.elapsed() < 4 * SECOND, "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
 async fn a_turn_that_is_dropped_leaves_no_process() {
     let agent = Agent::new(
         "trap '' INT TERM; echo $$ > pids; sleep 1000 & echo $! >> pids; start; while :; do sleep 1; done",

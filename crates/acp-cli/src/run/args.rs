@@ -202,7 +202,8 @@ pub(crate) enum AnswerHow {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
-    /// How long all of it may take, as 90, 90s, 5m or 1h; then the turn is cancelled
+    /// How long all of it may take, as 90, 90s, 5m or 1h; then the turn is cancelled, and an
+    /// agent that does not end it within as long again, at most 10 seconds, is killed
     /// [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) timeout: Option<Duration>,

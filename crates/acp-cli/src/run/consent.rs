@@ -1,10 +1,8 @@
 //! What the agent may do, and who answers when it asks.
 
-use std::path::Path;
-
 use acp_client::{
     ClientOptions, Decision, ElicitationModes, Headless, PermissionRequest, Policy, ProtectedPath,
-    ProtectedPaths, Reason,
+    ProtectedPaths, Reason, SessionFolders,
 };
 use acp_protocol::v1::ToolKind;
 use tokio::task::spawn_blocking;
@@ -21,20 +19,20 @@ pub(super) struct Consent {
 }
 
 impl Consent {
-    /// Understands what is allowed in a folder: this much, and what the command line says
+    /// Understands what is allowed in the folders of the session: this much, and what the command line says
     /// besides.
     pub(super) fn new(
         args: &ConsentArgs,
         level: AllowLevel,
         protected: &ProtectedPaths,
-        cwd: &Path,
+        folders: SessionFolders,
     ) -> Self {
         let kinds = |names: &[String]| -> Vec<ToolKind> {
             names.iter().map(|name| ToolKind::from(&**name)).collect()
         };
         let never = kinds(&args.deny_tool);
         Self {
-            policy: Policy::new(level.into(), cwd)
+            policy: Policy::new(level.into(), folders)
                 .with_protected_paths(protected.clone())
                 .also_allowing(kinds(&args.allow_tool))
                 .never_allowing(never.iter().cloned()),

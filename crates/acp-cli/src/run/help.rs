@@ -43,7 +43,9 @@ do not know:
                resumed, loaded, handed_on), handedOn, refusal
   steered      the turn that runs in the session took the prompt (--if-busy steer)
   update       params: the parameters of a session/update, as the agent wrote them
-  gap          dropped: how many updates were lost because they came too fast
+               (and error: why they cannot be read, if they cannot)
+  gap          dropped: how many updates were lost: in a line of more than 32 MiB, or
+               because they came faster than they could be kept
   permission   the agent asked: toolCallId, title, kind, allowed, optionId, optionKind
                (both null if the answer was `cancelled`), by, reason
   question     the agent asked: message, fields or url, action, by

@@ -191,7 +191,12 @@ impl Run {
             agent_id: id_of(&agent, &args.agent),
             target,
             agent,
-            consent: Consent::new(&args.consent, settings.allow.value, &config.protected, cwd),
+            consent: Consent::new(
+                &args.consent,
+                settings.allow.value,
+                &config.protected,
+                request.all_folders(),
+            ),
             protected,
             session: request,
             prompt,
@@ -306,8 +311,8 @@ mod tests {
     use super::*;
 
     use acp_client::ProtectedPaths;
+    use acp_client::limits::CANCEL_GRACE;
     use acp_harness::Registry;
-    use acp_harness::limits::STOP_GRACE;
     use acp_protocol::v1::StopReason;
     use serde_json::{Value, json};
     use tokio::io::{
@@ -389,7 +394,7 @@ mod tests {
                 &consent,
                 config::AllowLevel::None,
                 &ProtectedPaths::new(),
-                folder,
+                folder.into(),
             ),
             protected: mpsc::channel(1).1,
             person: None,
@@ -422,8 +427,8 @@ mod tests {
         let outcome = outcome.unwrap_or_else(|outcome| outcome);
         assert_eq!(outcome, Outcome::interrupted(None));
         assert_eq!(cancels, 4, "once, and three times again");
-        assert_eq!(waited.as_secs(), STOP_GRACE.as_secs());
-        assert!(waited < STOP_GRACE + Duration::from_secs(1));
+        assert_eq!(waited.as_secs(), CANCEL_GRACE.as_secs());
+        assert!(waited < CANCEL_GRACE + Duration::from_secs(1));
     }
 
     #[tokio::test(start_paused = true)]
@@ -451,6 +456,21 @@ mod tests {
             failure.message,
             "failed to end the turn: it took longer than 60 s"
         );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_deaf_agent_has_as_long_as_the_timeout_and_no_longer() {
+        let (mut run, mut agent) = run_over(Some(Duration::from_secs(2)), None);
+        let began = Instant::now();
+        let agent = async {
+            agent.start().await;
+            (agent.count_cancels().await, began.elapsed())
+        };
+        let mut output = Output::nowhere();
+        let (outcome, (cancels, waited)) = tokio::join!(run.converse(&mut output, None), agent);
+        let outcome = outcome.unwrap_or_else(|outcome| outcome);
+        assert_eq!(outcome.exit, Exit::TimedOut);
+        assert_eq!((cancels, waited.as_secs()), (2, 4));
     }
 
     #[tokio::test(start_paused = true)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use acp_client::Client;
+use acp_client::{Client, SessionFolders};
 use acp_harness::login::AuthPolicy;
 use acp_harness::model::{Demand, SessionSettings};
 use acp_harness::turn::{HarnessError, Observer, Opening, Ready};
@@ -72,6 +72,11 @@ impl SessionRequest {
     /// Returns the folders that the session uses besides its own.
     pub(super) fn folders(&self) -> &[PathBuf] {
         &self.folders
+    }
+
+    /// Returns all folders of the session.
+    pub(super) fn all_folders(&self) -> SessionFolders {
+        SessionFolders::new(&self.cwd).with_additional(&self.folders)
     }
 
     /// Connects the agent and opens the session. Every way to a session leads through here.

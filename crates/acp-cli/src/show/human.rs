@@ -182,7 +182,19 @@ impl<O: Write, E: Write> Screen<O, E> {
 
     /// Says that updates were lost.
     pub(super) fn gap(&mut self, dropped: u64) -> io::Result<()> {
-        let words = clean!("{} updates came too fast to be kept", dropped);
+        let words = match dropped {
+            1 => clean!("1 update: too long to be read, or too much to be kept"),
+            _ => clean!(
+                "{} updates: too long to be read, or too many to be kept",
+                dropped
+            ),
+        };
+        self.say_line(&LOST, Line::new().with(Tone::Plain, words))
+    }
+
+    /// Says that an update could not be read.
+    pub(super) fn unreadable(&mut self, why: &Clean<'_>) -> io::Result<()> {
+        let words = clean!("1 update that cannot be read: {}", why);
         self.say_line(&LOST, Line::new().with(Tone::Plain, words))
     }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use acp_client::{Decision, Question};
-use acp_conversation::{ToolCallState, TurnMessage};
+use acp_conversation::ToolCallState;
 use acp_harness::turn::Opened;
 use acp_protocol::v1::{
     AuthMethodId, Implementation, PermissionOption, PermissionOptionId, PermissionOptionKind,
@@ -68,6 +68,9 @@ pub(crate) enum Event<'a> {
     Update {
         /// The parameters as they came.
         params: &'a RawValue,
+        /// Why they cannot be read, if they cannot.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
     },
     /// Updates were lost.
     Gap { dropped: u64 },
@@ -258,7 +261,7 @@ impl<'a> Event<'a> {
             stop_reason: outcome.stop_reason.as_ref(),
             exit_code: outcome.exit.code(),
             report: ending.report.map(|report| &*report.text),
-            report_is_whole: ending.report.is_none_or(TurnMessage::is_whole),
+            report_is_whole: ending.is_whole,
             error: outcome.failure.as_ref().map(|failure| Problem {
                 message: &failure.message,
                 hint: failure.hint.as_deref(),
@@ -307,14 +310,20 @@ mod tests {
     fn updates_stay_as_they_were_written() {
         let params = RawValue::from_string(r#"{ "b":1.0, "a":"\u00e4" }"#.to_owned()).unwrap();
         check(
-            &Event::Update { params: &params },
+            &Event::Update {
+                params: &params,
+                error: None,
+            },
             r#"{"v":1,"event":"update","params":{ "b":1.0, "a":"\u00e4" }}"#,
         );
         // But for what acts on the terminal of somebody who looks at it.
         let hostile = "{\"a\":\"\u{9b}2J\u{202e}\",\r\"b\":1}";
         let params = RawValue::from_string(hostile.to_owned()).unwrap();
         check(
-            &Event::Update { params: &params },
+            &Event::Update {
+                params: &params,
+                error: None,
+            },
             r#"{"v":1,"event":"update","params":{"a":"\u009b2J\u202e", "b":1}}"#,
         );
         check(
@@ -381,6 +390,7 @@ mod tests {
             let ending = Ending {
                 outcome,
                 report,
+                is_whole: report.is_none_or(|report| report.is_whole()),
                 session,
             };
             check(&Event::end(&ending), expected);

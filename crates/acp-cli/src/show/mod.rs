@@ -69,6 +69,8 @@ pub(crate) struct Open<'a> {
 struct Ending<'a> {
     outcome: &'a Outcome,
     report: Option<&'a TurnMessage>,
+    /// Whether nothing of the report was cut or lost.
+    is_whole: bool,
     session: Option<&'a SessionId>,
 }
 
@@ -149,6 +151,7 @@ impl Output {
                 self.stage.act(|screen| screen.read(&update.update));
             }
             TurnEvent::Gap { dropped } => self.stage.act(|screen| screen.lose(*dropped)),
+            TurnEvent::Unreadable { .. } => self.stage.act(|screen| screen.lose(1)),
             _ => {}
         }
         if self.format == Format::Quiet || self.broken {
@@ -156,9 +159,11 @@ impl Output {
         }
         match (&mut self.json, event) {
             (Some(out), TurnEvent::Update(update) | TurnEvent::Earlier(update)) => {
-                as_sent(&update.line, out)
+                as_sent(&update.line, None, out)
             }
-            (Some(out), TurnEvent::Unreadable { line, .. }) => as_sent(line, out),
+            (Some(out), TurnEvent::Unreadable { line, error }) => {
+                as_sent(line, Some(error.to_string()), out)
+            }
             (Some(out), TurnEvent::Gap { dropped }) => Event::Gap { dropped: *dropped }.write(out),
             (None, TurnEvent::Update(update)) => {
                 self.stage.act(|screen| screen.update(&update.update))
@@ -167,6 +172,10 @@ impl Output {
                 self.stage.act(|screen| screen.earlier(&update.update))
             }
             (None, TurnEvent::Gap { dropped }) => self.stage.act(|screen| screen.gap(*dropped)),
+            (None, TurnEvent::Unreadable { error, .. }) => {
+                let why = one_line(&error.to_string());
+                self.stage.act(|screen| screen.unreadable(&why))
+            }
             _ => Ok(()),
         }
     }
@@ -343,12 +352,19 @@ impl Output {
                     let ending = Ending {
                         outcome,
                         report: screen.conversation().turn.report(),
+                        is_whole: screen.conversation().turn.report_is_whole(),
                         session: self.session.as_ref(),
                     };
                     Event::end(&ending).write(out)
                 }),
                 None if self.format == Format::Quiet => {
                     let report = self.report();
+                    if !self
+                        .stage
+                        .act(|screen| screen.conversation().turn.report_is_whole())
+                    {
+                        self.tell(&clean!("part of the report was lost, or cut"));
+                    }
                     self.stage.act(|screen| screen.report(&report))
                 }
                 None => self.stage.act(Screen::finish),
@@ -361,7 +377,11 @@ impl Output {
 }
 
 /// Writes an update with its parameters as the agent spelled them.
-fn as_sent(line: &RawLine, out: &mut ScreenWriter<impl Write>) -> io::Result<()> {
+fn as_sent(
+    line: &RawLine,
+    error: Option<String>,
+    out: &mut ScreenWriter<impl Write>,
+) -> io::Result<()> {
     #[derive(Deserialize)]
     struct Message<'a> {
         #[serde(borrow)]
@@ -370,9 +390,10 @@ fn as_sent(line: &RawLine, out: &mut ScreenWriter<impl Write>) -> io::Result<()>
     match serde_json::from_str::<Message<'_>>(line.as_str()) {
         Ok(message) => Event::Update {
             params: message.params,
+            error,
         }
         .write(out),
-        // Not an update at all; the connection has counted it.
-        Err(_) => Ok(()),
+        // Not even its parameters can be found.
+        Err(_) => Event::Gap { dropped: 1 }.write(out),
     }
 }

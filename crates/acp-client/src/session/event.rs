@@ -23,7 +23,8 @@ pub enum TurnEvent {
         /// Why it makes no sense.
         error: serde_json::Error,
     },
-    /// Updates came faster than they were read, and the oldest were dropped here.
+    /// Updates are missing here: they came faster than they were read, and the oldest were
+    /// dropped; or they came in a line that is too long or no message.
     Gap {
         /// How many.
         dropped: u64,

@@ -4,6 +4,7 @@ use std::future::pending;
 use std::pin::Pin;
 use std::time::Duration;
 
+use acp_client::limits::CANCEL_GRACE;
 use acp_client::{Client, ClientError, PromptResult, Turn, TurnEvent};
 use acp_protocol::v1::InitializeResponse;
 use derive_setters::Setters;
@@ -12,7 +13,7 @@ use tokio::time::{Instant, sleep_until};
 use super::idle::IdleWatch;
 use super::steering::{Steerer, can_steer};
 use super::{SteerAsks, SteerOutcome, StopHandle, TimeLimit};
-use crate::limits::{IDLE_TIMEOUT, STOP_GRACE};
+use crate::limits::IDLE_TIMEOUT;
 use crate::registry::AgentEntry;
 
 /// The bounds within which a turn ends, its start included.
@@ -27,7 +28,8 @@ pub struct TurnBounds {
     /// Bounds how long the agent may be silent while nothing is owed to it.
     #[setters(generate)]
     idle: Option<Duration>,
-    /// Bounds how long the agent may take to end a cancelled turn.
+    /// Bounds how long the agent may take to end a cancelled turn. After a time limit it is
+    /// never longer than that limit, so that a turn takes at most twice its limit.
     #[setters(generate)]
     grace: Duration,
 }
@@ -46,6 +48,16 @@ pub enum StopCause {
     },
 }
 
+impl StopCause {
+    /// How long the agent may take to end the cancelled turn.
+    fn grace(self, grace: Duration) -> Duration {
+        match self {
+            Self::Stopped => grace,
+            Self::Limit { after, .. } => grace.min(after),
+        }
+    }
+}
+
 impl TurnBounds {
     /// Lets this handle stop the turn. The agent may be silent for 10 minutes and has
     /// 10 seconds to end a cancelled turn; the total time is not bounded.
@@ -55,7 +67,7 @@ impl TurnBounds {
             stop: stop.clone(),
             total: None,
             idle: Some(IDLE_TIMEOUT),
-            grace: STOP_GRACE,
+            grace: CANCEL_GRACE,
         }
     }
 
@@ -286,7 +298,7 @@ impl TurnDriver {
     pub fn stop(&mut self, cause: StopCause) {
         if self.stopping.is_none() {
             self.turn.cancel();
-            let until = Instant::now() + self.grace;
+            let until = Instant::now() + cause.grace(self.grace);
             self.stopping = Some(Stopping { cause, until });
             self.announced = Some(cause);
         }

@@ -6,7 +6,6 @@ use acp_client::{
     Client, ClientOptions, ClientTimeouts, DecisionLog, Environment, Launch, LocalTerminals,
     MissingFiles, Policy, WorkspaceFiles,
 };
-use acp_conversation::TurnMessage;
 use acp_conversation::limits::MAX_MESSAGE;
 use acp_protocol::v1::{Implementation, ToolKind};
 use derive_setters::Setters;
@@ -195,7 +194,7 @@ impl Harness {
                 return Err(error);
             }
             Err(cause) => {
-                running.end().await;
+                running.kill().await;
                 return stopped_before(cause);
             }
         };
@@ -219,13 +218,17 @@ impl Harness {
         reading.end(&driven);
         let session_id = ready.session.id().clone();
         drop(ready.session);
-        let exit = running.end().await;
+        // An agent that does not end its cancelled turn does not end itself either.
+        let exit = match driven.answer {
+            Some(_) => running.end().await,
+            None => running.kill().await,
+        };
         let end = end_of(driven, reading.conversation.turn.has_output(), &mut sign_in)?;
         let conversation = reading.conversation;
         let report = conversation.turn.report();
         Ok(TurnOutcome {
             said: conversation.turn.said(MAX_MESSAGE),
-            report_is_whole: report.is_none_or(TurnMessage::is_whole),
+            report_is_whole: conversation.turn.report_is_whole(),
             report: report.map(|report| report.text.clone()).unwrap_or_default(),
             session_id: matches!(end, TurnEnding::Answered(_)).then_some(session_id),
             end,

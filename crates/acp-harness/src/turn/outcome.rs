@@ -21,7 +21,8 @@ pub struct TurnOutcome {
     /// line between: the first MiB. Where a turn did not come to its end, the report may be
     /// the agent's word about that; what it said before is here.
     pub said: String,
-    /// Whether the report is all that was said: not cut, and nothing of it lost.
+    /// Whether the report is all that was said in the end: not cut, and nothing lost of it or
+    /// behind it. A line of more than 32 MiB is lost, and so is an update that cannot be read.
     pub report_is_whole: bool,
     /// How it ended.
     pub end: TurnEnding,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use acp_client::limits::CANCEL_GRACE;
 use acp_client::{AnswerPermissions, ClientOptions};
 use acp_protocol::v1::{ContentBlock, McpServer};
 use derive_setters::Setters;
@@ -11,7 +12,7 @@ use derive_setters::Setters;
 use super::{ProgressSender, SteerAsks, StopHandle};
 use crate::Secret;
 use crate::launch::{AgentHome, EnvPolicy};
-use crate::limits::{IDLE_TIMEOUT, STOP_GRACE};
+use crate::limits::IDLE_TIMEOUT;
 use crate::login::AuthPolicy;
 use crate::model::SessionSettings;
 use crate::record::SessionRecords;
@@ -144,7 +145,7 @@ impl TurnRequest {
             steering: None,
             idle: Some(IDLE_TIMEOUT),
             total: None,
-            grace: STOP_GRACE,
+            grace: CANCEL_GRACE,
         }
     }
 

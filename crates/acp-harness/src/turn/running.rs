@@ -41,6 +41,13 @@ impl Running {
         self.over = true;
         exit
     }
+
+    /// Kills the agent and everything it started.
+    pub(super) async fn kill(mut self) -> Option<Exit> {
+        let exit = self.client.kill().await;
+        self.over = true;
+        exit
+    }
 }
 
 impl Drop for Running {
