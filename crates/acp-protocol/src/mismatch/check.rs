@@ -75,7 +75,12 @@ impl Member {
             self.reading,
             Reading::Omitted | Reading::Pairs | Reading::Items
         );
-        self.need == Need::Required && !is_forgiven
+        matches!(self.need, Need::Required | Need::RequiredOr(_)) && !is_forgiven
+    }
+
+    /// Whether it is read under this name.
+    fn is_under(&self, key: &str) -> bool {
+        self.key == key || matches!(self.need, Need::RequiredOr(alias) if alias == key)
     }
 }
 
@@ -101,7 +106,7 @@ fn object(shape: &Shape, text: &str) -> Checked {
         Shape::Object { members, flat, .. } => {
             let mut is_there = vec![false; members.len()];
             each_member(text, |key, found| {
-                let Some(place) = members.iter().position(|member| member.key == key) else {
+                let Some(place) = members.iter().position(|member| member.is_under(key)) else {
                     return Ok(());
                 };
                 is_there[place] = true;
@@ -199,7 +204,7 @@ fn elements(inner: &Shape, text: &str) -> Checked {
     Ok(())
 }
 
-/// The first element tells of which kind all are.
+/// The first element tells of which kind all are; a list of several known kinds is read too.
 fn by_element(variants: &[(&'static str, &'static Shape)], text: &str) -> Checked {
     let mut all = json::elements(text).ok_or(Refused::NoJson)?;
     let Some(first) = all.next().map_err(|_| Refused::NoJson)? else {
@@ -212,7 +217,32 @@ fn by_element(variants: &[(&'static str, &'static Shape)], text: &str) -> Checke
             Ok(())
         })?;
     }
-    told.map_or(Ok(()), |(_, shape)| elements(shape, text))
+    let Some((_, shape)) = told else {
+        return Ok(());
+    };
+    elements(shape, text).or_else(|error| match is_mixed(variants, text) {
+        true => Ok(()),
+        false => Err(error),
+    })
+}
+
+/// Whether each element is of one of the kinds.
+fn is_mixed(variants: &[(&'static str, &'static Shape)], text: &str) -> bool {
+    let Some(mut all) = json::elements(text) else {
+        return false;
+    };
+    let is_known = |element| {
+        variants
+            .iter()
+            .any(|(_, shape)| value(shape, element).is_ok())
+    };
+    loop {
+        match all.next() {
+            Ok(Some(element)) if is_known(element) => {}
+            Ok(None) => return true,
+            _ => return false,
+        }
+    }
 }
 
 /// The first value of a tag that is not `null`.

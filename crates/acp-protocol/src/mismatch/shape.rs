@@ -52,6 +52,8 @@ pub(super) struct Member {
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Need {
     Required,
+    /// It may stand under this name instead.
+    RequiredOr(&'static str),
     /// It may be missing.
     Optional,
     /// It may be missing or `null`.
@@ -138,7 +140,7 @@ impl Shape {
         };
         let required = members
             .iter()
-            .filter(|member| member.need == Need::Required);
+            .filter(|member| matches!(member.need, Need::Required | Need::RequiredOr(_)));
         let names: Vec<_> = required.map(|member| member.key).collect();
         (1..=MAX_NAMES)
             .contains(&names.len())

@@ -1081,7 +1081,7 @@ static CURRENT_MODE_UPDATE: Shape = Shape::Object {
     members: &[
         Member {
             key: "currentModeId",
-            need: Need::Required,
+            need: Need::RequiredOr("modeId"),
             reading: Reading::Strict,
             shape: &SESSION_MODE_ID,
         },

@@ -156,11 +156,13 @@ impl Shapes<'_> {
 
     fn member(&self, field: &Field) -> Result<TokenStream> {
         let key = &field.key;
-        let need = ident(match field.presence {
-            Presence::Must => "Required",
-            Presence::Plain | Presence::Sparse => "Optional",
-            Presence::May | Presence::Change => "Nullable",
-        });
+        let need = match (field.presence, &field.alias) {
+            (Presence::Must, None) => quote!(Required),
+            (Presence::Must, Some(alias)) => quote!(RequiredOr(#alias)),
+            (_, Some(_)) => bail!("`{key}` has an alias and is not required"),
+            (Presence::Plain | Presence::Sparse, None) => quote!(Optional),
+            (Presence::May | Presence::Change, None) => quote!(Nullable),
+        };
         let reading = ident(&format!("{:?}", field.reading));
         let shape = self.reference(&field.r#type)?;
         Ok(quote! {
