@@ -22,6 +22,7 @@
 //! | hear what comes between turns | [`Session::updates`] |
 //! | fewer and larger pieces of text | [`Turn::next_merged`] |
 //! | the newest alone | [`Flow::DropOldest`] |
+//! | no session that waits for another one's reader | [`Flow::Spill`] |
 //! | log in and out | [`Client::authenticate`], [`Client::logout`] |
 //! | know what was lost | [`Client::counters`], [`TurnEvent::Gap`] |
 //!

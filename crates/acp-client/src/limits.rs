@@ -33,7 +33,8 @@ pub const FILE_TIMEOUT: Duration = Duration::from_secs(60);
 pub const TERMINAL_START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Bytes of one file that are read or written at once: the text of a program is
-/// shorter, and an answer with all of it still fits into a message.
+/// shorter, and an answer with all of it fits into a message, unless most of it is control
+/// characters: each becomes six bytes, and what does not fit is an error.
 pub const MAX_FILE_BYTES: u64 = 10 << 20;
 
 /// Bytes that are looked at to find a line far down in a file. Reading that much

@@ -231,6 +231,38 @@ fn a_consumer_that_moves_again_counts_again_at_once() {
 }
 
 #[test]
+fn a_mailbox_that_spills_pauses_at_its_own_mark_or_when_all_are_crowded() {
+    let limits = Limits::default()
+        .with_mailbox_soft(1000)
+        .with_mailbox_spill(10_000);
+    let mut client = Client::new(limits);
+    let names = ["a", "b", "c"];
+    let boxes = names.map(|name| client.open(name));
+    for mailbox in boxes {
+        client.connection.set_flow(mailbox, Flow::Spill);
+    }
+    let now = Instant::now();
+    client.receive_updates("a", 40);
+    assert!(client.connection.may_read(now), "it spills");
+    client.receive_updates("a", 80);
+    assert!(!client.connection.may_read(now), "over its mark");
+    client.take(boxes[0]);
+    client.take(boxes[0]);
+    assert!(client.connection.may_read(now));
+    // None of them is over its own mark, and all together are over theirs.
+    for name in names {
+        client.receive_updates(name, 60);
+    }
+    assert!(!client.connection.may_read(now), "crowded");
+    for mailbox in boxes {
+        client.take(mailbox);
+        client.take(mailbox);
+    }
+    assert!(client.connection.may_read(now));
+    assert_eq!(client.connection.stats().updates_dropped, 0);
+}
+
+#[test]
 fn a_cancelled_turn_pauses_nothing_until_its_end() {
     let mut client = Client::new(Limits::default().with_mailbox_soft(1000));
     let mailbox = client.open("mine");

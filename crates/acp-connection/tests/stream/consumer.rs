@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use acp_connection::{Item, Mailbox};
 use acp_protocol::{
-    rpc::{CallError, Reading, ReceiveSeq},
+    rpc::{CallError, Flow, Reading, ReceiveSeq},
     v1::{ContentBlock, PromptRequest, SessionUpdate},
 };
 use parking_lot::Mutex;
@@ -19,8 +19,8 @@ pub(crate) struct Habits {
     pub(crate) look_ahead: usize,
     /// It puts the last of these back.
     pub(crate) puts_back: bool,
-    /// It wants the newest alone, and so many of them.
-    pub(crate) newest: Option<u64>,
+    /// What becomes of what comes too fast.
+    pub(crate) flow: Flow,
     /// It cancels the turn after so many items.
     pub(crate) cancels_at: Option<usize>,
     /// It wants no more updates of the turn after so many items.

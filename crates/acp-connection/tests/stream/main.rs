@@ -10,6 +10,7 @@ mod consumer;
 mod peer;
 mod play;
 
+use acp_protocol::rpc::Flow;
 use proptest::prelude::*;
 
 use consumer::Habits;
@@ -33,7 +34,11 @@ fn step(sessions: usize) -> impl Strategy<Value = Step> {
 
 fn habits() -> impl Strategy<Value = Habits> {
     let look_ahead = prop_oneof![3 => Just(0), 2 => 1_usize..4];
-    let flow = prop_oneof![4 => Just(None), 1 => (0_u64..20).prop_map(Some)];
+    let flow = prop_oneof![
+        4 => Just(Flow::Lossless),
+        2 => Just(Flow::Spill),
+        1 => (0_u64..20).prop_map(|depth| Flow::DropOldest { depth }),
+    ];
     (
         prop::collection::vec(
             prop_oneof![3 => Just(0), 2 => 1_u64..30, 1 => 1000_u64..9000],
@@ -46,11 +51,11 @@ fn habits() -> impl Strategy<Value = Habits> {
         prop::option::weighted(0.15, 0_usize..40),
     )
         .prop_map(
-            |(delays, look_ahead, puts_back, newest, cancels_at, leaves_at)| Habits {
+            |(delays, look_ahead, puts_back, flow, cancels_at, leaves_at)| Habits {
                 delays,
                 look_ahead,
                 puts_back,
-                newest,
+                flow,
                 cancels_at,
                 leaves_at,
             },

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use acp_connection::{MailboxControl, NoHandler, Peer, connect};
 use acp_protocol::{
-    rpc::{CloseCause, ConnectionRole, Flow, Limits, ReceiveSeq},
+    rpc::{CloseCause, ConnectionRole, Limits, ReceiveSeq},
     v1::{PromptRequest, SessionId},
 };
 use parking_lot::Mutex;
@@ -54,6 +54,7 @@ impl Plan {
             .with_max_message(MAX_LINE)
             .with_read_chunk(512)
             .with_mailbox_soft(4 << 10)
+            .with_mailbox_spill(8 << 10)
             .with_mailbox_hard(self.hard)
             .with_mailbox_batch(1 << 10);
         let client = connect(ConnectionRole::Client, reader, writer, NoHandler, limits);
@@ -62,9 +63,7 @@ impl Plan {
         for (session, habits) in self.habits.iter().enumerate() {
             let id = SessionId::from(format!("s{session}"));
             let mut mailbox = client.open_mailbox(&id).expect("it is new");
-            if let Some(depth) = habits.newest {
-                mailbox.control().set_flow(Flow::DropOldest { depth });
-            }
+            mailbox.control().set_flow(habits.flow);
             let prompt = PromptRequest::new(id, Vec::new());
             mailbox.start_streamed(&prompt).expect("it is sent");
             let got = Arc::new(Mutex::new(Got::default()));

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use acp_connection::Peer;
+use acp_protocol::rpc::Flow;
 use tokio::{
     sync::{Notify, mpsc},
     time::sleep,
@@ -73,6 +74,8 @@ pub(crate) struct Stage {
     pub(crate) release: Arc<Notify>,
     /// Turns that were left, to be ended once everybody else has finished.
     pub(crate) left: mpsc::UnboundedSender<Turn>,
+    /// The flow of every mailbox.
+    pub(crate) flow: Flow,
     /// A clause of the flow control that is got round.
     pub(crate) without: Option<Clause>,
 }
@@ -113,7 +116,12 @@ pub(crate) async fn consume(stage: Stage, session: Arc<str>, kind: Kind) -> u64 
 impl Consumer {
     async fn run(mut self) -> u64 {
         let mut asks = (self.kind == Kind::Grants).then(|| self.take_asks());
-        let mut turn = Turn::start(&self.stage.peer, &self.prompt(), self.stage.without);
+        let mut turn = Turn::start(
+            &self.stage.peer,
+            &self.prompt(),
+            self.stage.flow,
+            self.stage.without,
+        );
         if self.kind == Kind::GrantsInOrder {
             *self.truth.barrier.lock() = Some(turn.control());
         }

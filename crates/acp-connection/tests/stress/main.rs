@@ -121,6 +121,20 @@ fn a_consumer_that_never_moves_stops_nobody_else() {
 }
 
 #[test]
+fn mailboxes_that_spill_hang_nobody_and_lose_nothing() {
+    for agent in [Agent::Library, Agent::Dumb] {
+        // A mark of its own for each, and one for all together that is met too.
+        for spill in [16 << 10, 24 << 10] {
+            let setup = Setup::new(agent, Clock::Virtual)
+                .spilling()
+                .with_limits(|limits| limits.with_mailbox_spill(spill));
+            check(&setup, 15);
+            check(&setup.with_one_stuck(), 10);
+        }
+    }
+}
+
+#[test]
 fn what_a_consumer_lost_at_the_hard_mark_is_counted() {
     for agent in [Agent::Library, Agent::Dumb] {
         let setup = Setup::new(agent, Clock::Virtual)

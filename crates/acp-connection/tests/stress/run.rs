@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use acp_connection::{Handler, Peer, connect, connect_messages};
-use acp_protocol::rpc::{ConnectionRole, Limits};
+use acp_protocol::rpc::{ConnectionRole, Flow, Limits};
 use parking_lot::Mutex;
 use tokio::{
     io::{DuplexStream, duplex, split},
@@ -54,6 +54,7 @@ pub(crate) struct Setup {
     pub(crate) limits: Limits,
     /// The ends exchange messages, and not bytes.
     over_messages: bool,
+    flow: Flow,
     without: Option<Clause>,
 }
 
@@ -86,6 +87,7 @@ impl Setup {
             kinds: &Kind::MIXED,
             one_stuck: false,
             over_messages: false,
+            flow: Flow::Lossless,
             without: None,
             limits: Limits::default()
                 .with_read_chunk(512)
@@ -104,6 +106,12 @@ impl Setup {
 
     pub(crate) fn with_one_stuck(mut self) -> Self {
         self.one_stuck = true;
+        self
+    }
+
+    /// Every mailbox spills.
+    pub(crate) fn spilling(mut self) -> Self {
+        self.flow = Flow::Spill;
         self
     }
 
@@ -163,6 +171,7 @@ impl Setup {
             seed,
             release: Arc::new(Notify::new()),
             left: left_sender,
+            flow: self.flow,
             without: self.without,
         };
         let unfinished = Arc::new(Mutex::new(BTreeMap::new()));

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use acp_connection::{Item, Mailbox, MailboxControl, Peer};
-use acp_protocol::rpc::{CallError, Reading};
+use acp_protocol::rpc::{CallError, Flow, Reading};
 
 use crate::clause::Clause;
 use crate::wire::{Cancel, Chunk, Prompt, Stopped};
@@ -29,11 +29,12 @@ pub(crate) enum Step {
 }
 
 impl Turn {
-    pub(crate) fn start(peer: &Peer, prompt: &Prompt, without: Option<Clause>) -> Self {
+    pub(crate) fn start(peer: &Peer, prompt: &Prompt, flow: Flow, without: Option<Clause>) -> Self {
         let mut mailbox = peer
             .open_mailbox(&Arc::clone(&prompt.session_id).into())
             .expect("each session has one turn");
         mailbox.set_reading(Reading::Live);
+        mailbox.control().set_flow(flow);
         mailbox.start_streamed(prompt).expect("the prompt is sent");
         Self {
             peer: peer.clone(),

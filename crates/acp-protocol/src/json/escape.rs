@@ -1,6 +1,9 @@
-//! Strings, escaped where JSON asks for it.
+//! Strings, escaped where JSON asks for it, and where readers of lines do: some end a line
+//! at U+2028 and U+2029 too, which JSON lets stand.
 
-use crate::json::plain::{WIDTH, marks};
+use memchr::memmem;
+
+use crate::json::plain::{SEPARATOR, WIDTH, marks_to_write};
 
 /// Bytes that are written together in a long text: two looks.
 const CHUNK: usize = 2 * WIDTH;
@@ -31,15 +34,14 @@ pub(crate) fn escape(out: &mut Vec<u8>, text: &str) {
         // Written before it is known whether all of it may be: that is cheaper
         // than to copy what is known to be plain, which may have any length.
         out.extend_from_slice(chunk);
-        let marks = marks(chunk);
+        let marks = marks_to_write(chunk);
         if marks == 0 {
             rest = behind;
             continue;
         }
         let place = marks.trailing_zeros() as usize % WIDTH;
         out.truncate(out.len() - WIDTH + place);
-        escape_byte(out, chunk[place]);
-        rest = &rest[place + 1..];
+        rest = escape_first(out, &rest[place..]);
     }
     escape_short(out, rest);
 }
@@ -63,7 +65,13 @@ fn escape_long<'a>(out: &mut Vec<u8>, bytes: &'a [u8]) -> &'a [u8] {
             filled = 0;
             continue;
         };
-        filled += escape_chunk(place, window);
+        let Some(length) = escape_chunk(place, window) else {
+            out.extend_from_slice(&block[..filled]);
+            filled = 0;
+            rest = escape_slowly(out, rest, CHUNK);
+            continue;
+        };
+        filled += length;
         rest = &rest[CHUNK..];
     }
     out.extend_from_slice(&block[..filled]);
@@ -71,21 +79,27 @@ fn escape_long<'a>(out: &mut Vec<u8>, bytes: &'a [u8]) -> &'a [u8] {
 }
 
 /// Writes the first chunk of a window, and tells how much that became. Behind it
-/// something stands that is of no matter.
+/// something stands that is of no matter. `None` where a separator begins in it.
 #[inline(always)]
-fn escape_chunk(place: &mut [u8; PLACE], window: &[u8; 2 * CHUNK]) -> usize {
+fn escape_chunk(place: &mut [u8; PLACE], window: &[u8; 2 * CHUNK]) -> Option<usize> {
     let (chunk, _) = window.as_chunks::<CHUNK>();
     let chunk = &chunk[0];
     place[..CHUNK].copy_from_slice(chunk);
     let ([low, high], _) = chunk.as_chunks::<WIDTH>() else {
-        return 0;
+        return None;
     };
-    let mut marks = marks(low) | marks(high) << WIDTH;
+    let mut marks = marks_to_write(low) | marks_to_write(high) << WIDTH;
     let mut longer = 0;
     while marks != 0 {
         let mark = marks.trailing_zeros() as usize % CHUNK;
         marks &= marks - 1;
         let byte = chunk[mark];
+        if byte == SEPARATOR {
+            if separator(&window[mark..]).is_some() {
+                return None;
+            }
+            continue;
+        }
         let escaped = &mut place[mark + longer..];
         match SHORT[usize::from(byte)] {
             0 => {
@@ -102,7 +116,7 @@ fn escape_chunk(place: &mut [u8; PLACE], window: &[u8; 2 * CHUNK]) -> usize {
         let behind = mark + 1;
         place[behind + longer..][..CHUNK].copy_from_slice(&window[behind..][..CHUNK]);
     }
-    CHUNK + longer
+    Some(CHUNK + longer)
 }
 
 /// Writes fewer bytes than [`WIDTH`], in two pieces of one size that overlap.
@@ -114,7 +128,7 @@ fn escape_short(out: &mut Vec<u8>, bytes: &[u8]) {
         let mut both = [b' '; WIDTH];
         both[..SIZE].copy_from_slice(first);
         both[WIDTH - SIZE..].copy_from_slice(last);
-        if marks(&both) != 0 {
+        if marks_to_write(&both) != 0 {
             return None;
         }
         out.extend_from_slice(first);
@@ -131,12 +145,62 @@ fn escape_short(out: &mut Vec<u8>, bytes: &[u8]) {
     if written.is_some() {
         return;
     }
-    for byte in bytes {
-        match byte {
-            0..b' ' | b'"' | b'\\' => escape_byte(out, *byte),
-            _ => out.push(*byte),
+    escape_slowly(out, bytes, bytes.len());
+}
+
+/// Writes at least so many bytes, one character after the other, and returns the rest.
+fn escape_slowly<'a>(out: &mut Vec<u8>, bytes: &'a [u8], least: usize) -> &'a [u8] {
+    let mut rest = bytes;
+    while bytes.len() - rest.len() < least && !rest.is_empty() {
+        rest = escape_first(out, rest);
+    }
+    rest
+}
+
+/// Writes the first byte, or all of a separator, and returns the rest.
+#[inline]
+fn escape_first<'a>(out: &mut Vec<u8>, bytes: &'a [u8]) -> &'a [u8] {
+    match bytes {
+        [] => bytes,
+        [SEPARATOR, rest @ ..] => match separator(bytes) {
+            Some(escaped) => {
+                out.extend_from_slice(escaped);
+                &rest[2..]
+            }
+            None => {
+                out.push(SEPARATOR);
+                rest
+            }
+        },
+        [byte @ (0..b' ' | b'"' | b'\\'), rest @ ..] => {
+            escape_byte(out, *byte);
+            rest
+        }
+        [byte, rest @ ..] => {
+            out.push(*byte);
+            rest
         }
     }
+}
+
+/// The escape of U+2028 or U+2029, where the bytes begin with one.
+#[inline]
+fn separator(bytes: &[u8]) -> Option<&'static [u8; 6]> {
+    match bytes {
+        [SEPARATOR, 0x80, 0xa8, ..] => Some(br"\u2028"),
+        [SEPARATOR, 0x80, 0xa9, ..] => Some(br"\u2029"),
+        _ => None,
+    }
+}
+
+/// Writes JSON that is written already.
+pub(crate) fn verbatim(out: &mut Vec<u8>, json: &str) {
+    let mut rest = json.as_bytes();
+    while let Some(at) = memmem::find(rest, &[SEPARATOR, 0x80]) {
+        out.extend_from_slice(&rest[..at]);
+        rest = escape_first(out, &rest[at..]);
+    }
+    out.extend_from_slice(rest);
 }
 
 /// What stands behind the backslash of a byte; 0 where that is not one letter.

@@ -27,7 +27,7 @@ mod word;
 mod writer;
 
 pub(crate) use cursor::Cursor;
-pub(crate) use escape::{escape, string};
+pub(crate) use escape::{escape, string, verbatim};
 pub use length::json_length;
 pub(crate) use members::{elements, members};
 pub use raw::RawJson;

@@ -67,6 +67,12 @@ pub struct Limits {
     ///
     /// 1 MiB: some five thousand updates. The pause ends at half of it.
     pub mailbox_soft: usize,
+    /// Queued bytes of one mailbox above which reading may pause where its flow is
+    /// [`Flow::Spill`](super::Flow::Spill). With half as much again in all mailboxes
+    /// together none spills, and [`mailbox_soft`](Self::mailbox_soft) holds for each.
+    ///
+    /// 16 MiB: half of the hard mark, so that the longest answers of tools fit behind it.
+    pub mailbox_spill: usize,
     /// Queued bytes of one mailbox at which its oldest updates are dropped.
     ///
     /// 32 MiB: the longest message fits. Reached only where reading may not pause.
@@ -176,6 +182,7 @@ impl Default for Limits {
             outgoing_window: Duration::from_millis(1),
             outgoing_hard: 48 << 20,
             mailbox_soft: 1 << 20,
+            mailbox_spill: 16 << 20,
             mailbox_hard: 32 << 20,
             mailbox_total: 48 << 20,
             mailbox_batch: 256 << 10,
@@ -226,6 +233,7 @@ setters! {
     with_outgoing_window outgoing_window: Duration,
     with_outgoing_hard outgoing_hard: usize,
     with_mailbox_soft mailbox_soft: usize,
+    with_mailbox_spill mailbox_spill: usize,
     with_mailbox_hard mailbox_hard: usize,
     with_mailbox_total mailbox_total: usize,
     with_mailbox_batch mailbox_batch: usize,

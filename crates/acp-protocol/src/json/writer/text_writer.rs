@@ -5,7 +5,7 @@ use serde::{
     ser::{Error as _, Impossible},
 };
 
-use crate::json::{string, word::WORD_TOKEN};
+use crate::json::{string, verbatim, word::WORD_TOKEN};
 
 type Result<T = ()> = std::result::Result<T, serde_json::Error>;
 type Never = Impossible<(), serde_json::Error>;
@@ -17,7 +17,7 @@ pub(super) enum TextWriter<'a> {
     Name(&'a mut Vec<u8>),
     /// What holds nothing that is to be escaped, in quotes.
     Word(&'a mut Vec<u8>),
-    /// Text that is JSON already, as it is.
+    /// Text that is JSON already.
     Verbatim(&'a mut Vec<u8>),
 }
 
@@ -82,7 +82,7 @@ impl Serializer for TextWriter<'_> {
                 out.extend_from_slice(text.as_bytes());
                 out.push(b'"');
             }
-            Self::Verbatim(out) => out.extend_from_slice(text.as_bytes()),
+            Self::Verbatim(out) => verbatim(out, text),
         }
         Ok(())
     }

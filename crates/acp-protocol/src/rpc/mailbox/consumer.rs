@@ -49,7 +49,7 @@ impl Mailboxes {
                 cx.stats.updates_delivered += u64::from(run.lines);
             }
             batch.push_back(entry);
-            if mailbox.flow != Flow::Lossless {
+            if mailbox.flow.drops_oldest() {
                 // One at a time: what is in hand cannot be dropped any more.
                 break;
             }
@@ -64,14 +64,17 @@ impl Mailboxes {
             mailbox.hand_out(last, cx);
         }
         mailbox.give_back();
-        mailbox.judge(&mut self.over, cx.limits);
-        if !batch.is_empty() {
-            return Poll::Ready(());
-        }
-        if let Taking::Wait(waker) = taking {
+        mailbox.judge(&mut self.over, self.crowded, cx.limits);
+        if let Taking::Wait(waker) = taking
+            && batch.is_empty()
+        {
             register(&mut mailbox.waker, waker);
         }
-        Poll::Pending
+        self.review(cx);
+        match batch.is_empty() {
+            true => Poll::Pending,
+            false => Poll::Ready(()),
+        }
     }
 
     /// Waits until everything up to `seq` was received and consumed; false when it will
@@ -124,7 +127,8 @@ impl Mailboxes {
         let before = mailbox.queued;
         mailbox.keep_newest(flow.depth(), cx.stats);
         self.total = self.total - before + mailbox.queued;
-        mailbox.judge(&mut self.over, cx.limits);
+        mailbox.judge(&mut self.over, self.crowded, cx.limits);
+        self.review(cx);
     }
 
     /// Takes the newest updates that set something, read or not.
@@ -187,7 +191,8 @@ impl Mailboxes {
             }
         }
         self.total = self.total - before + mailbox.queued;
-        mailbox.judge(&mut self.over, cx.limits);
+        mailbox.judge(&mut self.over, self.crowded, cx.limits);
+        self.review(cx);
     }
 
     /// Marks the turn as cancelled until its end came.
@@ -196,7 +201,7 @@ impl Mailboxes {
             return;
         };
         mailbox.cancelled = true;
-        mailbox.judge(&mut self.over, cx.limits);
+        mailbox.judge(&mut self.over, self.crowded, cx.limits);
     }
 
     /// Whether a cancelled turn has not been answered yet.

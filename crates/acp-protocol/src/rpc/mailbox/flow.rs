@@ -6,6 +6,10 @@ pub enum Flow {
     /// The peer waits: nothing is lost below the hard mark.
     #[default]
     Lossless,
+    /// The peer waits later: up to [`Limits::mailbox_spill`](crate::rpc::Limits) may be
+    /// queued, so that one slow consumer does not hold up the others of its connection.
+    /// Nothing is lost below the hard mark.
+    Spill,
     /// The peer never waits: the oldest updates give way to a gap, so that only the
     /// newest are left.
     DropOldest {
@@ -15,10 +19,15 @@ pub enum Flow {
 }
 
 impl Flow {
+    /// Whether the peer never waits.
+    pub(super) fn drops_oldest(self) -> bool {
+        matches!(self, Self::DropOldest { .. })
+    }
+
     /// How many updates may wait, where that is bounded.
     pub(super) fn depth(self) -> u64 {
         match self {
-            Self::Lossless => u64::MAX,
+            Self::Lossless | Self::Spill => u64::MAX,
             Self::DropOldest { depth } => depth,
         }
     }

@@ -68,8 +68,8 @@ pub enum MailboxEntry {
 /// How a mailbox treats updates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// Nobody has read yet: what came first is kept, up to
-    /// [`Limits::held_bytes`]. A mailbox begins so.
+    /// Nobody has read yet: all that comes is kept, and the newest [`Limits::held_bytes`]
+    /// where that is more. A mailbox begins so.
     New,
     /// Somebody reads: nothing is lost below the hard mark, and reading from
     /// the peer may pause.
@@ -139,6 +139,8 @@ pub(super) struct Mailboxes {
     over: usize,
     /// Bytes charged for all that is queued.
     total: usize,
+    /// That is so much that no mailbox spills.
+    crowded: bool,
     /// Updates of sessions that are not known yet.
     held: HashMap<Arc<str>, Vec<MailboxEntry>>,
     held_bytes: usize,
@@ -228,6 +230,7 @@ impl Mailboxes {
         self.total -= mailbox.queued;
         self.over -= usize::from(mailbox.over);
         self.unlink(&mailbox.session, id);
+        self.review(cx);
     }
 
     /// Ends a mailbox: its session may get another one, and its consumer comes to
@@ -244,7 +247,7 @@ impl Mailboxes {
         for (_, waker) in mailbox.barriers.drain(..) {
             cx.wakes.push(waker);
         }
-        mailbox.judge(&mut self.over, cx.limits);
+        mailbox.judge(&mut self.over, self.crowded, cx.limits);
         let session = Arc::clone(&mailbox.session);
         self.unlink(&session, id);
     }
@@ -375,10 +378,24 @@ impl Mailboxes {
         self.total = self.total - before + mailbox.queued;
         // Who takes items of what it has in hand stands still no longer.
         mailbox.exempt &= mailbox.progress.consumed() == mailbox.seen;
-        mailbox.judge(&mut self.over, cx.limits);
+        mailbox.judge(&mut self.over, self.crowded, cx.limits);
         cx.wakes.take_from(&mut mailbox.waker);
         if self.total > cx.limits.mailbox_total {
             self.relieve_fullest(cx);
+        }
+        self.review(cx);
+    }
+
+    /// Judges all mailboxes anew when all of them together hold too much to spill, or no
+    /// longer do.
+    fn review(&mut self, cx: &mut MailboxContext<'_>) {
+        let mark = cx.limits.mailbox_spill.saturating_mul(3) / 2;
+        let crowded = self.total > if self.crowded { mark / 2 } else { mark };
+        if crowded != self.crowded {
+            self.crowded = crowded;
+            for mailbox in self.boxes.values_mut() {
+                mailbox.judge(&mut self.over, crowded, cx.limits);
+            }
         }
     }
 
@@ -404,7 +421,7 @@ impl Mailboxes {
             mailbox.push_back(MailboxEntry::Gap { dropped, first });
             self.total += mailbox.queued - before;
         }
-        mailbox.judge(&mut self.over, cx.limits);
+        mailbox.judge(&mut self.over, self.crowded, cx.limits);
         cx.wakes.take_from(&mut mailbox.waker);
     }
 
@@ -416,7 +433,7 @@ impl Mailboxes {
         let before = mailbox.queued;
         mailbox.keep_bytes(before / 2, cx.stats);
         self.total = self.total - before + mailbox.queued;
-        mailbox.judge(&mut self.over, cx.limits);
+        mailbox.judge(&mut self.over, self.crowded, cx.limits);
     }
 
     /// Puts the end of a streamed call behind its updates.
@@ -438,7 +455,7 @@ impl Mailboxes {
         mailbox.push_back(end);
         mailbox.cancelled = false;
         cx.wakes.take_from(&mut mailbox.waker);
-        mailbox.judge(&mut self.over, cx.limits);
+        mailbox.judge(&mut self.over, self.crowded, cx.limits);
     }
 
     /// Notes how far each consumer is, at the start of a pause.
@@ -455,7 +472,7 @@ impl Mailboxes {
             if consumed == mailbox.seen {
                 mailbox.exempt = true;
                 cx.stats.exemptions += 1;
-                mailbox.judge(&mut self.over, cx.limits);
+                mailbox.judge(&mut self.over, self.crowded, cx.limits);
             }
             mailbox.seen = consumed;
         }

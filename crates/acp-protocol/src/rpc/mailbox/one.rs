@@ -41,14 +41,16 @@ pub(super) struct Mailbox {
 
 impl Mailbox {
     /// Decides whether the mailbox pauses reading.
-    pub(super) fn judge(&mut self, over_count: &mut usize, limits: &Limits) {
-        let mark = if self.over {
-            limits.mailbox_soft / 2
-        } else {
-            limits.mailbox_soft
+    ///
+    /// `crowded` says that all mailboxes together hold so much that none spills.
+    pub(super) fn judge(&mut self, over_count: &mut usize, crowded: bool, limits: &Limits) {
+        let soft = match self.flow {
+            Flow::Spill if !crowded => limits.mailbox_spill,
+            _ => limits.mailbox_soft,
         };
+        let mark = if self.over { soft / 2 } else { soft };
         let live = self.reading == Reading::Live
-            && self.flow == Flow::Lossless
+            && !self.flow.drops_oldest()
             && !(self.cancelled || self.exempt || self.retired);
         let over = live && self.queued + self.in_hand > mark;
         match (self.over, over) {
@@ -144,7 +146,7 @@ impl Mailbox {
     /// Takes the oldest entry; of a run, where only the newest are to be left, its
     /// first update alone.
     pub(super) fn take_front(&mut self) -> Option<MailboxEntry> {
-        if self.flow != Flow::Lossless
+        if self.flow.drops_oldest()
             && let Some(MailboxEntry::Run { run, first }) = self.queue.front_mut()
             && run.lines > 1
         {
