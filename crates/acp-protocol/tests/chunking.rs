@@ -111,7 +111,7 @@ fn a_line_without_its_end_is_told_or_read_when_it_is_whole() {
     let too_long = "x".repeat(intake::MAX_MESSAGE + 1);
     for (stream, expected) in [
         ("{}\n  \n", "Refused"),
-        ("{\"jsonrpc\"", "Truncated { read: 10 }"),
+        ("{\"jsonrpc\"", "Truncated { read: 10, "),
         (r#"{"jsonrpc":"2.0","method":"m"}"#, "Notification"),
         (&*too_long, "TooLarge"),
     ] {

@@ -212,11 +212,14 @@ mod tests {
             .spawn()
             .expect("start a child");
         let top = getpid().as_raw_nonzero().get();
-        let below = Tree { top }.below(&[]);
-        assert!(
-            below.iter().any(|process| process.command == "sleep 1000"),
-            "{below:?}"
-        );
+        let is_seen = || {
+            let below = Tree { top }.below(&[]);
+            below.iter().any(|process| process.command == "sleep 1000")
+        };
+        // A process that was just started has no command line for a moment.
+        while !is_seen() {
+            thread::yield_now();
+        }
         let below = Tree { top }.below(&[sleep.id()]);
         let pid = i32::try_from(sleep.id()).expect("a process id fits");
         assert!(!below.iter().any(|process| process.pid == pid), "{below:?}");

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use acp_protocol::rpc::{Attempt, Inbound, LineFault, Refused, RequestId, Shape};
+use acp_protocol::rpc::{Attempt, Inbound, Issue, LineFault, Refused, RequestId, Shape};
 use serde_json::Value;
 
 /// Answers owed to the peer.
@@ -25,13 +25,18 @@ impl Ledger {
                 self.owe(message.id().expect("a request has an id"));
             }
             Inbound::Refused(Refused {
-                id: Some(id),
-                attempt: Attempt::Call,
+                attempt: Attempt::Answer,
                 ..
-            }) => self.owe(id),
-            Inbound::Refused(refused) if refused.attempt != Attempt::Answer => {
-                self.owe(&RequestId::Null);
+            }) => {}
+            Inbound::Refused(Refused {
+                id: Some(id),
+                attempt,
+                issues,
+                ..
+            }) if *attempt == Attempt::Call || issues.contains(Issue::AmbiguousShape) => {
+                self.owe(id);
             }
+            Inbound::Refused(_) => self.owe(&RequestId::Null),
             Inbound::Lost(LineFault::TooLarge { .. }) => self.owed_to_somebody += 1,
             _ => {}
         }
