@@ -127,7 +127,7 @@ async fn an_agent_that_never_ends_a_turn_keeps_no_dropped_session_open() {
     agent.notification("session/cancel").await;
     drop(session);
     let dropped = Instant::now();
-    // What it asks within the grace is answered, as R117 wants it.
+    // Its questions within the grace are answered, as R117 wants it.
     agent.ask_permission(1, json!({"toolCallId": "t"})).await;
     assert_eq!(agent.result(1).await, support::cancelled());
     for _ in 0..3 {

@@ -1,4 +1,4 @@
-//! What one session, one handle or one call has of its own: folders, policies, limits.
+//! Folders, policies and limits of one session, one handle or one call.
 
 mod support;
 
@@ -24,7 +24,7 @@ async fn open(client: &Client, agent: &mut Agent, id: &str, setup: SessionSetup)
     session.unwrap()
 }
 
-/// What is answered to a session that wants to edit a file.
+/// The answer to a session that wants to edit a file.
 async fn asks_to_edit(agent: &mut Agent, session: &str, path: &str) -> Value {
     let options = json!([
         {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
@@ -110,7 +110,7 @@ async fn a_handle_bounds_the_time_of_its_own_calls() {
         (hasty.list_sessions().all().await.unwrap_err(), 1),
         (hasty.new_session("/code").await.unwrap_err(), 1),
         (
-            // What a session says goes before what its client says.
+            // The session's word goes before that of its client.
             hasty
                 .new_session(SessionSetup::new("/code").with_timeout(5 * SECOND))
                 .await

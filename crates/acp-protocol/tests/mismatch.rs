@@ -131,7 +131,7 @@ fn every_case_of_the_corpus_is_refused_where_a_mismatch_is_found() {
     assert!(checked > 1500 && refused > 200, "{checked}, {refused}");
 }
 
-/// What is put in the place of each member; nothing takes it away.
+/// The values put in the place of each member; nothing takes it away.
 fn spoilers() -> Vec<Option<Value>> {
     let values = [
         json!(null),

@@ -1,4 +1,4 @@
-//! What a hostile peer hears of its victim, for as long as it listens.
+//! The lines that a hostile peer hears of its victim, for as long as it listens.
 
 use std::io::{BufRead, BufReader, Read};
 use std::sync::Arc;

@@ -94,7 +94,7 @@ pub(super) enum Side {
     Output,
 }
 
-/// What a peer stops doing.
+/// The thing that a peer stops doing.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Habit {

@@ -82,7 +82,7 @@ pub(crate) fn generate(root: &Path) -> Result<Vec<(&'static str, String)>> {
     let published = emit::json_schema::emit(&lowered);
     let published = source("The published schema of each type.", published)?;
     let shapes = emit::mismatch::emit(&lowered)?;
-    let shapes = source("What each definition accepts, as data.", shapes)?;
+    let shapes = source("The values that each definition accepts, as data.", shapes)?;
     let all = head("All definitions of protocol version 1, for tests that go through them.");
     let list = emit::list::emit(&all, &document, &lowered);
     Ok(vec![

@@ -34,7 +34,7 @@ impl<T: Compactor> DynCompactor for T {
     }
 }
 
-/// What a kit compacts with, if it can.
+/// The compactor of a kit, if it has one.
 #[derive(Clone, Default)]
 pub(in crate::kit) struct SharedCompactor(pub(in crate::kit) Option<Arc<dyn DynCompactor>>);
 

@@ -134,7 +134,7 @@ impl Setting<'_> {
         }
         let change = ConfigChange::new(self.option, value);
         let set = fault::called(method, call_host(|| controller.set(id, change)).await)?;
-        // What the host reported meanwhile is sent before this, and is part of it.
+        // Events that the host reported meanwhile are sent before this, and are part of it.
         let _queue = core.event_queue().lock_owned().await;
         let changed = match call_host(|| controller.options(id)).await {
             Ok(Ok(now)) => now,

@@ -325,7 +325,7 @@ impl AcceptedPrompt {
     }
 }
 
-/// What the client reads when a turn began and does not get on.
+/// The message for the client when a turn began and does not get on.
 fn silent() -> Fault {
     fault::internal(fault::PROMPT, "the turn reported nothing for too long")
         .with_data(&ErrorData::new("silent").retryable(None))

@@ -27,7 +27,7 @@ impl Draft {
     }
 }
 
-/// What the client knows once an update is sent.
+/// The state that the client knows once an update is sent.
 #[derive(Debug)]
 pub(crate) enum ClientKnows {
     /// Nothing that later updates depend on.
@@ -60,7 +60,7 @@ pub(crate) struct PendingEvent {
     pub(super) is_foreign: bool,
 }
 
-/// What is left of an event.
+/// The rest of an event.
 #[derive(Debug)]
 pub(super) enum Left {
     /// All of it, as long as there is an event.
@@ -79,7 +79,7 @@ pub(super) enum Left {
 #[derive(Debug)]
 pub(super) struct StepRest {
     pub(super) blocks: vec::IntoIter<Block>,
-    /// What the client knows of the blocks that are left.
+    /// The state that the client knows of the blocks that are left.
     pub(super) known: KnownOfStep,
 }
 

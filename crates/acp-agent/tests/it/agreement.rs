@@ -1,4 +1,4 @@
-//! What a client holds after a turn is what it gets by replay, whatever became of the
+//! A client holds after a turn the same as it gets by replay, whatever became of the
 //! updates on the way.
 
 use std::{sync::Arc, time::Duration};
@@ -22,7 +22,7 @@ use crate::{
     host::{Turn, host},
 };
 
-/// What a host reports, and what becomes of it.
+/// A report of a host, and its fate.
 #[derive(Clone, Debug)]
 enum Act {
     Report(Report, Patience),
@@ -174,7 +174,7 @@ impl Holder {
         while self.read().await {}
     }
 
-    /// What it amounts to.
+    /// Its effect.
     fn holds(&self) -> Value {
         let mut conversation = Conversation::new();
         let mut options = Value::Null;

@@ -108,7 +108,7 @@ pub enum ClientError {
         methods: Vec<AuthMethod>,
         /// What it answered.
         error: WireError,
-        /// What is known of the call.
+        /// The facts of the call.
         facts: CallFacts,
     },
 
@@ -129,7 +129,7 @@ pub enum ClientError {
         method: &'static str,
         /// The answer.
         error: WireError,
-        /// What is known of the call.
+        /// The facts of the call.
         facts: CallFacts,
     },
     /// The agent did not come up in time.
@@ -182,7 +182,7 @@ pub enum ClientError {
         /// Why not.
         #[source]
         source: CallError,
-        /// What is known of the call.
+        /// The facts of the call.
         facts: CallFacts,
     },
 

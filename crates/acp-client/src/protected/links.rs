@@ -58,7 +58,7 @@ fn parts(path: &Path) -> VecDeque<OsString> {
     named.map(|part| part.as_os_str().to_owned()).collect()
 }
 
-/// What lies at the protected paths of folders, listed once for all paths that are looked at
+/// The files at the protected paths of folders, listed once for all paths that are looked at
 /// together.
 #[derive(Default)]
 pub(super) struct OtherNames {

@@ -164,7 +164,7 @@ impl Reader {
     fn next_piece_of(&mut self, update: &Update, session: &SessionState) -> Option<Update> {
         loop {
             let asked_after = session.waiting.first_after();
-            // What is in hand was not given yet, and does not count as consumed.
+            // The update in hand was not given yet, and does not count as consumed.
             let item = self.mailbox.next_ahead()?;
             let Item::Update(next) = item else {
                 self.mailbox.put_back(item);

@@ -45,7 +45,7 @@ pub(super) struct PreparedSetup {
     pub(super) opening: OpeningParts,
 }
 
-/// What a session has from its opening on.
+/// The parts that a session has from its opening on.
 pub(super) struct OpeningParts {
     pub(super) flow: Flow,
     pub(super) services: Services,

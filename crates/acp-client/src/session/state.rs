@@ -38,9 +38,9 @@ pub(crate) struct SessionState {
     pub(crate) waiting: WaitingQueue,
     pub(super) is_read: IsRead,
     pub(crate) services: Mutex<Services>,
-    /// What it works in.
+    /// The folders it works in.
     pub(crate) folders: Arc<SessionFolders>,
-    /// Who answers its permission requests.
+    /// The policy that answers its permission requests.
     pub(crate) permissions: PermissionsBy,
     settings: Mutex<SessionSettings>,
     pub(super) counts: Arc<ReadCounts>,
@@ -105,7 +105,7 @@ impl SessionState {
         }
     }
 
-    /// What is known of how the session is set, by all that was received: also by updates
+    /// The settings of the session as known by all that was received: also by updates
     /// that nobody has read, or ever will.
     pub(super) fn settings(&self) -> MutexGuard<'_, SessionSettings> {
         let mut settings = self.settings.lock();
@@ -247,7 +247,7 @@ impl Drop for Forget<'_> {
 impl Drop for SessionState {
     fn drop(&mut self) {
         self.sessions.remove(self);
-        // Who still waits for the end of a dropped turn waits no longer.
+        // Nobody waits for the end of a dropped turn any longer.
         self.mailbox.retire();
     }
 }

@@ -452,7 +452,7 @@ impl Update {
     ///
     /// # Errors
     ///
-    /// What `serde_json` says of the line.
+    /// The error of `serde_json` for the line.
     pub fn decode(line: Bytes, receive_seq: ReceiveSeq) -> serde_json::Result<Self> {
         let UpdateParams { update, meta } = UpdateDecoder::default().decode(&line)?;
         let line = RawLine(line);

@@ -19,7 +19,7 @@ pub(crate) struct Habits {
     pub(crate) look_ahead: usize,
     /// It puts the last of these back.
     pub(crate) puts_back: bool,
-    /// What becomes of what comes too fast.
+    /// The flow of updates that come too fast.
     pub(crate) flow: Flow,
     /// It cancels the turn after so many items.
     pub(crate) cancels_at: Option<usize>,
@@ -27,7 +27,7 @@ pub(crate) struct Habits {
     pub(crate) leaves_at: Option<usize>,
 }
 
-/// What a consumer got.
+/// All that a consumer got.
 #[derive(Debug, Default)]
 pub(crate) struct Got {
     /// Places of all items, and how many updates each stands for.
@@ -127,7 +127,7 @@ impl Got {
         self.items.push((seq, updates));
     }
 
-    /// What is told of a session is numbered; gaps of other sessions only push the
+    /// The updates of a session are numbered; gaps of other sessions only push the
     /// numbers back.
     fn check_number(&self, update: &SessionUpdate) {
         let SessionUpdate::AgentMessageChunk(chunk) = update else {

@@ -47,7 +47,7 @@ pub(crate) enum Leaving {
     LeavesThePipeOpen,
 }
 
-/// What came of one session, as it was written.
+/// The lines of one session, as they were written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Written {
     /// Updates of the session, those that cannot be read included.
@@ -59,7 +59,7 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    /// What its consumer is to get, in gaps or not.
+    /// The number of updates that its consumer is to get, in gaps or not.
     pub(crate) fn received(&self) -> u64 {
         self.updates + self.foreign
     }

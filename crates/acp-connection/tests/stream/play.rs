@@ -20,7 +20,7 @@ use crate::{
     peer::{Leaving, MAX_LINE, Step, Written, write},
 };
 
-/// What a run is made of.
+/// The parts of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
@@ -115,7 +115,7 @@ impl Plan {
             stats.updates_delivered + stats.updates_dropped + lost_of_nobody,
             "{stats:?}"
         );
-        // What a consumer had taken and left unread was given to nobody.
+        // Updates that a consumer had taken and left unread were given to nobody.
         assert_eq!(
             stats.updates_delivered,
             of_all(|got| got.delivered),
@@ -129,7 +129,7 @@ impl Plan {
     }
 }
 
-/// What one consumer got is what was written.
+/// One consumer got all that was written.
 fn check(session: usize, written: &Written, got: &Got) {
     assert!(got.closed);
     if !got.left {

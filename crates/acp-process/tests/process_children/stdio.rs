@@ -239,7 +239,7 @@ fn a_reader_that_went_is_an_error() {
             said.push(byte[0]);
         }
         drop(ours);
-        // What another test of this process forks right now holds the reader's end too, until it
+        // A child that another test of this process forks right now holds the reader's end too, until it
         // executes its program: a first line may still find somebody.
         let asked = std::thread::spawn(move || while our_stdin.write_all(b"anybody?\n").is_ok() {});
         let mut stderr = String::new();

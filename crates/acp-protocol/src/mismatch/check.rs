@@ -272,7 +272,7 @@ fn each_member<'a>(text: &'a str, mut each: impl FnMut(&str, &'a str) -> Checked
     Ok(())
 }
 
-/// What kind of JSON a text is, by its beginning.
+/// The kind of JSON that a text is, by its beginning.
 fn kind(text: &str) -> Option<Found> {
     Some(match text.as_bytes().first()? {
         b'"' => Found::String,

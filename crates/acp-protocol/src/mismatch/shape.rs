@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// What a value may be.
+/// The values that fit.
 pub(super) enum Shape {
     /// Any string: texts, ids, and the values of enums.
     Text,
@@ -60,7 +60,7 @@ pub(super) enum Need {
     Nullable,
 }
 
-/// What is done with a value that does not fit; see the rules of the codec.
+/// The treatment of a value that does not fit; see the rules of the codec.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Reading {
     /// It is refused.
@@ -77,7 +77,7 @@ pub(super) enum Reading {
     Items,
 }
 
-/// What the variant of a union consists of, besides its tag.
+/// The parts of the variant of a union, besides its tag.
 pub(super) enum Payload {
     Nothing,
     Members(&'static Shape),

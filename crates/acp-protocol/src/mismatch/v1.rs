@@ -3,7 +3,7 @@
 // Schema: schema/v1/schema.json of @agentclientprotocol/sdk 2.4.0, Apache-2.0.
 // sha256: 0d0b1ca83c4872e5473f68926a894c7a8203b59b118e2a79bfe43dd76fbcbc1a
 
-//! What each definition accepts, as data.
+//! The values that each definition accepts, as data.
 
 use super::shape::{Absent, Member, Need, Payload, Reading, Shape};
 

@@ -82,7 +82,7 @@ impl Incoming {
         };
         match mismatch::of_params(self.method(), params) {
             Some(mismatch) => Fault::mismatch(self.method(), &mismatch),
-            // What `serde_json` says would quote the peer.
+            // The error of `serde_json` would quote the peer.
             None => Fault::invalid_params(format!(
                 "the parameters do not fit {}, at byte {}",
                 clip(self.method()),

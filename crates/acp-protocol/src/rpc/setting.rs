@@ -8,7 +8,7 @@ use bytes::Bytes;
 use super::ReceiveSeq;
 use crate::json;
 
-/// What of a session an update sets.
+/// The part of a session that an update sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingKind {
     /// The current mode.
@@ -25,7 +25,7 @@ pub enum SettingKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NewestSetting {
-    /// What it sets.
+    /// The part that it sets.
     pub kind: SettingKind,
     /// Its place in what was received.
     pub receive_seq: ReceiveSeq,

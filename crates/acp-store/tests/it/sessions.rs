@@ -202,7 +202,7 @@ async fn lists_go_on_where_they_ended() {
     let none = CatalogQuery::new(9).with_cwd("/home/nobody");
     assert_eq!(history.list(none).await.unwrap(), []);
 
-    // What happens in a session brings it up.
+    // Events of a session bring it up.
     history
         .append(&id("😀"), 0, said("t", &["hi"]))
         .await

@@ -85,7 +85,7 @@ impl Shapes<'_> {
                 let variants = self.by_member(variants, element)?;
                 quote!(Shape::ByElement(&[#variants]))
             }
-            // What no variant takes is kept as it came.
+            // A member that no variant takes is kept as it came.
             Shape::Scalars(_) => quote!(Shape::Any),
             Shape::Handwritten(_) | Shape::Envelope | Shape::Extension => {
                 bail!("definition `{}`: has no shape", definition.name)

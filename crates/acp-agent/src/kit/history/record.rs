@@ -51,7 +51,7 @@ pub enum RecordBody {
         used: u64,
         /// Tokens that fit.
         limit: u64,
-        /// What the session had cost so far.
+        /// The cost of the session so far.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost: Option<Cost>,
     },

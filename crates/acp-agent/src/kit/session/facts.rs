@@ -67,7 +67,7 @@ impl SessionFacts {
     /// more is not.
     pub(in crate::kit) fn with_stored(mut self, stored: StoredSession) -> Self {
         self.title = Mutex::new(stored.entry.title);
-        // What was reported before has other names.
+        // Events that were reported before have other names.
         self.next = AtomicU64::new(first_number());
         let mut values = stored.options;
         for option in &mut *self.options.lock() {
@@ -132,7 +132,7 @@ impl SessionFacts {
         Ok(())
     }
 
-    /// What the session is about.
+    /// The subject of the session.
     pub(in crate::kit) fn info(&self) -> SessionInfo {
         let mut info = SessionInfo::new();
         info.title.clone_from(&self.title.lock());

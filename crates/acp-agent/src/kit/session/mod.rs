@@ -233,7 +233,7 @@ impl<H> fmt::Debug for KitSession<H> {
     }
 }
 
-/// What a turn does.
+/// The work of a turn.
 enum TurnTask {
     /// Answers a prompt.
     Answer(Vec<Block>),
@@ -242,7 +242,7 @@ enum TurnTask {
 }
 
 impl TurnTask {
-    /// What the user asked.
+    /// The prompt of the user.
     fn content(&self) -> Vec<Block> {
         match self {
             Self::Answer(content) => content.clone(),

@@ -110,7 +110,7 @@ fn a_host_may_list_by_ids() {
     assert_eq!(listed(&query), ["s-0000", "s-0001", "s-0002"]);
 }
 
-/// What happens between two pages costs nobody a second look at a session.
+/// No session is listed twice because of something that happens between two pages.
 #[test]
 fn a_session_that_moves_up_is_not_listed_again() {
     let at = |second| UNIX_EPOCH + Duration::from_secs(second);

@@ -8,7 +8,7 @@ use acp_host::{EventBody, TurnOrigin};
 use super::{ActivePrompt, EventAction, PromptEnd, SessionTurns};
 use crate::limits::MAX_OWN_TURNS;
 
-/// What an event means whose turn answers no prompt.
+/// The meaning of an event whose turn answers no prompt.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stray {
     Begins,
@@ -21,7 +21,7 @@ pub(super) enum Stray {
 }
 
 impl Stray {
-    /// What an event means.
+    /// The meaning of an event.
     pub(super) fn of(body: &EventBody) -> Self {
         match body {
             EventBody::TurnStarted { .. } => Self::Begins,

@@ -1,4 +1,4 @@
-//! What can be told of a line that cannot be read.
+//! The session and the kind of a line that cannot be read, as far as they can be told.
 
 use std::sync::Arc;
 

@@ -68,7 +68,7 @@ pub(in crate::rpc) fn closes_update(line: &[u8]) -> bool {
     line.trim_ascii_end().ends_with(b"}}}")
 }
 
-/// What a line seems to be by its first bytes.
+/// The kind that a line seems to be by its first bytes.
 #[derive(Debug)]
 pub(in crate::rpc) struct Guess<'a> {
     pub(in crate::rpc) attempt: Attempt,

@@ -89,7 +89,7 @@ impl Mailboxes {
         let Some(mailbox) = self.boxes.get_mut(&id.0) else {
             return Poll::Ready(false);
         };
-        // Whoever consumes from here on tells us.
+        // A consumer from here on tells us.
         mailbox.progress.watch(true);
         let reached = seq <= received && mailbox.is_consumed(seq);
         if reached || self.closed || mailbox.retired {

@@ -56,7 +56,7 @@ pub enum MailboxEntry {
         call: CallId,
         /// What is known of it.
         facts: CallFacts,
-        /// What had been received when it ended.
+        /// The place in what was received when it ended.
         at: ReceiveSeq,
         /// Its answer.
         result: Answered,
@@ -97,7 +97,7 @@ impl Progress {
     /// time it comes back for more. True where somebody waits: call
     /// [`Connection::note_progress`](super::Connection::note_progress) then.
     ///
-    /// Who begins to wait in this very moment may be missed, and is told the next time
+    /// A waiter that begins in this very moment may be missed, and is told the next time
     /// the consumer comes back, or at once where that finds nothing more.
     #[must_use]
     pub fn consume(&self, seq: ReceiveSeq) -> bool {
@@ -199,7 +199,7 @@ impl Mailboxes {
         self.boxes.insert(id, mailbox);
         for entry in held {
             self.held_bytes -= entry.charge();
-            // What came before was said to an earlier session of the same name.
+            // Updates that came before belong to an earlier session of the same name.
             match entry {
                 MailboxEntry::Run { run, first } if first > since => self.push(id, run, first, cx),
                 MailboxEntry::Run { run, .. } => {

@@ -63,7 +63,7 @@ fn place(mut names: impl Iterator<Item = &'static str>, wanted: &str) -> usize {
     names.position(|name| name == wanted).unwrap_or(usize::MAX)
 }
 
-/// What a type named.
+/// The names that a type gave.
 #[derive(Default)]
 struct Named {
     fields: Names,
