@@ -113,7 +113,7 @@ impl ClientOptions {
     /// Puts permission requests into the streams of the sessions, in their place
     /// among the updates.
     ///
-    /// Whoever reads a session must go on reading it, or its agent waits. What is asked
+    /// A caller that reads a session must go on reading it, or its agent waits. A question
     /// between turns while nobody reads is refused after [`ClientTimeouts::unread`].
     #[must_use]
     pub fn with_permissions_in_stream(mut self) -> Self {

@@ -32,7 +32,7 @@ impl Draft {
 pub(crate) enum ClientKnows {
     /// Nothing that later updates depend on.
     Nothing,
-    /// So many bytes more of a message.
+    /// This many more bytes of a message.
     Text {
         kind: ChunkKind,
         message: Arc<str>,

@@ -224,7 +224,7 @@ async fn questions_end_at_once_when_nothing_can_answer_them() {
     let mut rest = client.close_input();
     let response = session.response().await;
     assert!(format!("{response:?}").contains("Deny"), "{response:?}");
-    // Nobody is asked anew.
+    // No question is asked a second time.
     turn.open_gate("g2", "t1").await;
     let response = session.response().await;
     assert!(format!("{response:?}").contains("Deny"), "{response:?}");

@@ -388,7 +388,7 @@ async fn text_is_kept_within_a_second_and_marked_if_its_end_is_missing() {
     let records = kept(&history, &id).await;
     assert_eq!(said(&records), 1, "{records:?}");
 
-    // As after a crash: its end is missing, and whoever loads it learns that.
+    // As after a crash: its end is missing, and a client that loads it learns that.
     let mut other = Client::ready(&agent).await;
     let (updates, _) = other.told("session/load", params(&id)).await;
     let mark = updates.iter().find(|update| {

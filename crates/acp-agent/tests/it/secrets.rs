@@ -277,7 +277,7 @@ async fn what_a_turn_asks_is_not_logged() {
     assert!(!log.contains("canary"), "{log}");
 }
 
-/// What a client refuses, or answers in another shape, is in no log: its words may quote what
+/// The log has no words of a client that refuses or answers in another shape: they may quote what
 /// it was asked.
 #[tokio::test(start_paused = true)]
 async fn what_a_client_refuses_is_not_logged() {

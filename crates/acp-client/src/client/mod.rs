@@ -382,7 +382,7 @@ impl Inner {
     }
 
     /// Starts the agent, or takes the streams. A process that comes up when nobody waits for it
-    /// any more is killed, and whoever closes the client waits for that.
+    /// any more is killed, and closing the client waits for that.
     async fn start(self: &Arc<Self>) -> Result<Arc<Lease>, ClientError> {
         if let Origin::Streams(_) = self.origin {
             return self.begin().await;

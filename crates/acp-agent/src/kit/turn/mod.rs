@@ -304,7 +304,7 @@ impl Turn {
         self.shared.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// What is kept of an event. The client sees of a sub-agent the tools that it was
+    /// The part of an event that is kept. The client sees of a sub-agent the tools that it was
     /// asked about.
     fn record_of(&self, body: &EventBody) -> Option<RecordBody> {
         let Some(known) = &self.known else {

@@ -95,7 +95,7 @@ impl CursorError {
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Malformed => "it is malformed",
-            Self::Tampered => "not made by this agent for this list; begin the list anew",
+            Self::Tampered => "not made by this agent for this list; ask for the first page",
             Self::InvalidPayload => "it makes no sense",
         }
     }
