@@ -126,14 +126,26 @@ pub(crate) fn host() -> (Host, Strings) {
 /// An agent of a host that does everything, except to ask for a login.
 pub(crate) fn full_agent() -> (Agent, Strings) {
     let (host, strings) = host();
-    let builder = AgentBuilder::new(host.clone())
+    let builder = full_builder(host).compact_command();
+    (builder.build().unwrap(), strings)
+}
+
+/// Begins an agent of a host that does everything, and asks for a login.
+pub(crate) fn login_builder() -> (AgentBuilder, Strings) {
+    let (host, strings) = host();
+    let builder = full_builder(host.clone())
+        .authenticator(host.clone(), auth_methods())
+        .logout(host);
+    (builder, strings)
+}
+
+fn full_builder(host: Host) -> AgentBuilder {
+    AgentBuilder::new(host.clone())
         .resumer(host.clone())
         .loader(host.clone())
         .catalog(host.clone())
         .deleter(host.clone())
         .config(host)
-        .compact_command();
-    (builder.build().unwrap(), strings)
 }
 
 /// The ways to log in of a host that asks for it.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     client::Client,
-    host::{Does, auth_methods, full_agent, host},
+    host::{Does, full_agent, host, login_builder},
     secrets::Log,
 };
 
@@ -32,15 +32,8 @@ async fn check(client: &mut Client, method: &str, params: Value, path: &str, mes
 async fn every_method_names_the_member_that_it_refuses() {
     let log = Log::default();
     let _logging = tracing::subscriber::set_default(log.clone());
-    let (host, _strings) = host();
-    let agent = AgentBuilder::new(host.clone())
-        .resumer(host.clone())
-        .loader(host.clone())
-        .catalog(host.clone())
-        .deleter(host.clone())
-        .config(host.clone())
-        .authenticator(host.clone(), auth_methods())
-        .logout(host)
+    let (builder, _strings) = login_builder();
+    let agent = builder
         .prompt_content(
             PromptContent::new()
                 .with_image()

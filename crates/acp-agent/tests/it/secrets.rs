@@ -5,13 +5,10 @@ use std::{
     sync::Arc,
 };
 
-use acp_agent::{
-    AgentBuilder,
-    host::{
-        Block, CreateTerminal, Delta, EventBody, FormField, Gate, HostError, Json, OpenUrl,
-        ReadTextFile, SecretText, ToolCall, ToolContent, ToolEnd, TurnFailure, UserForm,
-        Visibility, WriteTextFile,
-    },
+use acp_agent::host::{
+    Block, CreateTerminal, Delta, EventBody, FormField, Gate, HostError, Json, OpenUrl,
+    ReadTextFile, SecretText, ToolCall, ToolContent, ToolEnd, TurnFailure, UserForm, Visibility,
+    WriteTextFile,
 };
 use parking_lot::Mutex;
 use serde_json::json;
@@ -23,7 +20,7 @@ use tracing::{
 
 use crate::{
     client::Client,
-    host::{Does, agent, auth_methods, host},
+    host::{Does, agent, login_builder},
 };
 
 /// Keeps every word that is logged, at every level.
@@ -155,17 +152,8 @@ async fn a_whole_session_logs_no_secret() {
 async fn private_failures_stay_private_in_every_method() {
     let log = Log::default();
     let _logging = tracing::subscriber::set_default(log.clone());
-    let (host, strings) = host();
-    let agent = AgentBuilder::new(host.clone())
-        .resumer(host.clone())
-        .loader(host.clone())
-        .catalog(host.clone())
-        .deleter(host.clone())
-        .config(host.clone())
-        .authenticator(host.clone(), auth_methods())
-        .logout(host)
-        .build()
-        .unwrap();
+    let (builder, strings) = login_builder();
+    let agent = builder.build().unwrap();
     let mut client = Client::ready(&agent).await;
     let script = &strings.script;
     let login = json!({"methodId": "key"});
