@@ -1,9 +1,9 @@
 //! Strings, escaped where JSON asks for it, and where readers of lines do: some end a line
 //! at U+2028 and U+2029 too, which JSON lets stand.
 
-use memchr::{memchr, memmem};
+use memchr::memmem;
 
-use crate::json::plain::{WIDTH, marks};
+use crate::json::plain::{SEPARATOR, WIDTH, marks_to_write};
 
 /// Bytes that are written together in a long text: two looks.
 const CHUNK: usize = 2 * WIDTH;
@@ -26,53 +26,7 @@ pub(crate) fn string(out: &mut Vec<u8>, text: &str) {
 /// Writes what stands between the quotes.
 #[inline]
 pub(crate) fn escape(out: &mut Vec<u8>, text: &str) {
-    let begin = out.len();
-    escape_for_json(out, text.as_bytes());
-    // One look for the byte that both separators begin with costs less than a comparison
-    // more in every chunk above.
-    if memchr(SEPARATORS[0], text.as_bytes()).is_some() {
-        escape_separators(out, begin);
-    }
-}
-
-/// Writes JSON that is written already.
-pub(crate) fn verbatim(out: &mut Vec<u8>, json: &str) {
-    let begin = out.len();
-    out.extend_from_slice(json.as_bytes());
-    escape_separators(out, begin);
-}
-
-/// The bytes that U+2028 and U+2029 begin with, as more punctuation does.
-const SEPARATORS: [u8; 2] = [0xe2, 0x80];
-
-/// Escapes the separators in what was written since `begin`.
-#[inline(never)]
-fn escape_separators(out: &mut Vec<u8>, begin: usize) {
-    let Some((first, _)) = separator(&out[begin..]) else {
-        return;
-    };
-    let tail = out.split_off(begin + first);
-    let mut rest = &tail[..];
-    while let Some((at, escaped)) = separator(rest) {
-        out.extend_from_slice(&rest[..at]);
-        out.extend_from_slice(escaped);
-        rest = &rest[at + SEPARATORS.len() + 1..];
-    }
-    out.extend_from_slice(rest);
-}
-
-/// The place of the first separator, and its escape.
-fn separator(bytes: &[u8]) -> Option<(usize, &'static [u8; 6])> {
-    let mut places = memmem::find_iter(bytes, &SEPARATORS);
-    places.find_map(|at| match bytes.get(at + SEPARATORS.len())? {
-        0xa8 => Some((at, br"\u2028")),
-        0xa9 => Some((at, br"\u2029")),
-        _ => None,
-    })
-}
-
-fn escape_for_json(out: &mut Vec<u8>, text: &[u8]) {
-    let mut rest = text;
+    let mut rest = text.as_bytes();
     if rest.len() >= LONG {
         rest = escape_long(out, rest);
     }
@@ -80,15 +34,14 @@ fn escape_for_json(out: &mut Vec<u8>, text: &[u8]) {
         // Written before it is known whether all of it may be: that is cheaper
         // than to copy what is known to be plain, which may have any length.
         out.extend_from_slice(chunk);
-        let marks = marks(chunk);
+        let marks = marks_to_write(chunk);
         if marks == 0 {
             rest = behind;
             continue;
         }
         let place = marks.trailing_zeros() as usize % WIDTH;
         out.truncate(out.len() - WIDTH + place);
-        escape_byte(out, chunk[place]);
-        rest = &rest[place + 1..];
+        rest = escape_first(out, &rest[place..]);
     }
     escape_short(out, rest);
 }
@@ -112,7 +65,13 @@ fn escape_long<'a>(out: &mut Vec<u8>, bytes: &'a [u8]) -> &'a [u8] {
             filled = 0;
             continue;
         };
-        filled += escape_chunk(place, window);
+        let Some(length) = escape_chunk(place, window) else {
+            out.extend_from_slice(&block[..filled]);
+            filled = 0;
+            rest = escape_slowly(out, rest, CHUNK);
+            continue;
+        };
+        filled += length;
         rest = &rest[CHUNK..];
     }
     out.extend_from_slice(&block[..filled]);
@@ -120,21 +79,27 @@ fn escape_long<'a>(out: &mut Vec<u8>, bytes: &'a [u8]) -> &'a [u8] {
 }
 
 /// Writes the first chunk of a window, and tells how much that became. Behind it
-/// something stands that is of no matter.
+/// something stands that is of no matter. `None` where a separator begins in it.
 #[inline(always)]
-fn escape_chunk(place: &mut [u8; PLACE], window: &[u8; 2 * CHUNK]) -> usize {
+fn escape_chunk(place: &mut [u8; PLACE], window: &[u8; 2 * CHUNK]) -> Option<usize> {
     let (chunk, _) = window.as_chunks::<CHUNK>();
     let chunk = &chunk[0];
     place[..CHUNK].copy_from_slice(chunk);
     let ([low, high], _) = chunk.as_chunks::<WIDTH>() else {
-        return 0;
+        return None;
     };
-    let mut marks = marks(low) | marks(high) << WIDTH;
+    let mut marks = marks_to_write(low) | marks_to_write(high) << WIDTH;
     let mut longer = 0;
     while marks != 0 {
         let mark = marks.trailing_zeros() as usize % CHUNK;
         marks &= marks - 1;
         let byte = chunk[mark];
+        if byte == SEPARATOR {
+            if separator(&window[mark..]).is_some() {
+                return None;
+            }
+            continue;
+        }
         let escaped = &mut place[mark + longer..];
         match SHORT[usize::from(byte)] {
             0 => {
@@ -151,7 +116,7 @@ fn escape_chunk(place: &mut [u8; PLACE], window: &[u8; 2 * CHUNK]) -> usize {
         let behind = mark + 1;
         place[behind + longer..][..CHUNK].copy_from_slice(&window[behind..][..CHUNK]);
     }
-    CHUNK + longer
+    Some(CHUNK + longer)
 }
 
 /// Writes fewer bytes than [`WIDTH`], in two pieces of one size that overlap.
@@ -163,7 +128,7 @@ fn escape_short(out: &mut Vec<u8>, bytes: &[u8]) {
         let mut both = [b' '; WIDTH];
         both[..SIZE].copy_from_slice(first);
         both[WIDTH - SIZE..].copy_from_slice(last);
-        if marks(&both) != 0 {
+        if marks_to_write(&both) != 0 {
             return None;
         }
         out.extend_from_slice(first);
@@ -180,12 +145,62 @@ fn escape_short(out: &mut Vec<u8>, bytes: &[u8]) {
     if written.is_some() {
         return;
     }
-    for byte in bytes {
-        match byte {
-            0..b' ' | b'"' | b'\\' => escape_byte(out, *byte),
-            _ => out.push(*byte),
+    escape_slowly(out, bytes, bytes.len());
+}
+
+/// Writes at least so many bytes, one character after the other, and returns the rest.
+fn escape_slowly<'a>(out: &mut Vec<u8>, bytes: &'a [u8], least: usize) -> &'a [u8] {
+    let mut rest = bytes;
+    while bytes.len() - rest.len() < least && !rest.is_empty() {
+        rest = escape_first(out, rest);
+    }
+    rest
+}
+
+/// Writes the first byte, or all of a separator, and returns the rest.
+#[inline]
+fn escape_first<'a>(out: &mut Vec<u8>, bytes: &'a [u8]) -> &'a [u8] {
+    match bytes {
+        [] => bytes,
+        [SEPARATOR, rest @ ..] => match separator(bytes) {
+            Some(escaped) => {
+                out.extend_from_slice(escaped);
+                &rest[2..]
+            }
+            None => {
+                out.push(SEPARATOR);
+                rest
+            }
+        },
+        [byte @ (0..b' ' | b'"' | b'\\'), rest @ ..] => {
+            escape_byte(out, *byte);
+            rest
+        }
+        [byte, rest @ ..] => {
+            out.push(*byte);
+            rest
         }
     }
+}
+
+/// The escape of U+2028 or U+2029, where the bytes begin with one.
+#[inline]
+fn separator(bytes: &[u8]) -> Option<&'static [u8; 6]> {
+    match bytes {
+        [SEPARATOR, 0x80, 0xa8, ..] => Some(br"\u2028"),
+        [SEPARATOR, 0x80, 0xa9, ..] => Some(br"\u2029"),
+        _ => None,
+    }
+}
+
+/// Writes JSON that is written already.
+pub(crate) fn verbatim(out: &mut Vec<u8>, json: &str) {
+    let mut rest = json.as_bytes();
+    while let Some(at) = memmem::find(rest, &[SEPARATOR, 0x80]) {
+        out.extend_from_slice(&rest[..at]);
+        rest = escape_first(out, &rest[at..]);
+    }
+    out.extend_from_slice(rest);
 }
 
 /// What stands behind the backslash of a byte; 0 where that is not one letter.
@@ -202,7 +217,7 @@ static SHORT: [u8; 256] = {
 };
 
 /// The long way to write a byte.
-#[inline(never)]
+#[cold]
 fn rare(byte: u8) -> [u8; 6] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let [high, low] = [byte >> 4, byte & 0xf].map(|digit| DIGITS[usize::from(digit)]);

@@ -21,12 +21,28 @@ pub(crate) fn plain(bytes: &[u8]) -> usize {
     bytes.len() - rest.len() + rest.iter().take_while(is_plain).count()
 }
 
+/// The byte that the two line separators of Unicode begin with, and other punctuation.
+pub(crate) const SEPARATOR: u8 = 0xe2;
+
+/// Marks the bytes that are written in another way, or may be: [`marks`], and
+/// [`SEPARATOR`].
+#[inline(always)]
+pub(crate) fn marks_to_write(chunk: &[u8; WIDTH]) -> u32 {
+    let bytes = u8x16::new(*chunk);
+    let separator = bytes.cmp_eq(u8x16::splat(SEPARATOR));
+    (escaped(bytes) | separator).move_mask().cast_unsigned()
+}
+
 /// Marks the bytes that do not stand for themselves, the first by the lowest bit.
 #[inline(always)]
 pub(crate) fn marks(chunk: &[u8; WIDTH]) -> u32 {
-    let bytes = u8x16::new(*chunk);
+    escaped(u8x16::new(*chunk)).move_mask().cast_unsigned()
+}
+
+#[inline(always)]
+fn escaped(bytes: u8x16) -> u8x16 {
     let control = bytes.min(u8x16::splat(b' ' - 1)).cmp_eq(bytes);
     let quote = bytes.cmp_eq(u8x16::splat(b'"'));
     let backslash = bytes.cmp_eq(u8x16::splat(b'\\'));
-    (control | quote | backslash).move_mask().cast_unsigned()
+    control | quote | backslash
 }
